@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from statistics import NormalDist
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -120,6 +120,19 @@ class Drawn:
             found[start : start + count] = self.statistic.value(draws @ self.terms)
         return found
 
+    def resample_by_seed(self, resamples: int, seed: int) -> FloatArray:
+        """The same as `resample` with a generator of this seed. Where every kind occurs once, the
+        draws depend on numbers alone, and are kept for the next statistic of as many kinds.
+        """
+        if (
+            self.normal
+            or len(self.times) != self.size
+            or resamples * self.size > _NUMBERS_AT_A_TIME
+        ):
+            return self.resample(resamples, np.random.default_rng(seed))
+        draws = _draws_of_single_kinds(self.size, resamples, seed)
+        return self.statistic.value(draws.astype(np.float64) @ self.terms)
+
     @property
     def normal(self) -> bool:
         """Whether there are so many kinds that sums are drawn from their normal limit."""
@@ -152,6 +165,14 @@ class Drawn:
             yield self.terms_of(self.rows[part]), self.times[part]
 
 
+@lru_cache(maxsize=4)
+def _draws_of_single_kinds(size: int, resamples: int, seed: int) -> npt.NDArray[np.uint16]:
+    """How often each of `size` kinds that occur once is drawn, shape (B, size)."""
+    rng = np.random.default_rng(seed)
+    shares = np.ones(size, dtype=np.int64) / size
+    return rng.multinomial(size, shares, size=resamples).astype(np.uint16)
+
+
 def interval_of(statistic: Statistic, *, method: str, resamples: int, seed: int) -> Estimated:
     """The 95 % interval of a statistic by one of METHODS, over clusters where units have them.
 
@@ -174,7 +195,7 @@ def interval_of(statistic: Statistic, *, method: str, resamples: int, seed: int)
     error = math.sqrt(drawn.variance)
     if method == "analytic":
         return _analytic(value, drawn, error)
-    resampled = drawn.resample(resamples, np.random.default_rng(seed))
+    resampled = drawn.resample_by_seed(resamples, seed)
     return percentiles(resampled, value, [drawn], error, method=method, seed=seed)
 
 

@@ -17,6 +17,7 @@ class AnnotateConfig(AppConfig):
         from annotate.collection.intake.arrivals import register
         from annotate.collection.intake.documents import Documents, Qrels
         from annotate.collection.intake.load import after_load
+        from annotate.collection.intake.pooled import Pools
         from annotate.collection.intake.runs import Runs
         from annotate.judgments import (
             adjudication_chain,
@@ -41,7 +42,7 @@ class AnnotateConfig(AppConfig):
         audit_log_page.is_blind.register(blindness.must_answer_first)
         members.free_assignments.register(assignments.free_assignments)
         append_only.register(AuditEvent, Link)
-        register(Documents, Topics, Pairs, Qrels, Runs, Statements)
+        register(Documents, Topics, Pairs, Qrels, Pools, Runs, Statements)
         after_load.register(reopen_judging)
         chain.register(
             {

@@ -7,16 +7,24 @@ from __future__ import annotations
 
 import datetime
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
 from typing import Any, Protocol
 
 from django import template
+from django.conf import settings
+from django.contrib.staticfiles import finders
+from django.contrib.staticfiles.storage import staticfiles_storage
 from django.template.context import RequestContext
+from django.template.loader import get_template
+from django.templatetags.static import static
 from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext, ngettext
+from django.utils.translation import get_language, gettext, ngettext
 
 from base import keymap, reader
 from base.browsers import browser_of
@@ -383,6 +391,35 @@ def icon(name: str) -> SafeString:
         'stroke-linecap="round" stroke-linejoin="round" aria-hidden="true"><path d="{}"/></svg>',
         ICONS[name],
     )
+
+
+@register.simple_tag
+def unchanging(name: str) -> str:
+    """Include a template that says the same on every page of a language: drawn once for each."""
+    return _drawn.__wrapped__(name, "") if settings.DEBUG else _drawn(name, get_language())
+
+
+@cache
+def _drawn(name: str, _language: str | None) -> str:
+    return get_template(name).render()
+
+
+@register.simple_tag
+def style_sheets() -> SafeString:
+    """Link the style sheets: one file that holds them all where they were joined, else each."""
+    joined = getattr(staticfiles_storage, "joins_files", False)
+    return format_html_join(
+        "\n",
+        '<link rel="stylesheet" href="{}">',
+        ((static(name),) for name in (["css/all.css"] if joined else _style_sheets())),
+    )
+
+
+@cache
+def _style_sheets() -> list[str]:
+    """The names of the style sheets that `css/all.css` imports, in order."""
+    source = Path(str(finders.find("css/all.css"))).read_text(encoding="utf-8")
+    return [f"css/{name}" for name in re.findall(r'@import url\("([^"]+)"\);', source)]
 
 
 @register.simple_tag

@@ -1,4 +1,6 @@
-"""Every measure with intervals on 20 systems, beside ir_measures' nDCG on the same runs.
+"""Every measure with intervals on 20 systems, each compared with the first.
+
+Beside it stands ir_measures' own time for nDCG on the same runs.
 
 python -m benchmarks.measures [--queries 250] [--documents 1000] [--systems 20]
 """
@@ -16,6 +18,7 @@ import ir_measures
 from measures import (
     Measurement,
     Scores,
+    compare,
     flip_rate,
     irs,
     m_sicr,
@@ -106,6 +109,7 @@ def main() -> None:
         for q, its in before.items()
     }
     seconds: dict[str, float] = {}
+    first: dict[str, Measurement] = {}
     for _ in range(given.systems):
         original, changed, reverse = (
             made_up(rng, given.queries, given.documents) for _ in range(3)
@@ -115,8 +119,11 @@ def main() -> None:
         seconds["reading"] = seconds.get("reading", 0) + time.process_time() - began
         for name, measure in measures.items():
             began = time.process_time()
-            measure()
+            found = measure()
             seconds[name] = seconds.get(name, 0) + time.process_time() - began
+            began = time.process_time()
+            compare(found, first.setdefault(name, found))
+            seconds["compared"] = seconds.get("compared", 0) + time.process_time() - began
         began = time.process_time()
         ir_measures.calc_aggregate([ir_measures.nDCG @ 10], before, original)
         seconds["nDCG"] = seconds.get("nDCG", 0) + time.process_time() - began

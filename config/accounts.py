@@ -88,7 +88,7 @@ class MFAAdapter(DefaultMFAAdapter):
     """Sentences of the house on codes."""
 
     error_messages = DefaultMFAAdapter.error_messages | {
-        "incorrect_code": _("This code does not hold. Wait for the next one and enter that."),
+        "incorrect_code": _("This code is not valid. Wait for the next one and enter that."),
     }
 
 

@@ -42,6 +42,8 @@ HEADERS = {
     "Permissions-Policy": PERMISSIONS,
     # Nobody else's page may draw in what is answered here: documents may be licensed.
     "Cross-Origin-Resource-Policy": "same-origin",
+    # What another site opens, or is opened by, has no hold of our window.
+    "Cross-Origin-Opener-Policy": "same-origin",
     # No proxy may keep what one person was shown, and no browser shows it without asking again.
     "Cache-Control": "private, no-cache",
 }

@@ -83,6 +83,7 @@ SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
 # Who asks whether all is well stands inside, and speaks plain HTTP.
 SECURE_REDIRECT_EXEMPT = [r"^(healthz|readyz|metrics)$"]
 SECURE_REFERRER_POLICY = "same-origin"
+SESSION_ENGINE = "config.sessions"
 SESSION_COOKIE_AGE = 60 * 60 * 24 * 14
 X_FRAME_OPTIONS = "DENY"
 
@@ -123,12 +124,13 @@ MIDDLEWARE = [
     "config.probe_host.any_name",
     # First what every answer says to a browser, so that no error and no file goes out without it.
     "django.middleware.security.SecurityMiddleware",
+    # Static files need nothing of what follows, and have none of the headers of pages.
+    "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "csp.middleware.CSPMiddleware",
     "config.request_guard.guard",
     # Around all that writes.
     "config.disk_sync.kept_on_disk",
-    "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -317,6 +319,16 @@ TIME_ZONE = "UTC"
 STATIC_URL = "static/"
 STATICFILES_DIRS = [BASE_DIR / "static"]
 STATIC_ROOT = DATA / "static"
+WHITENOISE_ALLOW_ALL_ORIGINS = False
+
+
+def WHITENOISE_ADD_HEADERS_FUNCTION(headers: Any, _path: str, _url: str) -> None:  # noqa: N802
+    """Say that no other site may use a static file."""
+    headers["Cross-Origin-Resource-Policy"] = "same-origin"
+
+
+# With the other headers of pages, in `config.request_guard`: a file opens no window.
+SECURE_CROSS_ORIGIN_OPENER_POLICY = None
 MEDIA_ROOT = DATA / "files"
 
 

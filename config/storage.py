@@ -2,17 +2,53 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
 from whitenoise.storage import CompressedManifestStaticFilesStorage
+
+from config.joining import STYLES, join_modules, join_styles
 
 _pattern, _rewritings = CompressedManifestStaticFilesStorage._js_module_import_aggregation_patterns
 assert _pattern == "*.js"
 
 
 class StaticStorage(CompressedManifestStaticFilesStorage):
-    """Also rewrites the imports between our ES modules, so that they find each other renamed.
+    """Joins what a page asks for into few files (`config.joining`), and rewrites the imports
+    between our ES modules, so that they find each other renamed.
 
     Only ours: a package's module may import what only its own build would provide.
     """
 
+    # Pages link the joined style sheet (`base.tags.style_sheets`).
+    joins_files = True
     support_js_module_import_aggregation = True
     _js_module_import_aggregation_patterns = ("js/*.js", _rewritings)
+
+    def post_process(
+        self, paths: dict[str, tuple[Any, str]], dry_run: bool = False, **options: Any
+    ) -> Iterator[tuple[str, str | None, Any]]:
+        """Join the files that were collected, then name and compress them."""
+        if not dry_run:
+            joined = _joined(paths)
+            for name, content in joined.items():
+                Path(self.path(name)).write_text(content, encoding="utf-8")
+            paths = paths | {name: (self, name) for name in joined}
+        yield from super().post_process(paths, dry_run, **options)
+
+
+def _joined(paths: dict[str, tuple[Any, str]]) -> dict[str, str]:
+    """The content of every file that others are joined into, by its name. `paths`: where the
+    sources are.
+    """
+
+    def source(name: str) -> Path:
+        storage, path = paths[name]
+        return Path(storage.path(path))
+
+    ours = sorted(name for name in paths if name.startswith("js/") and name.endswith(".js"))
+    found = join_modules(lambda name: source(name).read_text(encoding="utf-8"), ours)
+    if STYLES in paths:
+        found[STYLES] = join_styles(str(source(STYLES)))
+    return found

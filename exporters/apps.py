@@ -13,11 +13,14 @@ class ExportersConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Add to the home and project pages."""
+        """Add to the home and project pages, and to the queue of disagreements."""
         from annotate.overview import contributions
         from annotate.projects import audit_events
+        from audit.settling.disagreement_queries import effects_on_measures
         from exporters.audit_events import AUDIT_EVENTS
+        from exporters.evaluations import queue_effects
         from exporters.releases import overview
 
         audit_events.register(AUDIT_EVENTS)
         contributions.register(overview.contribution)
+        effects_on_measures.register(queue_effects.newest)

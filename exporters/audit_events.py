@@ -13,5 +13,6 @@ AUDIT_EVENTS = {
     "release.asked": Kind(_("Released the project")),
     "release.cancelled": Kind(_("Called a release off")),
     "evaluation.asked": Kind(_("Had systems measured")),
+    "publication.changed": Kind(_("Changed how the project is published")),
     "release.taken": Kind(_("Took the files of a release")),
 }

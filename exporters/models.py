@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from exporters.evaluations.models import Evaluation
-from exporters.exports.models import Export
+from exporters.evaluations.models import Evaluation, SettlingEffect
+from exporters.exports.models import Export, Publication
 from exporters.releases.models import Release
 
-__all__ = ["Evaluation", "Export", "Release"]
+__all__ = ["Evaluation", "Export", "Publication", "Release", "SettlingEffect"]

@@ -153,6 +153,8 @@ def write_beir(records: Iterable[Topic | Doc | Qrel], stream: IO[bytes]) -> int:
                 queries.write(_query_line(record))
             elif isinstance(record, Doc):
                 corpus.write(_corpus_line(record))
+            elif not isinstance(record, Qrel):
+                raise ValueError("a BEIR archive holds queries, documents and qrels alone")
             else:
                 if not qrels.tell():
                     qrels.write(b"query-id\tcorpus-id\tscore\n")

@@ -43,6 +43,13 @@ class Qrel(NamedTuple):
     iteration: str = "0"
 
 
+class Pooled(NamedTuple):
+    """A document that is put up for judging for a query, without a relevance."""
+
+    query_id: str
+    doc_id: str
+
+
 class RunLine(NamedTuple):
     """One line of a run. Order comes from `score`; `rank` is None where it was not a number."""
 
@@ -275,6 +282,7 @@ Record: TypeAlias = (
     Topic
     | Doc
     | Qrel
+    | Pooled
     | RunLine
     | PairRecord
     | Claim

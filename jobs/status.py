@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from typing import NamedTuple
+from functools import cache
+from typing import Any, NamedTuple
 
+from django.db import connection
 from django.db.models import Max
 from django.utils import timezone
 
@@ -52,7 +54,11 @@ def worker_status(*, now: datetime | None = None) -> WorkerStatus:
 
 
 def _somebody_works(now: datetime) -> bool:
-    """Whether a job of any kind is under way: one query for all of them."""
+    """Whether a job of any kind is under way: one query for all of them, mostly."""
+    with connection.cursor() as cursor:
+        cursor.execute(*_running(connection.vendor))
+        if cursor.fetchone() is None:
+            return False
     first, *others = (
         model._default_manager.filter(state=Job.State.RUNNING)
         .exclude(left_behind(now))
@@ -60,6 +66,19 @@ def _somebody_works(now: datetime) -> bool:
         for model in job_models()
     )
     return first.union(*others, all=True).exists()
+
+
+@cache
+def _running(vendor: str) -> tuple[str, tuple[Any, ...]]:
+    """The query for a job of any kind that has begun and not ended; its worker may be lost. Put
+    together once: pages ask it again and again where no worker is there.
+    """
+    first, *others = (
+        model._default_manager.filter(state=Job.State.RUNNING).values("pk")
+        for model in job_models()
+    )
+    sql, parameters = first.union(*others, all=True)[:1].query.sql_with_params()
+    return sql, tuple(parameters)
 
 
 class WorkerSeen(NamedTuple):

@@ -14,11 +14,13 @@ from .multi_infosearch import m_sicr, m_wise, mdcr
 from .multiconir import flip_rate, win_rate
 from .runs import Scores
 from .significance import Comparison, compare, holm
+from .summary import clustered
 
 __all__ = [
     "Comparison",
     "Measurement",
     "Scores",
+    "clustered",
     "compare",
     "flip_rate",
     "holm",

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from .intervals import RESAMPLES, Bootstrap, IntervalKind
 from .measurement import Measurement
 from .runs import (
     Missing,
-    Place,
     Qrels,
     Run,
     Scores,
@@ -18,7 +17,7 @@ from .runs import (
     check_choice,
     listed,
     mean,
-    place_of,
+    places_of,
     queries_of,
     warn_of_documents,
     warn_of_runs,
@@ -33,18 +32,17 @@ Unjudged: TypeAlias = Literal["not_relevant", "left_out"]
 MissingQuery: TypeAlias = Literal["left_out", "refused"]
 
 
-class Move(NamedTuple):
-    """Where a document stands under the original and under the changed instruction."""
+class Moves(NamedTuple):
+    """Where documents of a query stand under the original and under the changed instruction."""
 
-    query_id: str
-    doc_id: str
-    original: Place
-    changed: Place
+    documents: Sequence[str]
+    original: Sequence[int]
+    changed: Sequence[int]
 
     @property
-    def score(self) -> float:
-        """p-MRR of this document."""
-        return pair_score(self.original.rank, self.changed.rank)
+    def scores(self) -> list[float]:
+        """p-MRR of each document."""
+        return list(map(pair_score, self.original, self.changed))
 
 
 def pair_score(original: int, changed: int) -> float:
@@ -137,7 +135,7 @@ def p_mrr(
         _refuse_missing([before, after], wanted)
     moves, of_documents = moves_of(before, after, wanted, missing=missing, ties=ties)
     by_query: dict[str, float | None] = dict.fromkeys(wanted)
-    by_query |= {query: mean([move.score for move in its]) for query, its in moves.items() if its}
+    by_query |= {query: mean(its.scores) for query, its in moves.items() if its.documents}
     return summarise(
         "p-MRR",
         by_query,
@@ -209,22 +207,28 @@ def moves_of(
     *,
     missing: Missing = "after_last",
     ties: Ties = "id_descending",
-) -> tuple[dict[str, list[Move]], list[str]]:
-    """Both places of the given documents, for queries that both runs have; and warnings."""
-    moves: dict[str, list[Move]] = {}
+) -> tuple[dict[str, Moves], list[str]]:
+    """Both ranks of the given documents, for queries that both runs have; and warnings."""
+    moves: dict[str, Moves] = {}
     lacking: dict[str, set[tuple[str, str]]] = {original.name: set(), changed.name: set()}
     for query, documents in wanted.items():
         if query not in original or query not in changed:
             continue
-        moves[query] = []
-        for document in documents:
-            places = []
-            for run in (original, changed):
-                if run.score(query, document) is None:
-                    lacking[run.name].add((query, document))
-                places.append(place_of(run, query, document, ties=ties, missing=missing))
-            if places[0] is not None and places[1] is not None:
-                moves[query].append(Move(query, document, places[0], places[1]))
+        sides = []
+        for run in (original, changed):
+            ranks, absent = places_of(run, query, documents, ties=ties, missing=missing)
+            lacking[run.name].update((query, document) for document in absent)
+            sides.append(ranks)
+        both = [
+            (document, old, new)
+            for document, old, new in zip(documents, *sides, strict=True)
+            if old is not None and new is not None
+        ]
+        moves[query] = Moves(
+            [document for document, _, _ in both],
+            [old for _, old, _ in both],
+            [new for _, _, new in both],
+        )
     rule = "ranked after the last" if missing == "after_last" else "left out"
     warnings = [
         sentence

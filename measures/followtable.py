@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Mapping
+from functools import lru_cache
 from typing import Literal, NamedTuple, TypeAlias
 
 from .intervals import RESAMPLES, Bootstrap, IntervalKind
@@ -28,6 +29,7 @@ Average: TypeAlias = Literal["pooled", "by_query"]
 _ZERO = 1e-12
 
 
+@lru_cache(maxsize=100_000)
 def weight(rank: int) -> float:
     """Weight of a rank, w(r) = 1 / log2(r + 1).
 
@@ -262,14 +264,10 @@ class _Sides:
         """Ranks with and without the instruction; those of missing tables are the fallback."""
         found = []
         for run, its in ((self.new, query), (self.old, self.base_of(query))):
-            ranks = {}
-            for table in named:
-                rank = run.rank(its, table, self.ties)
-                if rank is None:
-                    self.lacking[run.name].add((its, table))
-                    rank = run.size(its) + 1 if fallback is None else fallback
-                ranks[table] = rank
-            found.append(ranks)
+            known = run.ranks(its, named, self.ties)
+            self.lacking[run.name].update((its, table) for table in named if table not in known)
+            after = run.size(its) + 1 if fallback is None else fallback
+            found.append({table: known.get(table, after) for table in named})
         return found[0], found[1]
 
     def missing_tables(self, rule: str) -> list[str]:

@@ -376,12 +376,13 @@ def _combined(complies: list[float], several: SeveralGold) -> float:
 
 
 def _complies(modes: Modes, lowest: float, *, stays_first: bool) -> bool:
-    scores = [lowest if place.score is None else place.score for place in modes]
-    if stays_first and modes.original.rank == 1:
-        rises = modes.instructed.rank == 1 and scores[1] >= scores[0]
+    scores = [lowest if score is None else score for score in modes.scores]
+    r_ori, r_ins, r_rev = modes.ranks
+    if stays_first and r_ori == 1:
+        rises = r_ins == 1 and scores[1] >= scores[0]
     else:
-        rises = modes.instructed.rank < modes.original.rank and scores[1] > scores[0]
-    return rises and modes.original.rank < modes.reversed.rank and scores[0] > scores[2]
+        rises = r_ins < r_ori and scores[1] > scores[0]
+    return rises and r_ori < r_rev and scores[0] > scores[2]
 
 
 def _n_of(query: str, given: int | Mapping[str, int] | None, gold: Gold) -> int:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from agreement.bootstrap import FEWEST_RESAMPLES, Estimated, interval_of
+from agreement.bootstrap import FEWEST_RESAMPLES, MOST_PATTERNS, Estimated, interval_of
 from agreement.coefficient import Interval
 from agreement.counting import Patterns
 from agreement.statistic import FloatArray, Statistic, quotient
@@ -54,16 +54,19 @@ class Bootstrap(NamedTuple):
 
 
 def ratio_of_sums(
-    terms: Iterable[tuple[float, float]], bootstrap: Bootstrap
+    terms: Iterable[tuple[float, float]],
+    bootstrap: Bootstrap,
+    clusters: Sequence[Hashable] | None = None,
 ) -> tuple[float | None, Estimated]:
     """Return the sum of numerators over the sum of denominators, and its interval over queries.
 
     With every denominator 1 this is the mean. The order of queries changes nothing: the sums are
-    exact, and the bootstrap works on the distinct terms in ascending order.
+    exact, and the bootstrap works on the terms in ascending order.
 
     Args:
         terms: Numerator and denominator of each query.
         bootstrap: How to make the interval.
+        clusters: Cluster of each query: whole clusters are drawn. None: queries are.
 
     >>> ratio_of_sums([(1.0, 1.0), (0.0, 1.0)], Bootstrap(kind=None))[0]
     0.5
@@ -76,9 +79,15 @@ def ratio_of_sums(
     value = math.fsum(numerator for numerator, _ in pairs) / below
     if bootstrap.kind is None:
         return value, Estimated(None, "")
-    rows, times = np.unique(np.asarray(pairs, dtype=np.float64), axis=0, return_counts=True)
+    numbers = None
+    if clusters is None:
+        rows, times = _in_order(np.asarray(pairs, dtype=np.float64))
+    else:
+        known = {cluster: number for number, cluster in enumerate(dict.fromkeys(clusters))}
+        numbers = np.array([known[cluster] for cluster in clusters], dtype=np.int64)
+        rows, times = np.asarray(pairs, dtype=np.float64), np.ones(len(pairs), dtype=np.int64)
     statistic = Statistic(
-        patterns=lambda: Patterns(rows, times),  # type: ignore[arg-type]  # rows are terms already
+        patterns=lambda: Patterns(rows, times, numbers),  # type: ignore[arg-type]  # rows are terms already
         terms=_as_terms,
         value=lambda sums: quotient(sums[:, 0], sums[:, 1]),
     )
@@ -86,6 +95,16 @@ def ratio_of_sums(
         statistic, method=bootstrap.kind, resamples=bootstrap.resamples, seed=bootstrap.seed
     )
     return value, found._replace(note=found.note.replace("units", "queries"))
+
+
+def _in_order(pairs: FloatArray) -> tuple[FloatArray, npt.NDArray[np.int64]]:
+    """Terms in ascending order and how often each occurs: each once, so that measures of as many
+    queries share their draws, unless there are too many.
+    """
+    if len(pairs) > MOST_PATTERNS:
+        rows, times = np.unique(pairs, axis=0, return_counts=True)
+        return rows, times
+    return pairs[np.lexsort(pairs.T[::-1])], np.ones(len(pairs), dtype=np.int64)
 
 
 def _as_terms(rows: npt.NDArray[Any]) -> FloatArray:

@@ -27,6 +27,8 @@ class Measurement:
         interval_note: How the interval was made, or why there is none; "" where none was requested.
         options: Every option of the call that decides the value.
         warnings: Sentences about the input that a reader of the value needs.
+        terms: Numerator and denominator of each query that enters the value, which is the sum of
+            the ones over the sum of the others.
     """
 
     name: str
@@ -38,6 +40,7 @@ class Measurement:
     interval_note: str = ""
     options: Mapping[str, Any] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    terms: Mapping[str, tuple[float, float]] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         if self.value is None:

@@ -7,13 +7,12 @@ from typing import NamedTuple, TypeAlias
 
 from .runs import (
     Missing,
-    Place,
     Run,
     Scores,
     Ties,
     as_documents,
     check_choice,
-    place_of,
+    places_of,
     warn_of_documents,
     warn_of_runs,
 )
@@ -22,16 +21,12 @@ Gold: TypeAlias = Mapping[str, str | Collection[str]]
 
 
 class Modes(NamedTuple):
-    """Where one gold document stands in the three modes."""
+    """Where one gold document stands in the three modes: R_ori, R_ins and R_rev, and the scores,
+    None where a run lacks it.
+    """
 
-    original: Place
-    instructed: Place
-    reversed: Place
-
-    @property
-    def ranks(self) -> tuple[int, int, int]:
-        """R_ori, R_ins and R_rev."""
-        return self.original.rank, self.instructed.rank, self.reversed.rank
+    ranks: tuple[int, int, int]
+    scores: tuple[float | None, float | None, float | None]
 
 
 class GoldModes(NamedTuple):
@@ -68,16 +63,16 @@ def gold_modes(
     for query, found in by_query.items():
         if any(query not in run for run in runs):
             continue
-        for document in wanted[query]:
-            places = []
-            for run in runs:
-                place = place_of(run, query, document, ties=ties, missing=missing)
-                if place is None or place.score is None:
-                    lacking[run.name].add((query, document))
-                if place is not None:
-                    places.append(place)
-            if len(places) == len(runs):
-                found.append(Modes(*places))
+        documents = wanted[query]
+        sides = []
+        for run in runs:
+            ranks, absent = places_of(run, query, documents, ties=ties, missing=missing)
+            lacking[run.name].update((query, document) for document in absent)
+            scores = run.documents(query)
+            sides.append([(rank, scores.get(d)) for rank, d in zip(ranks, documents, strict=True)])
+        for (r_ori, s_ori), (r_ins, s_ins), (r_rev, s_rev) in zip(*sides, strict=True):
+            if r_ori is not None and r_ins is not None and r_rev is not None:
+                found.append(Modes((r_ori, r_ins, r_rev), (s_ori, s_ins, s_rev)))
     rule = "ranked after the last" if missing == "after_last" else "left out"
     warnings = warn_of_runs(runs, by_query, ties=ties)
     for run in runs:

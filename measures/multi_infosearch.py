@@ -114,7 +114,7 @@ def m_wise(
         if not followed:
             # Not -0.0, where nothing is violated.
             return value * shares[query][1] + 0.0
-        if rules.full_reward(modes.original.rank, modes.instructed.rank, N):
+        if rules.full_reward(*modes.ranks[:2], N):
             return value
         return value * shares[query][0]
 

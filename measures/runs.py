@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from array import array
-from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from typing import Literal, NamedTuple, Protocol, TypeAlias, get_args
+from typing import Literal, Protocol, TypeAlias, get_args
 
 import numpy as np
+import numpy.typing as npt
 
+FloatArray: TypeAlias = npt.NDArray[np.float64]
 Ties: TypeAlias = Literal["id_descending", "file"]
 Missing: TypeAlias = Literal["after_last", "left_out"]
 
@@ -49,12 +49,15 @@ class Scores:
     def __init__(self, run: Run, name: str = "run") -> None:
         self.name = name
         self.repeated = 0
-        self._by_query: dict[str, Mapping[str, float]]
+        self._by_query: dict[str, Mapping[str, float]] = {}
         # Scores of a query, ascending: small in memory, and bisect finds a rank in it.
-        self._ascending: dict[str, array[float]] = {}
+        self._ascending: dict[str, FloatArray] = {}
+        # Ranks that were looked up, by query and way of breaking ties; shared between measures.
+        self._ranks: dict[str, dict[Ties, dict[str, int]]] = {}
         if isinstance(run, Scores):
             self.repeated = run.repeated
             self._by_query, self._ascending = run._by_query, run._ascending
+            self._ranks = run._ranks
             return
         if isinstance(run, Mapping):
             self._by_query = {query: documents for query, documents in run.items() if documents}
@@ -82,7 +85,32 @@ class Scores:
             documents[document] = score
         return grouped
 
-    def _checked(self, query: str, documents: Mapping[str, float]) -> array[float]:
+    def only(self, queries: Iterable[str], name: str = "") -> Scores:
+        """The same run with these queries alone; ranks are looked up once for both.
+
+        >>> list(Scores({"q": {"a": 1.0}, "r": {"a": 1.0}}).only(["r", "s"]))
+        ['r']
+        """
+        part = Scores(self, name or self.name)
+        part._by_query = {q: self._by_query[q] for q in queries if q in self._by_query}
+        return part
+
+    def under(self, ids: Mapping[str, str]) -> Scores:
+        """The same run with queries under other ids; ids of queries that it lacks are left out.
+
+        >>> run = Scores({"q": {"a": 1.0}}).under({"q settled as 1": "q", "r settled as 1": "r"})
+        >>> list(run)
+        ['q settled as 1']
+        """
+        part = Scores({}, self.name)
+        for new, query in ids.items():
+            if query in self._by_query:
+                part._by_query[new] = self._by_query[query]
+                part._ascending[new] = self._ascending[query]
+                part._ranks[new] = self._ranks.setdefault(query, {})
+        return part
+
+    def _checked(self, query: str, documents: Mapping[str, float]) -> FloatArray:
         if not isinstance(documents, Mapping):
             raise ValueError(
                 f"query {query} of the {self.name}: documents are a mapping of id to score, "
@@ -99,7 +127,7 @@ class Scores:
                 f"document {document} of query {query} in the {self.name} has the score {score}; "
                 "give a finite number or leave the line out"
             )
-        return array("d", np.sort(scores.astype(np.float64)).tobytes())
+        return np.sort(scores.astype(np.float64))
 
     def __contains__(self, query: object) -> bool:
         return query in self._by_query
@@ -128,20 +156,44 @@ class Scores:
         >>> [run.rank("q", document, "file") for document in "abc"]
         [2, 3, 1]
         """
-        documents = self._by_query[query]
-        score = documents.get(document)
-        if score is None:
-            return None
+        return self.ranks(query, (document,), ties).get(document)
+
+    def ranks(
+        self, query: str, documents: Collection[str], ties: Ties = "id_descending"
+    ) -> Mapping[str, int]:
+        """Ranks of documents, and perhaps of others; those that the run lacks are not there.
+
+        >>> dict(Scores({"q": {"a": 2.0, "b": 2.0, "c": 3.0}}).ranks("q", ["b", "c", "z"]))
+        {'b': 2, 'c': 1}
+        """
+        known = self._ranks.setdefault(query, {}).setdefault(ties, {})
+        scores = self._by_query[query]
+        new = [one for one in documents if one not in known and one in scores]
+        if not new:
+            return known
         ascending = self._ascending[query]
-        upper = bisect_right(ascending, score)
-        before = len(ascending) - upper
-        if upper > 1 and ascending[upper - 2] == score:
-            tied = [other for other, its in documents.items() if its == score]
-            if ties == "file":
-                before += tied.index(document)
-            else:
-                before += sum(other > document for other in tied)
-        return before + 1
+        values = [scores[one] for one in new]
+        upper = np.searchsorted(ascending, values, side="right")
+        lower = np.searchsorted(ascending, values, side="left")
+        known.update(zip(new, (len(ascending) + 1 - upper).tolist(), strict=True))
+        tied = np.flatnonzero(upper - lower > 1)
+        places = self._places_among_tied(query, {values[one] for one in tied}, ties)
+        for one in tied:
+            known[new[one]] += places[new[one]]
+        return known
+
+    def _places_among_tied(self, query: str, scores: set[float], ties: Ties) -> dict[str, int]:
+        """How many documents of the same score stand before each document with these scores."""
+        if not scores:
+            return {}
+        tied: dict[float, list[str]] = {score: [] for score in scores}
+        for document, score in self._by_query[query].items():
+            if score in tied:
+                tied[score].append(document)
+        if ties == "id_descending":
+            for its in tied.values():
+                its.sort(reverse=True)
+        return {document: place for its in tied.values() for place, document in enumerate(its)}
 
     def top(self, query: str, k: int, ties: Ties = "id_descending") -> list[str]:
         """The first k documents of a query.
@@ -150,13 +202,21 @@ class Scores:
         >>> run.top("q", 2), run.top("q", 2, "file")
         (['c', 'b'], ['c', 'a'])
         """
-        ascending = self._ascending[query]
-        least = ascending[max(0, len(ascending) - k)]
-        items = [item for item in self._by_query[query].items() if item[1] >= least]
+        items = list(self.first(query, k).items())
         if ties == "id_descending":
             items.sort(key=lambda item: item[0], reverse=True)
         items.sort(key=lambda item: -item[1])
         return [document for document, _ in items[:k]]
+
+    def first(self, query: str, k: int) -> dict[str, float]:
+        """The first k documents of a query with their scores, and those that tie with the last.
+
+        >>> Scores({"q": {"a": 2.0, "b": 2.0, "c": 3.0, "d": 1.0}}).first("q", 2)
+        {'a': 2.0, 'b': 2.0, 'c': 3.0}
+        """
+        ascending = self._ascending[query]
+        least = float(ascending[max(0, len(ascending) - k)])
+        return {one: its for one, its in self._by_query[query].items() if its >= least}
 
     def all_tied(self, queries: Iterable[str]) -> list[str]:
         """Queries with several documents that all have one score."""
@@ -169,21 +229,18 @@ class Scores:
         ]
 
 
-class Place(NamedTuple):
-    """Rank and score of one document in one run; the score is None where the run lacks it."""
-
-    rank: int
-    score: float | None
-
-
-def place_of(
-    run: Scores, query: str, document: str, *, ties: Ties, missing: Missing
-) -> Place | None:
-    """Where a document stands; None where the run lacks it and missing documents are left out."""
-    rank = run.rank(query, document, ties)
-    if rank is not None:
-        return Place(rank, run.score(query, document))
-    return Place(run.size(query) + 1, None) if missing == "after_last" else None
+def places_of(
+    run: Scores, query: str, documents: Collection[str], *, ties: Ties, missing: Missing
+) -> tuple[list[int | None], list[str]]:
+    """Rank of each document, and which documents the run lacks: these stand after the last, or
+    have None where they are left out.
+    """
+    found = run.ranks(query, documents, ties)
+    lacking = [document for document in documents if document not in found]
+    if not lacking:
+        return [found[document] for document in documents], lacking
+    after = run.size(query) + 1 if missing == "after_last" else None
+    return [found.get(document, after) for document in documents], lacking
 
 
 def queries_of(count: int) -> str:

@@ -8,8 +8,9 @@ hypothesis more often than they claim, while paired t, randomization and bootstr
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -18,6 +19,7 @@ import numpy.typing as npt
 from .intervals import RESAMPLES, Bootstrap, Interval, IntervalKind, ratio_of_sums
 from .measurement import Measurement
 from .runs import check_choice, listed, queries_of
+from .summary import cluster_of
 
 Test: TypeAlias = Literal["t", "randomization"]
 ByQuery: TypeAlias = Measurement | Mapping[str, float | None]
@@ -28,6 +30,8 @@ _MOST_EXACT = 13
 _STEPS = 20_000
 # Numbers held at a time.
 _NUMBERS_AT_A_TIME = 2_000_000
+# Numbers kept in memory for the next comparison: 32 MB of them.
+_NUMBERS_KEPT = 4_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +67,7 @@ def compare(
     *,
     test: Test = "randomization",
     permutations: int = PERMUTATIONS,
+    clusters: Mapping[str, Hashable] | None = None,
     interval: IntervalKind = "bootstrap",
     resamples: int = RESAMPLES,
     seed: int = 0,
@@ -81,6 +86,8 @@ def compare(
         second: The same of the baseline.
         test: "randomization" or "t".
         permutations: Number of assignments of signs to draw.
+        clusters: Cluster of each query, such as the core query that instructions share: resamples
+            take whole clusters, and the differences of a cluster have one sign. Not for "t".
         interval: "bootstrap" or "bca" for a 95 % interval of the difference, or None.
         resamples: Number of resamples of the bootstrap.
         seed: Seed of the bootstrap and of the randomization.
@@ -88,7 +95,8 @@ def compare(
     Queries that only one of the two has a value for are left out with a warning.
 
     Raises:
-        ValueError: an unknown option, no permutation, or two measurements of different measures.
+        ValueError: an unknown option, no permutation, the t test with clusters, or two
+            measurements of different measures.
 
     Differences 1, 1, 1: of the eight assignments of signs, two are as far from 0.
 
@@ -104,19 +112,24 @@ def compare(
     check_choice("test", test, Test)
     if permutations < 1:
         raise ValueError(f"{permutations} permutations are too few; give 1 or more")
+    if clusters is not None and test == "t":
+        raise ValueError("the t test takes queries for independent; with clusters, randomize")
     here, there = _values(first), _values(second)
     if isinstance(first, Measurement) and isinstance(second, Measurement):
         _check_same(first, second)
     shared = sorted(here.keys() & there.keys())
     differences = np.array([here[query] - there[query] for query in shared], dtype=np.float64)
     bootstrap = Bootstrap(interval, resamples, seed)
-    difference, estimated = ratio_of_sums([(d, 1.0) for d in differences.tolist()], bootstrap)
+    of_clusters = None if clusters is None else [cluster_of(query, clusters) for query in shared]
+    difference, estimated = ratio_of_sums(
+        [(d, 1.0) for d in differences.tolist()], bootstrap, of_clusters
+    )
     statistic = p = None
     reason = ""
     if difference is None:
         reason = "undefined: the two systems have no query in common"
     elif test == "randomization":
-        p = _randomized(differences, permutations, seed)
+        p = _randomized(_sums(differences, of_clusters), permutations, seed)
     elif len(shared) == 1:
         reason = "undefined: the t test needs at least two queries"
     elif np.ptp(differences) == 0:
@@ -194,6 +207,18 @@ def _check_same(first: Measurement, second: Measurement) -> None:
         raise ValueError(f"{first.name} and {second.name} are different measures; compare one")
 
 
+def _sums(
+    differences: npt.NDArray[np.float64], clusters: list[Hashable] | None
+) -> npt.NDArray[np.float64]:
+    """The sum of the differences of each cluster; without clusters the differences."""
+    if clusters is None:
+        return differences
+    of_cluster: dict[Hashable, list[float]] = {}
+    for cluster, difference in zip(clusters, differences.tolist(), strict=True):
+        of_cluster.setdefault(cluster, []).append(difference)
+    return np.array([math.fsum(its) for its in of_cluster.values()])
+
+
 def _randomized(differences: npt.NDArray[np.float64], permutations: int, seed: int) -> float:
     size = len(differences)
     # Sums that differ from the observed one by rounding alone are as far from 0.
@@ -201,11 +226,29 @@ def _randomized(differences: npt.NDArray[np.float64], permutations: int, seed: i
     if size <= _MOST_EXACT:
         bits = np.arange(2**size)[:, np.newaxis] >> np.arange(size) & 1
         return float((np.abs((1 - 2 * bits) @ differences) >= bound).mean())
+    as_far = sum(
+        int(np.count_nonzero(np.abs(signs @ differences) >= bound))
+        for signs in _signs(size, permutations, seed)
+    )
+    return (1 + as_far) / (1 + permutations)
+
+
+def _signs(size: int, permutations: int, seed: int) -> Iterable[npt.NDArray[np.float64]]:
+    """Assignments of signs, some at a time; kept for the next differences of as many queries."""
+    if size * permutations <= _NUMBERS_KEPT:
+        return _kept_signs(size, permutations, seed)
+    return _drawn_signs(size, permutations, seed)
+
+
+@lru_cache(maxsize=2)
+def _kept_signs(size: int, permutations: int, seed: int) -> tuple[npt.NDArray[np.float64], ...]:
+    return tuple(_drawn_signs(size, permutations, seed))
+
+
+def _drawn_signs(size: int, permutations: int, seed: int) -> Iterator[npt.NDArray[np.float64]]:
     rng = np.random.default_rng(seed)
-    as_far = 0
     at_a_time = max(1, _NUMBERS_AT_A_TIME // size)
     for start in range(0, permutations, at_a_time):
         count = min(at_a_time, permutations - start)
-        signs = 1.0 - 2.0 * rng.integers(0, 2, (count, size), dtype=np.int8)
-        as_far += int(np.count_nonzero(np.abs(signs @ differences) >= bound))
-    return (1 + as_far) / (1 + permutations)
+        negative = rng.integers(0, 2, (count, size), dtype=np.int8)
+        yield np.asarray(1 - 2 * negative, dtype=np.float64)

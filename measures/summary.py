@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
-from .intervals import Bootstrap, ratio_of_sums
+from .intervals import RESAMPLES, Bootstrap, IntervalKind, ratio_of_sums
 from .measurement import Measurement
 
 
@@ -51,4 +52,58 @@ def summarise(
         interval_note=estimated.note,
         options=options,
         warnings=tuple(sentences),
+        terms={query: terms[query] for query in found},
     )
+
+
+def clustered(
+    measurement: Measurement,
+    clusters: Mapping[str, Hashable],
+    *,
+    interval: IntervalKind = "bootstrap",
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> Measurement:
+    """The same measurement with an interval over clusters of queries instead of queries.
+
+    Instructions that share one core query are no independent draws: each resample takes whole
+    clusters. The value stays as it is.
+
+    Args:
+        measurement: What a measure returned.
+        clusters: Cluster of each query, such as the core query of an instruction; a query without
+            one is a cluster of its own.
+        interval: "bootstrap" or "bca" for a 95 % interval over clusters.
+        resamples: Number of resamples.
+        seed: Seed of the bootstrap.
+
+    Queries a and b share a core query: there is one cluster, and nothing to resample.
+
+    >>> from measures import robustness
+    >>> both = robustness({"a": 0.8, "b": 0.2}, {"a": "a", "b": "b"})
+    >>> clustered(both, {"a": "core", "b": "core"}).interval_note
+    'no interval: resampling needs at least two clusters'
+    """
+    bootstrap = Bootstrap(interval, resamples, seed)
+    queries = list(measurement.terms)
+    _value, estimated = ratio_of_sums(
+        [measurement.terms[query] for query in queries],
+        bootstrap,
+        [cluster_of(query, clusters) for query in queries],
+    )
+    return replace(
+        measurement,
+        interval=estimated.interval,
+        interval_note=estimated.note,
+        options={
+            **measurement.options,
+            "interval": interval,
+            "clusters": True,
+            **({"resamples": resamples, "seed": seed} if interval else {}),
+        },
+    )
+
+
+def cluster_of(query: str, clusters: Mapping[str, Hashable]) -> Hashable:
+    """The cluster of a query; one that has none is a cluster of its own."""
+    return query in clusters, clusters.get(query, query)

@@ -31,6 +31,7 @@ from base.errors import Refused
 from exporters.evaluations.actions import request_evaluation
 from exporters.evaluations.systems import System
 from exporters.exports import actions as exports
+from exporters.exports.publishing import set_publication
 from exporters.releases import actions as releasing
 from keeping.verify import verify
 from tests import factories
@@ -257,6 +258,9 @@ def test_everything_that_a_lead_does_is_in_the_audit_log_once(story):
     )
     release = story.does("release.asked")(
         lambda: releasing.request_release(project=project, name="v1", note="First.", by=carla)
+    )
+    story.does("publication.changed", times=2)(
+        lambda: set_publication(project=project, changes={"licence": "MIT"}, by=carla)
     )
     story.does("release.cancelled", times=2)(
         lambda: releasing.cancel_release(release=release, by=carla)

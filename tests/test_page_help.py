@@ -38,7 +38,7 @@ def test_the_help_of_a_page_has_five_lines(name):
         *("reviews/review", "reviews/reviews", "checks/checks", "settling/disagreements"),
         *("settling/settle", "reports/agreement", "evaluations/evaluations", "exports/exports"),
         *("releases/releases", "collection/load_list", "guidelines/guidelines"),
-        *("people/members", "projects/settings", "projects/audit-log"),
+        *("people/members", "projects/settings", "projects/audit_log"),
     ],
 )
 def test_the_pages_where_people_work_have_a_help_of_their_own(name):

@@ -96,6 +96,7 @@ SAME = {
     "audit:agreement_comparison": ["POST audit:api_comparisons"],
     "audit:agreement_cancellation": ["POST audit:api_report_cancellation"],
     "exporters:exports": ["POST exporters:api_exports"],
+    "exporters:publication": ["PATCH exporters:api_publication"],
     "exporters:export_cancellation": ["POST exporters:api_export_cancellation"],
     "exporters:evaluations": ["POST exporters:api_evaluations"],
     "exporters:evaluation_cancellation": ["POST exporters:api_evaluation_cancellation"],

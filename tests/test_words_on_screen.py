@@ -31,6 +31,9 @@ REPLACED = (
     *("The part of the list before", "key that the action shall have", "as the browser has it"),
     *("Leave it as it is", "The whole story", "Which rejects", "Put the project away"),
     *("Let someone in", "Cases that wait for a change", '"Throw the draft away"'),
+    *("This link does not hold", "hold no more", '"Let go"', '"Come in"'),
+    *("the others are put by. ", "are not as they came", "known of {{ shown }}", "handed in by"),
+    *("try them again or throw them away", "To the first page", "your password alone signs"),
 )
 
 

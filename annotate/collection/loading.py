@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 
 from annotate.collection import intake
 from annotate.collection.intake import Arrived, FileReport, Options
-from annotate.collection.models import Load
+from annotate.collection.models import Load, Run
 from annotate.projects.access import refuse_if_archived
 from annotate.projects.audit_log import record as record_audit_event
 from annotate.projects.models import Membership, Project
@@ -41,6 +41,7 @@ def load_file(
     arrived: Arrived,
     no_grade: int | None = None,
     pool: int = 0,
+    side: str = "",
     dry_run: bool = False,
     progress: intake.Progress | None = None,
     record: Callable[[FileReport], None] | None = None,
@@ -50,13 +51,16 @@ def load_file(
     """Load one file into a project, all of it or nothing; what is wrong with it is in the report.
 
     `no_grade` is the value in the file that means no grade; `pool` lets the first documents of each
-    query of a run join the pool; `record` writes the report down in the same transaction; `by` is
-    nobody for a command. Refused: an unknown format, a project that is archived.
+    query of a run join the pool; `side` says under which narratives a run ranks them; `record`
+    writes the report down in the same transaction; `by` is nobody for a command. Refused: an
+    unknown format, a side of what is no run, a project that is archived.
     """
     kind = known_format(format_name)
     refuse_if_archived(project)
     if pool < 0 or (pool and RunLine not in kind.reads):
         raise Refused(_("Only of a run the first documents, one or more, can join the pool."))
+
+    _check_side(kind, side)
 
     def written(report: FileReport) -> None:
         if record is not None:
@@ -73,12 +77,25 @@ def load_file(
         project=project,
         kind=kind,
         arrived=arrived,
-        options=Options(no_grade=no_grade, pool=pool),
+        options=Options(no_grade=no_grade, pool=pool, side=side),
         dry_run=dry_run,
         progress=progress,
         record=written,
         now=now,
     )
+
+
+def _check_side(kind: Format, side: str) -> None:
+    """Refuse a side that is none, or of a file that is no run."""
+    if not side:
+        return
+    if RunLine not in kind.reads:
+        raise Refused(_("Only a run has a side. Leave the side out for this format."))
+    if side not in Run.Side.values:
+        raise Refused(
+            _("%(side)s is no side of a run. There are: %(sides)s.")
+            % {"side": side, "sides": ", ".join(Run.Side.values)}
+        )
 
 
 def known_format(name: str) -> Format:
@@ -112,15 +129,17 @@ def request_load(
     file: File[bytes],
     by: Membership,
     no_grade: int | None = None,
+    side: str = "",
     now: datetime | None = None,
 ) -> Load:
     """Keep an uploaded file and ask for it to be looked through; return the preview's row.
 
     Nothing is written to the project. Refused: who does not lead, an archived project, an unknown
-    format, an empty file, one more where many wait to be loaded.
+    format, an empty file, a side of what is no run, one more where many wait to be loaded.
     """
     _check_lead(by, by.project)
     kind = known_format(format_name)
+    _check_side(kind, side)
     name = PurePath(file.name or "").name[-MAX_FILE_NAME:]
     if not file.size:
         raise Refused(_("%(name)s is empty.") % {"name": name})
@@ -132,6 +151,7 @@ def request_load(
         format=kind.name,
         file_name=name,
         no_grade=no_grade,
+        side=side,
     )
     _tidy(by.project, load.requested_at - KEPT)
     kept = Load.objects.filter(project=by.project, dry_run=True, confirmed_as=None)
@@ -172,7 +192,7 @@ def confirm_load(*, preview: Load, by: Membership, now: datetime | None = None) 
                 _("Nothing of a file is loaded while a line of it is bad. Correct it first.")
             )
         if not locked.file:
-            raise Refused(_("This file was put away. Hand it in again."))
+            raise Refused(_("This file was put away. Upload it again."))
         load = Load.objects.create(
             project=locked.project,
             by=by,
@@ -182,6 +202,7 @@ def confirm_load(*, preview: Load, by: Membership, now: datetime | None = None) 
             file=locked.file.name,
             file_name=locked.file_name,
             no_grade=locked.no_grade,
+            side=locked.side,
             dry_run=False,
             preview=locked,
         )
@@ -246,6 +267,7 @@ def _perform(load: Load, progress: Progress) -> None:
             format_name=load.format,
             arrived=intake.handed_in(load.file, load.file_name),
             no_grade=load.no_grade,
+            side=load.side,
             dry_run=load.dry_run,
             progress=progress,
             record=record,
@@ -254,7 +276,7 @@ def _perform(load: Load, progress: Progress) -> None:
     except Refused as refused:
         raise JobError(str(refused)) from refused
     except FileNotFoundError as error:
-        raise JobError("The file is gone. Hand it in again.") from error
+        raise JobError("The file is gone. Upload it again.") from error
     if load.report is None:
         record(report)
 

@@ -173,17 +173,19 @@ class Run(models.Model):
     """A system's ranking, as it was handed in; the file itself is kept untouched."""
 
     class Side(models.TextChoices):
-        """What was searched for: the values of `Narrative.Side` that runs have."""
+        """What was searched for, by the values of `Narrative.Side`."""
 
         ORIGINAL = "original", _("Queries")
         ALTERED = "altered", _("Instructions")
+        REVERSED = "reversed", _("Reversed instructions")
 
     project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="runs")
     # The file's name: the same run tag occurs in several files.
     name = models.CharField(max_length=255)
     tag = models.CharField(max_length=255, blank=True)
     sha256 = models.CharField(max_length=64)
-    # Under which narratives its documents were ranked: under instructions each line has its pair.
+    # Under which narratives its documents were ranked. Each line of a run over instructions or over
+    # reversed ones has its pair.
     side = models.CharField(
         max_length=10, choices=Side, default=Side.ORIGINAL, db_default=Side.ORIGINAL
     )
@@ -198,6 +200,11 @@ class Run(models.Model):
     def __str__(self) -> str:
         return self.name
 
+    @property
+    def names_pairs(self) -> bool:
+        """Whether its lines name instruction pairs instead of queries."""
+        return self.side != self.Side.ORIGINAL
+
 
 class RunLine(models.Model):
     """One document in a run, at the rank its score gives (ties by document id, descending, as
@@ -206,7 +213,7 @@ class RunLine(models.Model):
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="lines")
     query = models.ForeignKey(Query, on_delete=models.PROTECT, related_name="+")
-    # Of a run over instructions: the pair under whose altered narrative the document was ranked.
+    # Of a run over instructions: the pair under whose narrative the document was ranked.
     pair = models.ForeignKey(
         "annotate.InstructionPair",
         null=True,
@@ -251,6 +258,8 @@ class Load(Job):
     file_name = models.CharField(max_length=255)
     # The value in the file that means "no grade", if there is one.
     no_grade = models.IntegerField(null=True, blank=True)
+    # Under which narratives a run ranks documents; "" leaves it to the ids on its lines.
+    side = models.CharField(max_length=10, choices=Run.Side, blank=True, default="", db_default="")
     # A preview looks through the file and writes nothing.
     dry_run = models.BooleanField(default=True)
     # The preview a lead confirmed: each is confirmed once at most.
@@ -282,4 +291,4 @@ class Load(Job):
         return reverse("annotate:load", args=[self.project.slug, self.pk])
 
     def why_not_again(self) -> str:
-        return "" if self.file else gettext("Its file was put away. Hand it in again.")
+        return "" if self.file else gettext("Its file was put away. Upload it again.")

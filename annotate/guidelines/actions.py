@@ -16,6 +16,7 @@ from annotate.projects.access import refuse_if_archived
 from annotate.projects.audit_log import record
 from annotate.projects.models import Guideline, Membership, Project
 from base.errors import Refused, Stale
+from base.prepared import Built, counted, prepared
 
 MAX_LENGTH = 100_000
 MAX_CASES = 1_000
@@ -89,6 +90,17 @@ def cases_waiting(project: Project) -> QuerySet[Adjudication]:
         narrative__pair__removed_at__isnull=True,
         cause=Adjudication.Cause.GUIDELINE,
     )
+
+
+def count_waiting(project: Project) -> int:
+    """Return how many such decisions there are."""
+    found: int = _waiting.value(project=project.pk)
+    return found
+
+
+@prepared("project")
+def _waiting(project: int) -> Built:
+    return counted(cases_waiting(Project(pk=project)))
 
 
 def _refuse_strangers(cases: Collection[Case], by: Membership) -> None:

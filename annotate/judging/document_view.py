@@ -5,8 +5,8 @@ it.
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -17,7 +17,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from annotate.collection.document_text import Shown, ShownTable, newest_text, prepared
-from annotate.collection.models import Candidate, Document, RunLine
+from annotate.collection.models import Candidate, Document, Run, RunLine
 from annotate.judging.actions import grades_that_need_evidence
 from annotate.judging.judging_session import JudgingSession
 from annotate.judgments.document_names import Name, name_of, open_to
@@ -303,19 +303,22 @@ def finished(pair: InstructionPair, at: JudgingSession, grades: Sequence[Grade])
     given = Counter(at.judged.get(number) for number in at.order)
     url = reverse("annotate:judge", args=[pair.pk, 0]).removesuffix("0/")
 
-    def places(wanted: Callable[[int], bool]) -> list[tuple[int, str]]:
+    def places(wanted: Collection[int]) -> list[tuple[int, str]]:
         return [
             (place, f"{url}{number}/")
             for place, number in enumerate(at.order, start=1)
-            if wanted(number)
+            if number in wanted
         ]
 
+    flagged: dict[str, set[int]] = defaultdict(set)
+    for number, kind in at.flagged.items():
+        flagged[kind].add(number)
     return Finished(
         grades=[(grade, given[grade.value]) for grade in grades],
         places=[
-            ("noted", _("With a note"), places(at.noted.__contains__)),
+            ("noted", _("With a note"), places(at.noted)),
             *(
-                (f"flag {kind}", kind.label, places(_is_flagged(at, kind)))
+                (f"flag {kind.value}", kind.label, places(flagged[kind]))
                 for kind in (Flag.Kind.CANNOT_JUDGE, Flag.Kind.PROBLEM)
             ),
         ],
@@ -323,21 +326,21 @@ def finished(pair: InstructionPair, at: JudgingSession, grades: Sequence[Grade])
     )
 
 
-def _is_flagged(at: JudgingSession, kind: Flag.Kind) -> Callable[[int], bool]:
-    return lambda candidate: at.flagged.get(candidate) == kind
-
-
 def _ranks(
     pair: InstructionPair, candidates: Iterable[Candidate]
 ) -> dict[int, list[tuple[int, str]]]:
     """At which rank which run has a document."""
     found: dict[int, list[tuple[int, str]]] = {}
-    lines = RunLine.objects.filter(
-        # A run over instructions says something of its own pair alone.
-        Q(pair=None) | Q(pair=pair),
-        query=pair.query_id,
-        document__in=[candidate.document_id for candidate in candidates],
-    ).order_by("rank", "run__name")
+    lines = (
+        RunLine.objects.filter(
+            # A run over instructions says something of its own pair alone.
+            Q(pair=None) | Q(pair=pair),
+            query=pair.query_id,
+            document__in=[candidate.document_id for candidate in candidates],
+        )
+        .exclude(run__side=Run.Side.REVERSED)
+        .order_by("rank", "run__name")
+    )
     for document, rank, run in lines.values_list("document", "rank", "run__name"):
         found.setdefault(document, []).append((rank, run))
     return found

@@ -9,13 +9,15 @@ from uuid import UUID
 
 from django.db.models.functions import Length
 
+from annotate.collection.models import Candidate
 from annotate.collection.unseen import Unseen, seen
 from annotate.judgments import repeats
 from annotate.judgments.models import Flag, Judgment, RejudgeRequest, Repeat
 from annotate.judgments.repeats import Spot
 from annotate.pairs.models import InstructionPair, Narrative
-from annotate.pairs.pool import pool, repeat_words
+from annotate.pairs.pool import in_scope, repeat_words
 from annotate.projects.models import Membership, Project
+from base.prepared import Built, prepared
 
 
 @dataclass(frozen=True)
@@ -231,8 +233,17 @@ def _ordered(pair: InstructionPair, by: Membership) -> list[tuple[int, str]]:
         shown = alike and project.show_ids and length is None
         return (not shown, doc_id.encode() if shown else _place(before + doc_id), key)
 
-    rows = pool(pair).values_list("pk", "document__doc_id", "document__length")
+    scope = project.judge_scope
+    rows = _pool.rows(scope, query=pair.query_id, relevant_from=project.relevant_from)
     return [(key, doc_id) for key, doc_id, _length in sorted(rows, key=place)]
+
+
+@prepared("query", "relevant_from")
+def _pool(scope: str, query: int, relevant_from: int) -> Built:
+    """The pool of a query: candidate, the id of its document, and how long its text is."""
+    rules = Project(judge_scope=scope, relevant_from=relevant_from)
+    candidates = in_scope(rules, Candidate.objects.filter(query=query))
+    return candidates.values_list("pk", "document__doc_id", "document__length")
 
 
 def others_unsettled(project: Project, *, again: bool = False) -> str:

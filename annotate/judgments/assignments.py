@@ -25,6 +25,7 @@ from annotate.projects.access import refuse_if_archived
 from annotate.projects.audit_log import record
 from annotate.projects.models import Membership, Project
 from base.errors import Refused
+from base.prepared import Built, Prepared, prepared
 
 # An assignment that was taken and never touched comes back after this long.
 LEASE = timedelta(hours=4)
@@ -55,7 +56,7 @@ def take_next(
         give_back_untouched(project=project, task=task, now=now)
         if held := _untouched_with_work(task, by):
             return held
-        if open_pairs(task=task, by=by).exists():
+        if is_any_open(task=task, by=by):
             _refuse_unconfirmed(task, by, become_blind)
         # First past the pairs that others are just taking; only if nothing is left, wait for them.
         for skip_locked in (True, False):
@@ -107,7 +108,14 @@ def take(
 
 def holds(*, pair: InstructionPair, task: str, by: Membership) -> bool:
     """Whether `by` has an assignment of `task` on this pair."""
-    return by.assignments.filter(pair=pair, task=task).exists()
+    return bool(_held.rows(str(task), pair=pair.pk, member=by.pk))
+
+
+@prepared("pair", "member")
+def _held(task: str, pair: int, member: int) -> Built:
+    """The assignment of a member on a pair."""
+    assignments = Assignment.objects.filter(pair=pair, member=member, task=task)
+    return assignments.values_list("pk")[:1]
 
 
 def hold(*, pair: InstructionPair, task: str, by: Membership) -> Assignment:
@@ -235,6 +243,62 @@ def open_pairs(*, task: str, by: Membership, held: bool = False) -> QuerySet[Ins
         )
         free = free.annotate(under=_under(project)).filter(Exists(wanting))
     return free
+
+
+def count_open(*, task: str, by: Membership) -> int:
+    """Return on how many pairs `by` could take an assignment of `task` now."""
+    return len(open_queries(task=task, by=by))
+
+
+def open_queries(*, task: str, by: Membership) -> list[int]:
+    """Return the queries (by key) of these pairs, in the order in which they are taken."""
+    return [query for _pair, query in _ask(_open, task, by)]
+
+
+def is_any_open(*, task: str, by: Membership) -> bool:
+    """Tell whether `by` could take an assignment of `task` now."""
+    return bool(_ask(_first_open, task, by))
+
+
+def _ask(query: Prepared, task: str, by: Membership) -> list[tuple[Any, ...]]:
+    project = by.project
+    return query.rows(
+        task,
+        project.judge_scope,
+        project=project.pk,
+        member=by.pk,
+        relevant_from=project.relevant_from,
+        overlap=project.overlap(task),
+    )
+
+
+@prepared("project", "member", "relevant_from", "overlap")
+def _open(
+    task: str, scope: str, project: int, member: int, relevant_from: int, overlap: int
+) -> Built:
+    found = _open_in(task, scope, project, member, relevant_from, overlap)
+    return found.values_list("pk", "query_id")
+
+
+@prepared("project", "member", "relevant_from", "overlap")
+def _first_open(
+    task: str, scope: str, project: int, member: int, relevant_from: int, overlap: int
+) -> Built:
+    found = _open_in(task, scope, project, member, relevant_from, overlap)
+    return found.order_by().values_list("pk")[:1]
+
+
+def _open_in(
+    task: str, scope: str, project: int, member: int, relevant_from: int, overlap: int
+) -> QuerySet[Any, Any]:
+    """The `open_pairs` of a member of whom only the key is known, and of a project the rules."""
+    rules = Project(
+        pk=project,
+        judge_scope=scope,
+        relevant_from=relevant_from,
+        **{f"overlap_{one}": overlap for one in Task.values},
+    )
+    return open_pairs(task=task, by=Membership(pk=member, project=rules))
 
 
 def count_free_assignments(pair: InstructionPair, task: str, by: Membership) -> int:

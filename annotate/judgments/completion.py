@@ -23,16 +23,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from django.db import connection
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from annotate.collection.models import Candidate
 from annotate.judgments.in_force import final_flags, judgments_in_force
-from annotate.judgments.models import RejudgeRequest, Repeat
+from annotate.judgments.models import Judgment, RejudgeRequest, Repeat
 from annotate.judgments.repeats import chance, number
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.pairs.pool import in_scope, narratives_in_force, pairs_with_pool, repeat_words
 from annotate.projects.models import Membership, Project
+from base.prepared import Built, Prepared, counted, prepared
 
 Task = Assignment.Task
 
@@ -104,19 +104,19 @@ def judging_by_pair(
 
     `queries`: only the pairs of these (by key).
     """
-    ready = pairs_with_pool(project)
-    if queries is not None:
-        ready = ready.filter(query__in=list(queries))
-    found = dict(ready.order_by("pk").values_list("pk", "query_id"))
+    only = None if queries is None else {"queries": list(queries)}
+    found = dict(_ask(_ready if only is None else _ready_of, project, **only or {}))
     if not found:
         return {}
     sizes = pool_sizes(project, set(found.values()))
-    only = None if queries is None else list(found)
-    counted: dict[int, Counter[int]] = defaultdict(Counter)
-    for pair, answers, documents in _counts(project, only):
-        counted[pair][answers] = documents
+    answers: dict[int, Counter[int]] = defaultdict(Counter)
+    counts = (
+        _ask(_counts, project) if only is None else _ask(_counts_of, project, pairs=list(found))
+    )
+    for pair, given, documents in counts:
+        answers[pair][given] = documents
     return {
-        pair: PairJudging(query, sizes.get(query, 0), project.overlap_judge, counted[pair])
+        pair: PairJudging(query, sizes.get(query, 0), project.overlap_judge, answers[pair])
         for pair, query in found.items()
     }
 
@@ -148,28 +148,28 @@ def has_judging_begun(project: Project, found: Judging) -> bool:
 def reviewed(project: Project) -> Judging:
     """Return how far the reviewing of a project is, in reviews: two queries."""
     overlap = project.overlap_review
-    to_review = set(project.pairs.to_review().values_list("pk", flat=True))
-    counts = Counter(reviews_in_force(project).values_list("of_pair", flat=True))
+    to_review = {pair for (pair,) in _to_review.rows(project=project.pk)}
+    counts = Counter(pair for (pair,) in _reviewed.rows(project=project.pk))
     done = sum(min(counts[pair], overlap) for pair in to_review)
     return Judging(len(to_review) * overlap, done, len(to_review) * overlap, done)
 
 
 def rewritten(project: Project) -> Judging:
     """Return how far the rewriting of a project is, in pairs: two queries."""
-    pairs = project.pairs.alive().count()
-    done = pairs - project.pairs.to_rewrite().count()
+    pairs = _alive.value(project=project.pk)
+    done = pairs - _to_rewrite.value(project=project.pk)
     return Judging(pairs, done, pairs, done)
+
+
+def answers_by_pair(project: Project) -> dict[tuple[int, int], int]:
+    """Return how many answers each person has given on each pair, by pair and person: one query."""
+    found = _ask(_answers_by_pair, project)
+    return {(pair, person): count for pair, person, count in found}
 
 
 def answers_of_people(project: Project) -> dict[int, int]:
     """Return how many answers each person has given under the narratives in force: one query."""
-    with_answers, parameters = _answers(project)
-    return dict(
-        _rows(
-            f"{with_answers} SELECT annotator, COUNT(*) FROM said GROUP BY annotator",  # noqa: S608
-            parameters,
-        )
-    )
+    return dict(_ask(_answers_by_person, project))
 
 
 class Left(NamedTuple):
@@ -189,8 +189,22 @@ class Left(NamedTuple):
 _NOTHING = Left(0, 0)
 
 
-def left_in(project: Project, assignments: Iterable[Assignment]) -> dict[int, Left]:
-    """Return how far their holders are in these assignments of one project, by key.
+class InForce(NamedTuple):
+    """The narrative under which a pair is judged, by its key, and the query of the pair."""
+
+    pk: int
+    side: str
+    version: int
+    query: int
+
+
+def left_in(
+    project: Project,
+    assignments: Iterable[Assignment],
+    answers: Mapping[tuple[int, int], int] | None = None,
+) -> dict[int, Left]:
+    """Return how far their holders are in these assignments of one project, by key. `answers`:
+    the `answers_by_pair`, where they are known.
 
     At most ten queries, however many assignments there are, and two more for each person where
     the project has repeats, which count as documents.
@@ -201,7 +215,7 @@ def left_in(project: Project, assignments: Iterable[Assignment]) -> dict[int, Le
     found: dict[int, Left] = {}
     if rewriting := by_task[Task.REWRITE]:
         pairs = [assignment.pair_id for assignment in rewriting]
-        wanted = set(project.pairs.to_rewrite().filter(pk__in=pairs).values_list("pk", flat=True))
+        wanted = {pair for (pair,) in _to_rewrite_of.rows(project=project.pk, pairs=pairs)}
         found |= {
             assignment.pk: Left(int(assignment.pair_id not in wanted), 1)
             for assignment in rewriting
@@ -212,57 +226,49 @@ def left_in(project: Project, assignments: Iterable[Assignment]) -> dict[int, Le
             assignment.pk: Left(int(assignment.pk not in owed), 1) for assignment in reviewing
         }
     if judges := by_task[Task.JUDGE]:
-        found |= _left_to_judge(project, judges)
+        found |= _left_to_judge(project, judges, answers)
     return found
 
 
 def open_assignments(member: Membership, *tasks: str) -> list[Assignment]:
     """Return the assignments of a member in which work is left (of these tasks; none: of all)."""
-    held = list(member.assignments.filter(task__in=tasks or Task.values).order_by("pk"))
+    # Filtered here: pages read the assignments of their reader once, ahead.
+    held = [
+        assignment
+        for assignment in member.assignments.all()
+        if not tasks or assignment.task in tasks
+    ]
+    held.sort(key=lambda assignment: assignment.pk)
     left = left_in(member.project, held)
     return [assignment for assignment in held if left[assignment.pk].is_open]
 
 
 def pool_sizes(project: Project, queries: Iterable[int]) -> dict[int, int]:
     """Return how many documents are to be judged for each of these queries (by key)."""
-    candidates = in_scope(project, Candidate.objects.filter(query__in=list(queries)))
-    return dict(candidates.order_by().values_list("query_id").annotate(n=Count("pk")))
+    return dict(_ask(_sizes, project, queries=list(queries)))
 
 
-def _left_to_judge(project: Project, assignments: Sequence[Assignment]) -> dict[int, Left]:
+def _left_to_judge(
+    project: Project,
+    assignments: Sequence[Assignment],
+    answers: Mapping[tuple[int, int], int] | None,
+) -> dict[int, Left]:
     pairs = {assignment.pair_id for assignment in assignments}
-    in_force = {
-        narrative.pair_id: narrative
-        for narrative in narratives_in_force(project).filter(pair__in=pairs).defer("text")
-    }
-    queries = dict(InstructionPair.objects.filter(pk__in=pairs).values_list("pk", "query_id"))
-    sizes = pool_sizes(project, set(queries.values()))
     people = {assignment.member_id for assignment in assignments}
-    said: dict[tuple[int, int], int] = {}
-    if in_force:
-        with_answers, parameters = _answers(project, pairs=list(in_force), people=list(people))
-        said = {
-            (pair, person): count
-            for pair, person, count in _rows(
-                f"{with_answers} SELECT v.pair_id, s.annotator, COUNT(*) FROM said s "  # noqa: S608
-                "JOIN annotate_narrative v ON v.id = s.narrative GROUP BY v.pair_id, s.annotator",
-                parameters,
-            )
-        }
-    requests = RejudgeRequest.objects.open().filter(
-        judgment__in=judgments_in_force(project).filter(
-            annotator__in=people, narrative__in=[one.pk for one in in_force.values()]
+    in_force = {
+        pair: InForce(*narrative)
+        for pair, *narrative in _in_force.rows(
+            project.judge_scope, project=project.pk, pairs=list(pairs)
         )
-    )
-    again = {
-        (pair, person): count
-        for pair, person, count in requests.values_list(
-            "judgment__narrative__pair_id", "judgment__annotator_id"
-        ).annotate(n=Count("pk"))
     }
-    repeats = _repeats(
-        project, assignments, in_force, {pair: sizes.get(queries[pair], 0) for pair in pairs}
-    )
+    by_query = pool_sizes(project, {one.query for one in in_force.values()})
+    sizes = {pair: by_query.get(one.query, 0) for pair, one in in_force.items()}
+    here = {"pairs": list(in_force), "people": list(people)}
+    again = {(pair, person): many for pair, person, many in _ask(_asked_again, project, **here)}
+    if answers is None:
+        found_on = _ask(_answers_on, project, **here)
+        answers = {(pair, person): many for pair, person, many in found_on}
+    repeats = _repeats(project, assignments, in_force, sizes)
     found = {}
     for assignment in assignments:
         if assignment.pair_id not in in_force:
@@ -271,8 +277,8 @@ def _left_to_judge(project: Project, assignments: Sequence[Assignment]) -> dict[
         key = (assignment.pair_id, assignment.member_id)
         asked, come_again = again.get(key, 0), repeats.get(assignment.pk, _NOTHING)
         found[assignment.pk] = Left(
-            said.get(key, 0) - asked + come_again.done,
-            sizes.get(queries[assignment.pair_id], 0) + come_again.total,
+            answers.get(key, 0) - asked + come_again.done,
+            sizes[assignment.pair_id] + come_again.total,
             asked,
         )
     return found
@@ -281,7 +287,7 @@ def _left_to_judge(project: Project, assignments: Sequence[Assignment]) -> dict[
 def _repeats(
     project: Project,
     assignments: Sequence[Assignment],
-    in_force: Mapping[int, Narrative],
+    in_force: Mapping[int, InForce],
     sizes: Mapping[int, int],
 ) -> dict[int, Left]:
     """Return how many repeats the holder of each assignment has, and has answered."""
@@ -292,7 +298,7 @@ def _repeats(
         (narrative, person): (count, final)
         for narrative, person, count, final in Repeat.objects.current()
         .filter(
-            narrative__in=in_force.values(),
+            narrative__in=[one.pk for one in in_force.values()],
             annotator__in={assignment.member_id for assignment in assignments},
         )
         .values_list("narrative_id", "annotator_id")
@@ -345,48 +351,164 @@ def _reviews_owed(project: Project, assignments: Sequence[Assignment]) -> set[in
     }
 
 
-def _counts(project: Project, pairs: Sequence[int] | None) -> list[tuple[int, int, int]]:
-    """Return how many documents of each pair (by key) have how many answers: one query."""
-    with_answers, parameters = _answers(project, pairs=pairs)
-    return _rows(
-        f"""
-        {with_answers}, counted (narrative, candidate, answers) AS (
-            SELECT narrative, candidate, COUNT(*) FROM said GROUP BY narrative, candidate
-        )
-        SELECT v.pair_id, c.answers, COUNT(*) FROM counted c
-        JOIN annotate_narrative v ON v.id = c.narrative GROUP BY v.pair_id, c.answers
-        """,  # noqa: S608 (Django's own query)
-        parameters,
-    )
+# --- the queries, put together once ---------------------------------------------------------------
 
 
-def _answers(
-    project: Project,
-    *,
-    pairs: Sequence[int] | None = None,
-    people: Sequence[int] | None = None,
-) -> tuple[str, list[Any]]:
+def _ask(query: Prepared, project: Project, **values: Any) -> list[tuple[Any, ...]]:
+    """Ask a query that follows the rules of a project (`_Rules`)."""
+    if project.judge_scope == Project.Scope.RELEVANT:
+        values["relevant_from"] = project.relevant_from
+    return query.rows(project.judge_scope, project=project.pk, **values)
+
+
+def _under(scope: str, project: int, relevant_from: int) -> Project:
+    """A project of which only its rules are known."""
+    return Project(pk=project, judge_scope=scope, relevant_from=relevant_from)
+
+
+def _said(project: Project, **only: Any) -> tuple[str, list[Any]]:
     """Return the SQL of `WITH said (narrative, candidate, annotator)` and its parameters.
 
     A person who has both a judgment and a flag there is one row.
     """
-    only: dict[str, Any] = {}
-    if pairs is not None:
-        only["narrative__pair__in"] = pairs
-    if people is not None:
-        only["annotator__in"] = people
     columns = ("narrative_id", "candidate_id", "annotator_id")
+    same = {name: OuterRef(name) for name in columns}
+    judged = Judgment.objects.current().filter(**same)
     parts: list[str] = []
     parameters: list[Any] = []
-    for rows in (judgments_in_force(project), final_flags(project)):
+    # Told apart here, where there are few flags: to find what two long lists have in common, a
+    # database sorts them.
+    for rows in (judgments_in_force(project), final_flags(project).filter(~Exists(judged))):
         sql, more = rows.filter(**only).order_by().values_list(*columns).query.sql_with_params()
         parts.append(sql)
         parameters += more
-    return f"WITH said (narrative, candidate, annotator) AS ({' UNION '.join(parts)})", parameters
+    said = " UNION ALL ".join(parts)
+    return f"WITH said (narrative, candidate, annotator) AS ({said})", parameters
 
 
-def _rows(sql: str, parameters: Sequence[Any]) -> list[Any]:
-    with connection.cursor() as cursor:
-        cursor.execute(sql, parameters)
-        found: list[Any] = cursor.fetchall()
-    return found
+@prepared("project", "relevant_from")
+def _ready(scope: str, project: int, relevant_from: int) -> Built:
+    """Pairs that can be judged: pair, query."""
+    ready = pairs_with_pool(_under(scope, project, relevant_from))
+    return ready.order_by("pk").values_list("pk", "query_id")
+
+
+@prepared("project", "relevant_from", "queries")
+def _ready_of(scope: str, project: int, relevant_from: int, queries: int) -> Built:
+    """Pairs of these queries that can be judged: pair, query."""
+    ready = pairs_with_pool(_under(scope, project, relevant_from)).filter(query__in=[queries])
+    return ready.order_by("pk").values_list("pk", "query_id")
+
+
+@prepared("project", "relevant_from", "queries")
+def _sizes(scope: str, project: int, relevant_from: int, queries: int) -> Built:
+    """How many documents are to be judged: query, documents."""
+    candidates = Candidate.objects.filter(query__in=[queries])
+    found = in_scope(_under(scope, project, relevant_from), candidates)
+    return found.order_by().values_list("query_id").annotate(n=Count("pk"))
+
+
+def _by_answers(said: tuple[str, list[Any]]) -> Built:
+    with_said, parameters = said
+    sql = f"""
+        {with_said}, counted (narrative, candidate, answers) AS (
+            SELECT narrative, candidate, COUNT(*) FROM said GROUP BY narrative, candidate
+        )
+        SELECT v.pair_id, c.answers, COUNT(*) FROM counted c
+        JOIN annotate_narrative v ON v.id = c.narrative GROUP BY v.pair_id, c.answers
+    """  # noqa: S608 (Django's own query)
+    return sql, parameters
+
+
+@prepared("project", "relevant_from")
+def _counts(scope: str, project: int, relevant_from: int) -> Built:
+    """How many documents of each pair have how many answers: pair, answers, documents."""
+    return _by_answers(_said(_under(scope, project, relevant_from)))
+
+
+@prepared("project", "relevant_from", "pairs")
+def _counts_of(scope: str, project: int, relevant_from: int, pairs: int) -> Built:
+    """The same of these pairs alone."""
+    rules = _under(scope, project, relevant_from)
+    return _by_answers(_said(rules, narrative__pair__in=[pairs]))
+
+
+@prepared("project", "relevant_from")
+def _answers_by_person(scope: str, project: int, relevant_from: int) -> Built:
+    """How many answers people have given: person, answers."""
+    with_said, parameters = _said(_under(scope, project, relevant_from))
+    sql = f"{with_said} SELECT annotator, COUNT(*) FROM said GROUP BY annotator"  # noqa: S608
+    return sql, parameters
+
+
+@prepared("project", "relevant_from")
+def _answers_by_pair(scope: str, project: int, relevant_from: int) -> Built:
+    """How many answers people have given on each pair: pair, person, answers."""
+    return _by_pair(_said(_under(scope, project, relevant_from)))
+
+
+@prepared("project", "relevant_from", "pairs", "people")
+def _answers_on(scope: str, project: int, relevant_from: int, pairs: int, people: int) -> Built:
+    """The same of these pairs and people alone."""
+    rules = _under(scope, project, relevant_from)
+    return _by_pair(_said(rules, narrative__pair__in=[pairs], annotator__in=[people]))
+
+
+def _by_pair(said: tuple[str, list[Any]]) -> Built:
+    with_said, parameters = said
+    sql = f"""
+        {with_said} SELECT v.pair_id, s.annotator, COUNT(*) FROM said s
+        JOIN annotate_narrative v ON v.id = s.narrative GROUP BY v.pair_id, s.annotator
+    """  # noqa: S608 (Django's own query)
+    return sql, parameters
+
+
+@prepared("project")
+def _alive(project: int) -> Built:
+    """How many pairs were not removed."""
+    return counted(InstructionPair.objects.filter(project=project).alive())
+
+
+@prepared("project")
+def _to_rewrite(project: int) -> Built:
+    """How many pairs are to be rewritten."""
+    return counted(InstructionPair.objects.filter(project=project).to_rewrite())
+
+
+@prepared("project", "pairs")
+def _to_rewrite_of(project: int, pairs: int) -> Built:
+    """Those of these pairs that are to be rewritten."""
+    found = InstructionPair.objects.filter(project=project).to_rewrite()
+    return found.filter(pk__in=[pairs]).values_list("pk")
+
+
+@prepared("project", "pairs")
+def _in_force(scope: str, project: int, pairs: int) -> Built:
+    """The narratives in force of these pairs: pair, then as in `InForce`."""
+    found = narratives_in_force(Project(pk=project, judge_scope=scope)).filter(pair__in=[pairs])
+    return found.values_list("pair_id", "pk", "side", "version", "pair__query_id")
+
+
+@prepared("project", "relevant_from", "pairs", "people")
+def _asked_again(scope: str, project: int, relevant_from: int, pairs: int, people: int) -> Built:
+    """How many documents these people are asked to look at again: pair, person, documents."""
+    said = judgments_in_force(_under(scope, project, relevant_from))
+    requests = RejudgeRequest.objects.open().filter(
+        Exists(said.filter(pk=OuterRef("judgment_id"))),
+        judgment__narrative__pair__in=[pairs],
+        judgment__annotator__in=[people],
+    )
+    by = ("judgment__narrative__pair_id", "judgment__annotator_id")
+    return requests.order_by().values_list(*by).annotate(n=Count("pk"))
+
+
+@prepared("project")
+def _to_review(project: int) -> Built:
+    """Pairs that can be reviewed."""
+    return InstructionPair.objects.filter(project=project).to_review().values_list("pk")
+
+
+@prepared("project")
+def _reviewed(project: int) -> Built:
+    """The pair of each review that is there."""
+    return reviews_in_force(Project(pk=project)).values_list("of_pair")

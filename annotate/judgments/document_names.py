@@ -15,6 +15,7 @@ from annotate.judgments.neutral_names import is_made_of, number_of
 from annotate.pairs.models import Assignment, Narrative
 from annotate.pairs.pool import is_in_scope, narratives_in_force
 from annotate.projects.models import Membership, Project
+from base.prepared import Built, prepared
 
 
 @dataclass(frozen=True)
@@ -66,14 +67,12 @@ def open_to(
     """
     if not candidates:
         return set()
-    queries = {candidate.query_id for candidate in candidates}
-    assignment = Assignment.objects.filter(
-        pair=OuterRef("pair"), task=Assignment.Task.JUDGE, member=reader
-    )
-    in_force = list(
-        narratives_in_force(reader.project)
-        .filter(pair__query__in=queries)
-        .values_list("pair__query", "pk", Exists(assignment))
+    project = reader.project
+    in_force = _in_force.rows(
+        project.judge_scope,
+        project=project.pk,
+        member=reader.pk,
+        queries=list({candidate.query_id for candidate in candidates}),
     )
     of_query: dict[int, list[tuple[int, bool]]] = defaultdict(list)
     for query, narrative, has_assignment in in_force:
@@ -81,11 +80,7 @@ def open_to(
     assigned = any(has_assignment for *_, has_assignment in in_force)
     if reader.leads and not assigned and under is None:
         return set()
-    mine = {"annotator": reader, "candidate__in": [candidate.pk for candidate in candidates]}
-    judged = Judgment.objects.current().filter(**mine)
-    flagged = Flag.objects.current().filter(**mine).exclude(kind=Flag.Kind.LATER)
-    pairs = ("narrative", "candidate")
-    answered = set(judged.values_list(*pairs).union(flagged.values_list(*pairs), all=True))
+    answered = set(_answered.rows(member=reader.pk, candidates=[one.pk for one in candidates]))
 
     def is_open(candidate: Candidate) -> bool:
         asked = of_query[candidate.query_id]
@@ -101,6 +96,28 @@ def open_to(
         )
 
     return {candidate.pk for candidate in candidates if is_open(candidate)}
+
+
+@prepared("project", "member", "queries")
+def _in_force(scope: str, project: int, member: int, queries: int) -> Built:
+    """The narratives in force of these queries: query, narrative, whether a member judges there."""
+    assignment = Assignment.objects.filter(
+        pair=OuterRef("pair"), task=Assignment.Task.JUDGE, member=member
+    )
+    found = narratives_in_force(Project(pk=project, judge_scope=scope))
+    return found.filter(pair__query__in=[queries]).values_list(
+        "pair__query", "pk", Exists(assignment)
+    )
+
+
+@prepared("member", "candidates")
+def _answered(member: int, candidates: int) -> Built:
+    """What a member has answered of these candidates: narrative, candidate."""
+    mine = {"annotator": member, "candidate__in": [candidates]}
+    judged = Judgment.objects.current().filter(**mine)
+    flagged = Flag.objects.current().filter(**mine).exclude(kind=Flag.Kind.LATER)
+    pairs = ("narrative", "candidate")
+    return judged.values_list(*pairs).union(flagged.values_list(*pairs), all=True)
 
 
 def names_to(

@@ -24,11 +24,18 @@ class Todo:
     again: int = 0
 
 
+def _nothing() -> Mapping[str, Any]:
+    return {}
+
+
 class Contribution(NamedTuple):
-    """What one room adds: things to do, and values for the page's template."""
+    """What one room adds: things to do, values for the template of both pages, and `details`,
+    which returns those of the project page alone.
+    """
 
     todo: tuple[Todo, ...] = ()
     context: Mapping[str, Any] = {}
+    details: Callable[[], Mapping[str, Any]] = _nothing
 
 
 Provider = Callable[[Membership], Contribution]
@@ -42,12 +49,17 @@ def register(provider: Provider) -> None:
         _providers.append(provider)
 
 
-def overview(member: Membership) -> Contribution:
-    """Everything the rooms add for this member, who may see what their role allows."""
+def overview(member: Membership, *, details: bool = False) -> Contribution:
+    """Everything the rooms add for this member, who may see what their role allows.
+
+    `details`: with what the project page shows.
+    """
     todo: list[Todo] = []
     context: dict[str, Any] = {}
     for provider in _providers:
         added = provider(member)
         todo.extend(item for item in added.todo if item.count)
         context.update(added.context)
+        if details:
+            context.update(added.details())
     return Contribution(tuple(todo), context)

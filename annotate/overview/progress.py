@@ -3,17 +3,18 @@ definition."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 
-from django.db.models import Count, F, Max
+from django.db.models import Count, Max, Prefetch, Q, prefetch_related_objects
 
 from annotate.collection.models import Candidate, Query
 from annotate.judgments import assignments, completion
 from annotate.judgments.blindness import blind_pairs
-from annotate.judgments.completion import Judging
+from annotate.judgments.completion import Judging, PairJudging
 from annotate.judgments.consensus import State, consensus
 from annotate.judgments.in_force import judgments_in_force
 from annotate.judgments.models import Adjudication, Flag, Judgment
@@ -21,6 +22,8 @@ from annotate.judgments.promises import Change, change
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.pairs.pool import narratives_in_force
 from annotate.projects.models import Membership, Project
+from base import bulk
+from base.prepared import Built, prepared
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,8 @@ class QueryProgress:
     kept: int = 0
     dropped: int = 0
     disputed: int = 0
+    # Whether a narrative has yet to be rewritten.
+    needs_narrative: bool = False
 
 
 @dataclass(frozen=True)
@@ -77,83 +82,122 @@ def task_progress(member: Membership, judging: Judging) -> list[TaskProgress]:
     for task in Assignment.Task:
         if project.overlap(task):
             how_far = far[task]()
-            free = assignments.open_pairs(task=task, by=member).count()
+            free = assignments.count_open(task=task, by=member)
             found.append(
                 TaskProgress(task.value, str(task.label), how_far.done, how_far.total, free)
             )
     return found
 
 
-def query_progress(reader: Membership, queries: Sequence[Query]) -> list[QueryProgress]:
-    """How far these queries are: ten queries to the database, however many there are here.
+def query_progress(
+    reader: Membership,
+    queries: Sequence[Query],
+    far: Mapping[int, PairJudging] | None = None,
+) -> list[QueryProgress]:
+    """How far these queries are: nine queries to the database, however many there are here. `far`:
+    how far the judging of each pair is, where it is known.
 
     What judgments come to is counted for leads, where they do not judge themselves any more.
     """
     project = reader.project
     blind = blind_pairs(reader)
     rows = {query.pk: QueryProgress(query) for query in queries}
-    pairs = {
+    pairs: dict[int, Any] = {
         pair.pk: pair
         for pair in project.pairs.with_narratives().filter(query__in=rows).order_by("pk")
     }
-    far = completion.judging_by_pair(project, rows)
+    if far is None:
+        far = completion.judging_by_pair(project, rows)
     for pair in pairs.values():
         row = rows[pair.query_id]
         row.pairs.append(pair)
+        row.needs_narrative |= pair.altered_id is None
         if (one := far.get(pair.pk)) is not None:
             row.documents += one.documents
             row.wanted += one.wanted
             row.answered += one.answered
     if not reader.leads:
         return list(rows.values())
-    said = judgments_in_force(project).filter(narrative__pair__in=pairs)
-    grades: dict[tuple[int, int], list[int]] = defaultdict(list)
-    for pair_id, candidate, relevance in said.values_list(
-        "narrative__pair__pk", "candidate", "relevance"
-    ):
-        grades[pair_id, candidate].append(relevance)
-    settled = _settled(project, pairs)
-    for (pair_id, candidate), given in grades.items():
-        if pair_id in blind:
-            continue
-        found = consensus(given, project.consensus, settled.get((pair_id, candidate)))
+    seen = [pk for pk in pairs if pk not in blind]
+    for pair_id, grades, settled, documents in given(project, seen):
+        found = consensus([int(one) for one in grades.split()], project.consensus, settled)
         row = rows[pairs[pair_id].query_id]
         if found.relevance is None:
-            row.disputed += 1
+            row.disputed += documents
         elif found.relevance >= project.relevant_from:
-            row.kept += 1
+            row.kept += documents
         else:
-            row.dropped += 1
+            row.dropped += documents
     return list(rows.values())
+
+
+def given(project: Project, pairs: Sequence[int]) -> list[tuple[int, str, int | None, int]]:
+    """Return how many documents of each of these pairs people gave the same grades, under the
+    narratives in force: pair, grades ("0 1 1"), what they were settled as, documents. One query.
+    """
+    rules: dict[str, Any] = {"project": project.pk, "pairs": list(pairs)}
+    if project.judge_scope == Project.Scope.RELEVANT:
+        rules["relevant_from"] = project.relevant_from
+    return [
+        (pair, grades, settled, documents)
+        for pair, grades, settled, documents in _given.rows(project.judge_scope, **rules)
+    ]
+
+
+@prepared("project", "relevant_from", "pairs")
+def _given(scope: str, project: int, relevant_from: int, pairs: int) -> Built:
+    rules = Project(pk=project, judge_scope=scope, relevant_from=relevant_from)
+    said = judgments_in_force(rules).filter(narrative__pair__in=[pairs]).order_by()
+    columns = said.values_list("narrative_id", "candidate_id", "relevance")
+    sql, parameters = columns.query.sql_with_params()
+    listed = (
+        "string_agg(CAST(relevance AS text), ' ')"
+        if bulk.on_postgresql()
+        else "group_concat(relevance, ' ')"
+    )
+    return (
+        f"""
+        WITH said (narrative, candidate, relevance) AS ({sql}),
+        documents (narrative, candidate, grades) AS (
+            SELECT narrative, candidate, {listed} FROM said GROUP BY narrative, candidate
+        )
+        SELECT v.pair_id, d.grades, a.relevance, COUNT(*) FROM documents d
+        JOIN annotate_narrative v ON v.id = d.narrative
+        LEFT JOIN annotate_adjudication a ON a.narrative_id = d.narrative
+            AND a.candidate_id = d.candidate
+            AND a.withdrawn_at IS NULL AND a.text_replaced_at IS NULL
+        GROUP BY v.pair_id, d.grades, a.relevance
+        """,  # noqa: S608 (Django's own query)
+        parameters,
+    )
 
 
 def people_progress(project: Project) -> list[PersonProgress]:
     """Where everyone is who has not left."""
-    answered = completion.answers_of_people(project) | _judged_by_machines(project)
-    imported = set(
-        Judgment.objects.current()
-        .filter(annotator__project=project, source=Judgment.Source.FILE)
-        .values_list("annotator_id", flat=True)
-        .distinct()
-    )
+    answers = completion.answers_by_pair(project)
+    answered: Counter[int] = Counter()
+    for (_pair, person), count in answers.items():
+        answered[person] += count
+    answered |= Counter(_judged_by_machines(project))
+    came = _how_judgments_came(project)
     begun = Assignment.objects.filter(
         pair__project=project, pair__removed_at=None, touched_at__isnull=False
     )
     held = list(begun.select_related("pair").order_by("pk"))
-    left = completion.left_in(project, held)
+    left = completion.left_in(project, held, answers)
     at: dict[int, list[str]] = defaultdict(list)
     for assignment in held:
         if left[assignment.pk].is_open:
             at[assignment.member_id].append(
                 f"{assignment.get_task_display()} {assignment.pair.pair_id}"
             )
-    last = _last_answers(project)
+    last = _last_answers(project, {person: at for person, (at, _) in came.items() if at})
     return [
         PersonProgress(
             member,
-            answered.get(member.pk, 0),
-            last.get(member.pk),
-            imported=member.pk in imported,
+            answered[member.pk],
+            None if member.is_machine else last.get(member.pk),
+            imported=came.get(member.pk, (None, 0))[1] > 0,
             where=", ".join(at[member.pk][:3]) + (" …" if len(at[member.pk]) > 3 else ""),
         )
         for member in project.memberships.active().order_by("is_machine", "name")
@@ -170,18 +214,34 @@ def _judged_by_machines(project: Project) -> dict[int, int]:
     return dict(said.order_by().values_list("annotator_id").annotate(n=Count("pk")))
 
 
-def _last_answers(project: Project) -> dict[int, datetime]:
-    """Return when each person last answered here, whatever became of it: two queries.
+def _how_judgments_came(project: Project) -> dict[int, tuple[datetime | None, int]]:
+    """Return when each member last judged on a page, whatever became of it, and how many of their
+    judgments that stand came from files: one query.
+    """
+    judgments = Judgment.objects.filter(annotator__project=project).order_by()
+    from_file = Q(
+        source=Judgment.Source.FILE, superseded_at__isnull=True, text_replaced_at__isnull=True
+    )
+    return {
+        person: (at, loaded)
+        for person, at, loaded in judgments.values_list("annotator_id").annotate(
+            last=Max("at", filter=Q(source=Judgment.Source.PAGE)),
+            loaded=Count("pk", filter=from_file),
+        )
+    }
+
+
+def _last_answers(project: Project, judged: Mapping[int, datetime]) -> dict[int, datetime]:
+    """Return when each person last answered here, whatever became of it. `judged`: when they last
+    judged.
 
     What came from a file has no date: nobody knows when it was judged.
     """
-    of_project = {"annotator__project": project, "annotator__is_machine": False}
-    judged = Judgment.objects.filter(**of_project, source=Judgment.Source.PAGE)
-    flagged = Flag.objects.filter(**of_project).exclude(kind=Flag.Kind.LATER)
-    found: dict[int, datetime] = {}
-    for rows in (judged, flagged):
-        for person, at in rows.order_by().values_list("annotator_id").annotate(at=Max("at")):
-            found[person] = max(at, found.get(person, at))
+    flagged = Flag.objects.filter(annotator__project=project, annotator__is_machine=False)
+    found = dict(judged)
+    rows = flagged.exclude(kind=Flag.Kind.LATER).order_by().values_list("annotator_id")
+    for person, at in rows.annotate(at=Max("at")):
+        found[person] = max(at, found.get(person, at))
     return found
 
 
@@ -305,14 +365,25 @@ class MyAssignment:
     again: int = 0
 
 
+def read_assignments(members: Sequence[Membership]) -> None:
+    """Read the assignments of members ahead, with their pairs, for all that a page asks of them."""
+    held = Assignment.objects.select_related("pair__query", "pair__project")
+    prefetch_related_objects(members, Prefetch("assignments", held))
+
+
 def my_assignments(member: Membership) -> list[MyAssignment]:
     """The member's assignments with work left in them: first where they are asked to look again,
     then begun ones.
     """
-    held = list(
-        member.assignments.select_related("pair__query", "pair__project")
-        .filter(pair__removed_at__isnull=True)
-        .order_by(F("touched_at").desc(nulls_last=True), "pk")
+    read_assignments([member])
+    held = [
+        assignment for assignment in member.assignments.all() if assignment.pair.removed_at is None
+    ]
+    held.sort(
+        key=lambda assignment: (
+            -assignment.touched_at.timestamp() if assignment.touched_at else 0,
+            assignment.pk,
+        )
     )
     left = completion.left_in(member.project, held)
     assignments_of_mine = [
@@ -329,16 +400,3 @@ def pair_assignments(pair: InstructionPair) -> list[tuple[Assignment, bool]]:
     held = list(pair.assignments.select_related("member").order_by("task", "seat"))
     left = completion.left_in(pair.project, held)
     return [(assignment, not left[assignment.pk].is_open) for assignment in held]
-
-
-def _settled(project: Project, pairs: Iterable[int]) -> dict[tuple[int, int], int]:
-    """The settling decisions on these pairs, by pair and candidate."""
-    decisions = Adjudication.objects.current().filter(
-        narrative__in=narratives_in_force(project).filter(pair__in=pairs)
-    )
-    return {
-        (pair, candidate): relevance
-        for pair, candidate, relevance in decisions.values_list(
-            "narrative__pair__pk", "candidate", "relevance"
-        )
-    }

@@ -63,9 +63,8 @@ def pools(project: Project, queries: Sequence[Query]) -> dict[int, Pool]:
         .order_by()
         .values("query_id")
         .annotate(documents=Count("pk"), relevant=Count("pk", filter=before))
-        .values_list("query_id", "documents", "relevant")
     )
-    return {query: Pool(documents, relevant) for query, documents, relevant in counted}
+    return {int(row["query_id"]): Pool(row["documents"], row["relevant"]) for row in counted}
 
 
 def in_order(project: Project, queries: QuerySet[Query], *, state: str, sort: str) -> list[int]:

@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotate.collection.models import Query
 from annotate.projects.models import Membership, Project
+from base.raw_sql import columns, first
 
 
 @cache
@@ -113,7 +114,16 @@ class InstructionPair(models.Model):
         """Return the version in force on one side (a `Narrative.Side` value), if that side was
         ever written.
         """
-        return self.narratives.filter(side=side).order_by("-version").first()
+        sql = f"""
+            SELECT {columns(Narrative, "n")} FROM annotate_narrative n
+            WHERE n.pair_id = %(pair)s AND n.side = %(side)s ORDER BY n.version DESC LIMIT 1
+        """  # noqa: S608 (the columns of our own table)
+        found = first(sql, {"pair": self.pk, "side": str(side)}, Narrative)
+        if found is None:
+            return None
+        narrative: Narrative = found[0]
+        narrative.pair = self
+        return narrative
 
     def written_from(self, side: str) -> Narrative | None:
         """Return what the first version of a side is written from: the original, or for the

@@ -137,7 +137,7 @@ def draft(request: PageRequest, pk: int) -> HttpResponse:
         drafts.save_draft(**here, words=form.words(), page=form.page())
         if which := request.POST.get("take"):
             drafts.take_overtaken(**here, which=which)
-            said = _("These words are here now; those that stood here are put by.")
+            said = _("This text is here now; the one that was here is kept.")
         elif which := request.POST.get("forget"):
             drafts.drop_overtaken(**here, which=which)
             said = _("The other words are thrown away.")

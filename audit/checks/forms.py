@@ -115,6 +115,8 @@ class _Runs(forms.ModelMultipleChoiceField[Run]):
         """Return what a run is called in the list."""
         if obj.side == Run.Side.ALTERED:
             return str(_("%(run)s (over instructions)") % {"run": obj.name})
+        if obj.side == Run.Side.REVERSED:
+            return str(_("%(run)s (over reversed instructions)") % {"run": obj.name})
         return obj.name
 
 

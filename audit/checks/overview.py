@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 
 from annotate.overview.contributions import Contribution, Todo
 from annotate.projects.models import Membership
-from audit.checks.queue import to_check, to_settle
+from audit.checks.queue import count_to_check, count_to_settle
 
 
 def contribution(member: Membership) -> Contribution:
@@ -15,8 +15,8 @@ def contribution(member: Membership) -> Contribution:
     the queue of disagreements.
     """
     where = reverse("audit:checks", args=[member.project.slug])
-    waiting = Todo(_("Labels to check"), to_check(member).count(), where)
+    waiting = Todo(_("Labels to check"), count_to_check(member), where)
     if member.leads:
         return Contribution(todo=(waiting,))
-    settling = Todo(_("Checked labels to settle"), to_settle(member).count(), where)
+    settling = Todo(_("Checked labels to settle"), count_to_settle(member), where)
     return Contribution(todo=(waiting, settling))

@@ -10,6 +10,7 @@ from django.db.models.functions import Coalesce
 
 from annotate.projects.models import Membership
 from audit.checks.models import Check, Sample, SampleItem
+from base.prepared import Built, counted, prepared
 
 
 def with_checks(items: QuerySet[SampleItem]) -> QuerySet[Any, Any]:
@@ -69,6 +70,28 @@ def to_settle(member: Membership, sample: Sample | None = None) -> QuerySet[Any,
         .filter(OPEN)
         .exclude(Exists(said.filter(checker=member)))
     )
+
+
+def count_to_check(member: Membership) -> int:
+    """Return how many items `member` could still check."""
+    found: int = _to_check.value(member=member.pk, project=member.project_id)
+    return found
+
+
+def count_to_settle(member: Membership) -> int:
+    """Return how many items `member` could settle."""
+    found: int = _to_settle.value(member=member.pk, project=member.project_id)
+    return found
+
+
+@prepared("member", "project")
+def _to_check(member: int, project: int) -> Built:
+    return counted(to_check(Membership(pk=member, project_id=project)))
+
+
+@prepared("member", "project")
+def _to_settle(member: int, project: int) -> Built:
+    return counted(to_settle(Membership(pk=member, project_id=project)))
 
 
 def labels_of(found: Sample, showing: str) -> QuerySet[Any, Any]:

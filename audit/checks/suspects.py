@@ -49,7 +49,8 @@ def suspicion(
 
     A run without a single line for a query says nothing about its documents, so it neither finds
     nor misses them. A run over instructions says something of what is claimed under the altered
-    narrative of the same pair, and nothing of other claims. Ranks are those the scores give, as
+    narrative of the same pair, one over reversed instructions under the reversed narrative, and
+    nothing of other claims. Ranks are those the scores give, as
     trec_eval orders them.
     """
     gold = frame(project, asked._replace(relevant_only=True)).claims
@@ -72,30 +73,33 @@ def suspicion(
     return Suspicion(suspects, len(kept), len(gold) - len(kept), len(left))
 
 
-# What documents are ranked for: a query alone (the pair is None), or one of its pairs.
-Ranking = tuple[int, int | None]
+# What documents are ranked for: a query alone (the pair is None), or one of its pairs, on a side.
+Ranking = tuple[int, int | None, str]
 
 
 def _rankings(claim: Claim) -> list[Ranking]:
     """The rankings that say something of a claim."""
     under = claim.under
-    if under.side == Narrative.Side.ALTERED:
-        return [(under.query, None), (under.query, under.pair)]
-    return [(under.query, None)]
+    found: list[Ranking] = [(under.query, None, Run.Side.ORIGINAL)]
+    if under.side != Narrative.Side.ORIGINAL:
+        found.append((under.query, under.pair, under.side))
+    return found
 
 
 def _coverage(project: Project, runs: Collection[Run]) -> Counter[Ranking]:
     """How many of the runs have each ranking: one look into the index for each."""
     found: Counter[Ranking] = Counter()
     for run in runs:
-        if run.side == Run.Side.ALTERED:
+        if run.names_pairs:
             lines = RunLine.objects.filter(run=run, pair=OuterRef("pk"))
             pairs = InstructionPair.objects.filter(Exists(lines), project=project)
-            found.update(pairs.values_list("query_id", "pk"))
+            rows = pairs.values_list("query_id", "pk")
+            found.update((query, pair, run.side) for query, pair in rows)
         else:
             lines = RunLine.objects.filter(run=run, query=OuterRef("pk"), pair=None)
             queries = Query.objects.filter(Exists(lines), project=project)
-            found.update((query, None) for query in queries.values_list("pk", flat=True))
+            rows_of_queries = queries.values_list("pk", flat=True)
+            found.update((query, None, run.side) for query in rows_of_queries)
     return found
 
 
@@ -105,5 +109,10 @@ def _hits(runs: Collection[Run], depth: int, below: float | None) -> Counter[tup
     found = RunLine.objects.filter(Exists(pool), run__in=runs, rank__lte=depth)
     if below is not None:
         found = found.filter(score__gte=below)
-    rows = found.order_by().values_list("query", "pair", "document").annotate(hits=Count("run"))
-    return Counter({((query, pair), document): hits for query, pair, document, hits in rows})
+    rows = found.order_by().values_list("query", "pair", "run__side", "document")
+    return Counter(
+        {
+            ((query, pair, side), document): hits
+            for query, pair, side, document, hits in rows.annotate(hits=Count("run"))
+        }
+    )

@@ -8,14 +8,14 @@ from django.db.models import Count
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from annotate.guidelines.actions import cases_waiting
+from annotate.guidelines.actions import count_waiting
 from annotate.judgments.blindness import must_answer_first
 from annotate.overview.contributions import Contribution, Todo
 from annotate.projects.models import Membership
 from audit.reports.models import AgreementReport
 from audit.reports.reliability import COEFFICIENTS, HEADLINE
 from audit.reviews.models import Review
-from audit.reviews.passes import to_decide
+from audit.reviews.passes import count_to_decide
 from audit.settling import queue as disagreements
 
 
@@ -26,33 +26,34 @@ def contribution(member: Membership) -> Contribution:
     slug = member.project.slug
     open_ones = disagreements.count(member, disagreements.Wanted())
     where = reverse("audit:disagreements", args=[slug])
+    return Contribution(
+        todo=(
+            Todo(_("Disagreements to settle"), open_ones, where),
+            Todo(
+                _("Instructions to decide on"),
+                count_to_decide(member),
+                reverse("audit:reviews", args=[slug]) + "?state=to-decide",
+            ),
+            Todo(
+                _("Waiting for a guideline change"),
+                count_waiting(member.project),
+                reverse("annotate:guidelines", args=[slug]) + "?edit=1",
+            ),
+        ),
+        context={"disputed": open_ones, "url_disputed": where},
+        details=lambda: {"reviewed_by": _reviewed_by(member), **_headline(member)},
+    )
+
+
+def _reviewed_by(member: Membership) -> dict[int, int]:
+    """How many reviews each member of the project has submitted."""
     reviewed = (
         Review.objects.submitted()
         .filter(auditor__project=member.project_id)
         .values_list("auditor_id")
         .annotate(n=Count("pk"))
     )
-    return Contribution(
-        todo=(
-            Todo(_("Disagreements to settle"), open_ones, where),
-            Todo(
-                _("Instructions to decide on"),
-                to_decide(member).count(),
-                reverse("audit:reviews", args=[slug]) + "?state=to-decide",
-            ),
-            Todo(
-                _("Waiting for a guideline change"),
-                cases_waiting(member.project).count(),
-                reverse("annotate:guidelines", args=[slug]) + "?edit=1",
-            ),
-        ),
-        context={
-            "disputed": open_ones,
-            "url_disputed": where,
-            "reviewed_by": dict(reviewed),
-            **_headline(member),
-        },
-    )
+    return dict(reviewed)
 
 
 def _headline(member: Membership) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from annotate.rewriting.sent_back import Remark, SentBack
 from audit.reviews import rubrics
 from audit.reviews.criteria import Criterion, Level, Rubric, Verdict, straddles, verdict
 from audit.reviews.models import Decision, Rating, Review
+from base.prepared import Built, counted, prepared
 
 
 class Answer(NamedTuple):
@@ -247,6 +248,21 @@ def to_decide(member: Membership) -> QuerySet[Narrative]:
         .filter(~Exists(Decision.objects.current().filter(narrative=OuterRef("pk"))))
         .filter(~Exists(owed) | Exists(heard.filter(auditor=member)) | Q(author=member))
     )
+
+
+def count_to_decide(member: Membership) -> int:
+    """Return how many narratives wait for this lead's decision."""
+    project = member.project
+    found: int = _to_decide.value(
+        member=member.pk, project=project.pk, heard=max(project.overlap_review, 1)
+    )
+    return found
+
+
+@prepared("member", "project", "heard")
+def _to_decide(member: int, project: int, heard: int) -> Built:
+    rules = Project(pk=project, overlap_review=heard)
+    return counted(to_decide(Membership(pk=member, project=rules)))
 
 
 def must_answer_first(who: Membership, narrative: Narrative) -> bool:

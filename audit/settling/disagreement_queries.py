@@ -13,7 +13,8 @@ rows of their own tables and need no counting of answers.
 The effect is 2 where settling decides on a document that was relevant before, or on a whole
 instruction, 1 where it decides on another document, 0 where no document's relevance hangs on it:
 all answers are on one side of `Project.relevant_from`, or the answer is no relevance in the qrels
-(verdicts and checks).
+(verdicts and checks). In the order of `Order.MEASURE` the effect of a judgment is what settling it
+would move a measure by, in millionths, as the newest evaluation of systems found it; of all else 0.
 """
 
 from __future__ import annotations
@@ -56,6 +57,14 @@ from annotate.pairs.models import Assignment, Condition, Narrative
 from annotate.projects.models import Grade, Membership, Project
 from audit.checks.models import Check
 from audit.reviews.models import Decision, Rating, Review
+from base.prepared import Built, prepared
+from base.providers import Provider
+
+# Rows with `narrative`, `candidate` and `effect`, a whole number: how far settling a document would
+# move a measure of systems.
+effects_on_measures: Provider[[Project], QuerySet[Any]] = Provider(
+    "How far would settling each disagreement of a project move a measure?"
+)
 
 
 class Kind(StrEnum):
@@ -72,6 +81,7 @@ class Order(StrEnum):
 
     DISTANCE = "distance"
     EFFECT = "effect"
+    MEASURE = "measure"
     AGE = "age"
 
 
@@ -127,26 +137,38 @@ class Reader:
         self.member = member
         self.project = member.project
 
+    @classmethod
+    def knowing(cls, member: Membership, *, machines: list[int], grades: list[int]) -> Reader:
+        """A lead without an assignment in a project where nothing was sent back: reads nothing."""
+        reader = cls(member)
+        reader.machines, reader.grades = machines, grades
+        reader.anything_sent_back, reader._assignments = False, []
+        return reader
+
     @cached_property
     def machines(self) -> list[int]:
         """The machines of the project, who never differ from people."""
-        found = Membership.objects.filter(project=self.project, is_machine=True)
-        return list(found.values_list("pk", flat=True))
+        return [machine for (machine,) in _machines.rows(project=self.project.pk)]
 
     @cached_property
     def grades(self) -> list[int]:
         """The grades that judges may give."""
-        return list(Grade.objects.filter(project=self.project).values_list("value", flat=True))
+        return [grade for (grade,) in _grades.rows(project=self.project.pk)]
 
     @cached_property
     def anything_sent_back(self) -> bool:
         """Whether any answer of the project was sent back to its author and waits."""
-        return RejudgeRequest.objects.open().filter(by__project=self.project).exists()
+        return bool(_sent_back.rows(project=self.project.pk))
 
     @cached_property
     def _assignments(self) -> list[tuple[str, int]]:
         held = open_assignments(self.member, Assignment.Task.JUDGE, Assignment.Task.REVIEW)
         return [(assignment.task, assignment.pair_id) for assignment in held]
+
+    @property
+    def has_assignments(self) -> bool:
+        """Whether the lead has work left in an assignment to judge or to review."""
+        return bool(self._assignments)
 
     @property
     def to_judge(self) -> list[int]:
@@ -170,6 +192,21 @@ class Reader:
         if only is not None:
             found = found.filter(pk=only.narrative)
         return found if wanted.query is None else found.filter(pair__query=wanted.query)
+
+
+@prepared("project")
+def _machines(project: int) -> Built:
+    return Membership.objects.filter(project=project, is_machine=True).values_list("pk")
+
+
+@prepared("project")
+def _grades(project: int) -> Built:
+    return Grade.objects.filter(project=project).values_list("value")
+
+
+@prepared("project")
+def _sent_back(project: int) -> Built:
+    return RejudgeRequest.objects.open().filter(by__project=project).values_list("pk")[:1]
 
 
 @dataclass(frozen=True)
@@ -252,6 +289,11 @@ def _judgments(
             default=Value(0),
             output_field=IntegerField(),
         )
+    elif wanted.order is Order.MEASURE:
+        moved = effects_on_measures(reader.project).filter(
+            narrative=OuterRef("narrative_id"), candidate=OuterRef("candidate_id")
+        )
+        effect = Coalesce(_ValueOfGroup(moved.values("effect")[:1]), Value(0))
     return Source(Kind.JUDGMENT, grouped.annotate(effect=effect), ids)
 
 
@@ -373,7 +415,7 @@ def _reviews(
     rows = found.annotate(
         distance=Coalesce(Subquery(apart[:1]), Value(0)),
         # Whether the instruction is kept at all, with every document relevant under it.
-        effect=Value(2),
+        effect=Value(0 if wanted.order is Order.MEASURE else 2),
         since=Subquery(since[:1]),
     )
     return Source(Kind.REVIEW, rows, ("pk",))
@@ -470,6 +512,14 @@ class _OfGroup(Exists):
     """Whether there is a row for a group, by the columns that it is grouped by: looked for once a
     group is found to differ, not for every row of it.
     """
+
+    def get_group_by_cols(self) -> list[Any]:
+        """Nothing more to group by: what it looks at is grouped by already."""
+        return []
+
+
+class _ValueOfGroup(Subquery):
+    """A value for a group, by the columns that it is grouped by, as `_OfGroup`."""
 
     def get_group_by_cols(self) -> list[Any]:
         """Nothing more to group by: what it looks at is grouped by already."""

@@ -200,6 +200,7 @@ class WantedForm(forms.Form):
         choices=[
             (Order.DISTANCE, _lazy("Farthest apart")),
             (Order.EFFECT, _lazy("Effect on the result")),
+            (Order.MEASURE, _lazy("Effect on a measure")),
             (Order.AGE, _lazy("Oldest")),
         ],
         required=False,

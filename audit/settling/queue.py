@@ -24,7 +24,7 @@ from annotate.judgments.models import (
     Verdict,
 )
 from annotate.pairs.models import Condition, Narrative
-from annotate.projects.models import Membership
+from annotate.projects.models import Membership, Project
 from audit.checks.models import Check, SampleItem
 from audit.reviews.models import Decision, Review
 from audit.settling.disagreement_queries import (
@@ -38,6 +38,7 @@ from audit.settling.disagreement_queries import (
 )
 from audit.settling.models import Reveal
 from audit.settling.pseudonyms import person, places
+from base.prepared import Built, counted, prepared
 
 __all__ = [
     "PAGE_SIZE",
@@ -173,7 +174,39 @@ def counts(by: Membership, wanted: Wanted) -> dict[Kind, int]:
 
 def count(by: Membership, wanted: Wanted) -> int:
     """Return how many disagreements there are."""
-    return sum(counts(by, wanted).values())
+    reader = Reader(by)
+    if wanted != Wanted() or reader.has_assignments or reader.anything_sent_back:
+        return sum(_counts(reader, wanted).values())
+    machines = {"machines": reader.machines} if reader.machines else {}
+    project = reader.project
+    grades = tuple(reader.grades) if project.consensus == Project.Consensus.MAJORITY else ()
+    found = _all_open.rows(
+        project.consensus, grades, bool(machines), project=project.pk, member=by.pk, **machines
+    )
+    return sum(number for (number,) in found)
+
+
+@prepared("project", "member", "machines")
+def _all_open(
+    consensus: str,
+    grades: tuple[int, ...],
+    has_machines: bool,
+    project: int,
+    member: int,
+    machines: int,
+) -> Built:
+    """How many of each kind are open to a lead without an assignment, where nothing was sent
+    back.
+    """
+    rules = Project(pk=project, consensus=consensus)
+    reader = Reader.knowing(
+        Membership(pk=member, project=rules),
+        machines=[machines] if has_machines else [],
+        grades=list(grades),
+    )
+    counts = [counted(source(kind, reader, Wanted()).rows) for kind in Kind]
+    parameters = [one for _, given in counts for one in given]
+    return " UNION ALL ".join(sql for sql, _ in counts), parameters
 
 
 def following(by: Membership, wanted: Wanted, key: Key | None) -> Key | None:
@@ -251,7 +284,7 @@ def _main(wanted: Wanted) -> tuple[str, ...]:
         return ("-since",)
     if wanted.order is Order.AGE:
         return ("since",)
-    if wanted.order is Order.EFFECT:
+    if wanted.order in {Order.EFFECT, Order.MEASURE}:
         return ("-effect", "-distance")
     return ("-distance",)
 

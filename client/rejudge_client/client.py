@@ -97,16 +97,18 @@ class Project:
         file: str | Path,
         *,
         no_grade: int | None = None,
+        side: str | None = None,
         dry_run: bool = False,
         patience: float = PATIENCE,
     ) -> Report:
         """Load a file, all of it or nothing, wait until it is in, and return what changed.
 
         A folder is given as one zip archive. The same file again changes nothing. With `dry_run`
-        nothing is written. Refused with its first bad lines, Failed where the work failed.
+        nothing is written. `side` says of a run what it ranks documents for: original, altered or
+        reversed. Refused with its first bad lines, Failed where the work failed.
         """
         path = Path(file)
-        fields = {"format": format_name, "no_grade": no_grade}
+        fields = {"format": format_name, "no_grade": no_grade, "side": side}
         asked = self.rejudge.upload(f"{self._here}loads/", path, fields)
         preview = self._wait(cast(LoadRecord, asked), "loads", f"Reading {path.name}", patience)
         report = _report(preview)

@@ -21,9 +21,17 @@ from annotate.projects.access import refuse_if_archived
 from annotate.projects.audit_log import record
 from annotate.projects.models import Membership, Project
 from base.errors import Refused
-from exporters.evaluations import evaluation, statistics, systems
-from exporters.evaluations.evaluation import Collection, Qrels, Ranked
+from exporters.evaluations import (
+    evaluation,
+    queue_effects,
+    sensitivity,
+    settlements,
+    statistics,
+    systems,
+)
+from exporters.evaluations.evaluation import Collection, Prepared, Qrels, Ranked
 from exporters.evaluations.models import Evaluation
+from exporters.evaluations.options import read_options
 from exporters.evaluations.systems import MOST_LINES, System
 from exporters.exports import actions
 from exporters.exports.manifest import Manifest
@@ -38,6 +46,7 @@ from jobs.runner import JobError, LeaseLost, Progress
 FORMAT = "trec"
 ORIGINAL, CHANGED, REVERSED = (f"qrels.{side}.txt" for side in systems.SIDES)
 WHOLE, CLAIMED, PAIRS = "qrels.original.all.txt", "qrels.claimed.txt", "pairs.tsv"
+DISPUTED = "disputed.tsv"
 
 
 def request_evaluation(
@@ -69,13 +78,13 @@ def request_evaluation(
         raise Refused(_("There is no such release of this project."))
     given = dict(sorted((options or {}).items()))
     try:
-        evaluation.read_options(given)
+        read_options(given)
     except ValueError as error:
         raise Refused(_("%(what)s.") % {"what": error}) from error
     asked: dict[str, Any] = {
         "project": project,
         "release": release,
-        "systems": systems.kept(measured),
+        "systems": systems.as_json(measured),
         "options": given,
         "baseline": baseline,
     }
@@ -114,7 +123,7 @@ def _under_way(asked: Mapping[str, Any]) -> Evaluation | None:
 
 def compute_evaluation(job: Evaluation, progress: Progress) -> None:
     """Measure the systems of an evaluation; the work of its job, which may be done again."""
-    progress.start(2 + 2 * len(job.systems), "Reading the qrels")
+    progress.start(2 + 3 * len(job.systems), "Reading the qrels")
     with TemporaryDirectory(prefix="evaluation-", dir=settings.SCRATCH) as scratch:
         folder = Path(scratch)
         try:
@@ -126,31 +135,32 @@ def compute_evaluation(job: Evaluation, progress: Progress) -> None:
             progress.advance()
             of_pairs = _queries_of_pairs(folder)
             collection, notes = read_collection(folder, job.project, of_pairs)
-            told = statistics.of_collection(collection, folder, of_pairs, job.project)
+            figures = statistics.of_collection(collection, folder, of_pairs, job.project)
             progress.advance()
             topics = {pair: of_pairs[pair] for pair in collection.changed}
-            ranked = _read_systems(job, topics, progress)
-            results = evaluation.evaluate(
-                collection,
-                ranked,
-                evaluation.read_options(job.options),
-                job.baseline,
-                progress.advance,
-            )
+            ranked, notes_of_runs = _read_systems(job, topics, progress)
+            prepared = Prepared(collection, read_options(job.options), topics)
+            results = evaluation.evaluate(prepared, ranked, job.baseline, progress.advance)
+            disputes = settlements.read_disputes(folder / DISPUTED)
+            results |= sensitivity.of_disputes(prepared, ranked, disputes, results, progress.check)
+            progress.advance(len(ranked))
         except (Refused, ValueError) as error:
             raise JobError(str(error)) from error
     results |= {
-        "collection": told | {"runs": statistics.of_runs(ranked)},
-        "notes": notes,
+        "collection": figures | {"runs": statistics.of_runs(ranked)},
+        "notes": [*notes, *notes_of_runs],
         "oracles": written.get("oracles"),
         "warnings": written["warnings"],
         "qrels": _sums(written),
     }
-    kept = Evaluation.objects.filter(pk=job.pk, claim=job.claim).update(
-        results=results, code_version=settings.VERSION
-    )
-    if not kept:
-        raise LeaseLost
+    figures_of_documents = results["deciding"].pop("all", [])
+    with transaction.atomic():
+        saved = Evaluation.objects.filter(pk=job.pk, claim=job.claim).update(
+            results=results, code_version=settings.VERSION
+        )
+        if not saved:
+            raise LeaseLost
+        queue_effects.write(job, figures_of_documents)
 
 
 def read_collection(
@@ -202,9 +212,14 @@ def _queries_of_pairs(folder: Path) -> dict[str, str]:
     return {pair: query for pair, query, *_rest in fields}
 
 
-def _read_systems(job: Evaluation, topics: Mapping[str, str], progress: Progress) -> list[Ranked]:
-    """Read the runs of every system, as they were when the evaluation was asked for."""
+def _read_systems(
+    job: Evaluation, topics: Mapping[str, str], progress: Progress
+) -> tuple[list[Ranked], list[str]]:
+    """Read the runs of every system, as they were when the evaluation was asked for; and sentences
+    about ids that are not measured.
+    """
     found: list[Ranked] = []
+    notes: dict[str, None] = {}
     room = MOST_LINES
     for one in job.systems:
         runs = {}
@@ -220,9 +235,10 @@ def _read_systems(job: Evaluation, topics: Mapping[str, str], progress: Progress
             ranking = systems.read(run, side, topics, room)
             room -= ranking.lines
             runs[side] = ranking.scores
+            notes |= dict.fromkeys(ranking.notes)
         found.append(Ranked(one["name"], runs))
         progress.advance()
-    return found
+    return found, list(notes)
 
 
 def _sums(written: Manifest) -> dict[str, str]:

@@ -135,7 +135,7 @@ class EvaluationTable(Resource):
 
     @reads(OpenApiTypes.STR, media="text/csv", scope=Scope.LEAD)
     def get(self, request: Request, slug: str, evaluation: int, table: str) -> HttpResponse:
-        """Take it: systems, summary, queries, documents, collection or totals."""
+        """Take it: systems, summary, queries, documents, collection, totals, deciding or places."""
         found = access.computed_evaluation(self.person, slug, evaluation)
         if found.results is None or table not in tables.TABLES:
             raise Http404("There is no such table of this evaluation.")

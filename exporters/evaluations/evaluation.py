@@ -6,25 +6,23 @@ results.
 
 from __future__ import annotations
 
-import inspect
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from exporters.exports.labels import Grades, compliance, gold_documents, ir_values
+from exporters.evaluations.ir import IR, JUDGED, IrMeasures, is_quick
+from exporters.evaluations.options import FUNCTIONS
+from exporters.exports.labels import Grades, compliance, gold_documents
 
 if TYPE_CHECKING:
-    from measures import Measurement
+    from measures import Measurement, Scores
+    from measures.intervals import IntervalKind
+    from measures.significance import Test
 
-# Measures of trec_eval, unless the option ir.measures names others.
-IR = ("nDCG@10", "AP", "RR", "P@10", "R@100", "Bpref")
-JUDGED = "Judged@10"
-# What one evaluation may ask for: more would keep a worker busy for hours.
-MOST_RESAMPLES, MOST_MEASURES, MOST_CUTOFF = 100_000, 20, 10_000
 # Moves of documents that an evaluation keeps for each system.
 MOST_MOVES = 20_000
-# Of measures that can be told by name in options.
-FUNCTIONS = ("p-mrr", "wise", "sicr", "irs", "nfr")
 NAMES = {"p-mrr": "p-MRR", "wise": "WISE", "sicr": "SICR", "irs": "IRS", "nfr": "NFR"}
 # Measures of which less is better.
 LOWER = {"nfr"}
@@ -52,114 +50,115 @@ class Collection(NamedTuple):
     documents: int
 
 
-class Ranked(NamedTuple):
-    """A system with the scores of its runs, by side, and its number of lines by side."""
+@dataclass(frozen=True)
+class Ranked:
+    """A system with the scores of its runs, by side."""
 
     name: str
     runs: Mapping[str, Scored]
 
+    @cached_property
+    def scores(self) -> dict[str, Scores]:
+        """The same prepared for measures, which look up every rank once."""
+        from measures import Scores
 
-def read_options(options: Mapping[str, str]) -> dict[str, dict[str, Any]]:
-    """Read options such as {"p-mrr.documents": "changed"} into arguments by measure.
+        return {side: Scores(run, f"{side} run") for side, run in self.runs.items()}
 
-    Raises:
-        ValueError: An unknown measure, option or value, with a sentence that says what there is.
+
+Options = Mapping[str, Mapping[str, Any]]
+
+
+class Prepared:
+    """A collection with what is prepared once to measure every system on it.
+
+    Args:
+        collection: The grades.
+        options: As `read_options` returns them.
+        queries: The query of each topic, where intervals are over queries.
+        values_only: Without intervals, and by the measures alone that are quick and depend on the
+            changed qrels.
     """
-    found: dict[str, dict[str, Any]] = {name: {} for name in (*FUNCTIONS, "ir")}
-    for name, text in options.items():
-        measure, dot, option = name.partition(".")
-        if measure not in found or not dot:
-            raise ValueError(
-                f"{name} is no option: write MEASURE.OPTION=VALUE, where the measure is one of "
-                f"{', '.join(found)}"
-            )
-        known = option_names(measure)
-        if option not in known:
-            raise ValueError(f"{measure} has no option {option!r}; it has {', '.join(known)}")
-        found[measure][option] = text.split() if measure == "ir" else _value(text)
-    for measure in FUNCTIONS:
-        if found[measure]:
-            try:
-                _function(measure)(**_EMPTY[measure], **found[measure])
-            except TypeError as error:
-                said = ", ".join(f"{name}={value}" for name, value in found[measure].items())
-                raise ValueError(f"{measure} does not take {said}") from error
-        if int(found[measure].get("resamples") or 0) > MOST_RESAMPLES:
-            raise ValueError(f"{measure}.resamples is at most {MOST_RESAMPLES:,}")
-    _check_ir(found["ir"].get("measures", []))
-    return found
 
+    def __init__(
+        self,
+        collection: Collection,
+        options: Options,
+        queries: Mapping[str, str] | None = None,
+        *,
+        values_only: bool = False,
+    ) -> None:
+        self.collection = collection
+        self.options = options
+        self.interval: IntervalKind = None if values_only else "bootstrap"
+        by_query = options["intervals"].get("clusters") == "query"
+        self.clusters = (queries or {}) if by_query else None
+        names = tuple(options["ir"].get("measures", IR))
+        if values_only:
+            self.ir_names = tuple(name for name in names if is_quick(name))
+        else:
+            self.ir_names = names if JUDGED in names else (*names, JUDGED)
+        self._ir_sides = ("changed",) if values_only else ("original", "changed")
 
-def option_names(measure: str) -> list[str]:
-    """The options of a measure that can be given."""
-    if measure == "ir":
-        return ["measures"]
-    given = {*_EMPTY[measure], "base", "relevant"}
-    return [name for name in inspect.signature(_function(measure)).parameters if name not in given]
+    def function_options(self, measure: str) -> dict[str, Any]:
+        """The options of a function of `measures`."""
+        given = dict(self.options[measure])
+        return given if self.interval else {**given, "interval": None}
 
+    @cached_property
+    def ir(self) -> dict[str, IrMeasures]:
+        """What computes measures of ir_measures, by side."""
+        sides = {"original": self.collection.original, "changed": self.collection.changed}
+        return {
+            side: IrMeasures(self.ir_names, qrels, self.collection.relevant)
+            for side, qrels in sides.items()
+            if qrels and side in self._ir_sides
+        }
 
-_EMPTY: dict[str, dict[str, Any]] = {
-    "p-mrr": {"original": {}, "changed": {}, "qrels_original": {}, "qrels_changed": {}},
-    "wise": {"original": {}, "instructed": {}, "reversed": {}, "gold": {}},
-    "sicr": {"original": {}, "instructed": {}, "reversed": {}, "gold": {}},
-    "irs": {"with_instruction": {}, "without": {}, "positive": {}, "violating": {}},
-    "nfr": {"with_instruction": {}, "without": {}, "trap": {}},
-}
+    @cached_property
+    def gold(self) -> dict[str, tuple[str, ...]]:
+        """The documents that WISE and SICR follow."""
+        its = self.collection
+        return gold_documents(its.changed, its.reverse, its.relevant)
 
+    @cached_property
+    def compliance(self) -> tuple[dict[str, set[str]], dict[str, set[str]]]:
+        """The documents that comply with claimed labels, and those that violate them."""
+        its = self.collection
+        return compliance(its.original, its.claimed, its.relevant)
 
-def _function(measure: str) -> Callable[..., Measurement]:
-    import measures
+    def with_interval(self, measurement: Measurement) -> Measurement:
+        """The measurement, with its interval over queries where that is asked for."""
+        from measures import clustered
 
-    found: Callable[..., Measurement] = getattr(measures, measure.replace("-", "_"))
-    return found
-
-
-def _value(text: str) -> Any:
-    if re.fullmatch(r"-?[0-9]{1,9}", text):
-        return int(text)
-    return {"none": None, "true": True, "false": False}.get(text.casefold(), text)
-
-
-def _check_ir(names: Iterable[str]) -> None:
-    """Refuse what ir_measures cannot compute by trec_eval."""
-    import ir_measures
-
-    asked = list(names)
-    if len(asked) > MOST_MEASURES:
-        raise ValueError(f"ir.measures names at most {MOST_MEASURES} measures")
-    for name in asked:
-        try:
-            cutoff = ir_measures.parse_measure(name).params.get("cutoff") or 1
-            if not 0 < cutoff <= MOST_CUTOFF:
-                raise ValueError(f"the cutoff of {name} is out of range")
-            ir_values([name], {"q": {"d": 1}}, {"one": {"q": {"d": 1.0}}}, 1)
-        except (NameError, ValueError, KeyError, TypeError, SyntaxError) as error:
-            raise ValueError(
-                f"{name!r} is no measure of trec_eval as ir_measures writes it, such as nDCG@10 or "
-                "AP(rel=2)"
-            ) from error
+        if self.interval is None or self.clusters is None or measurement.value is None:
+            return measurement
+        given = {name: measurement.options.get(name) for name in ("interval", "resamples", "seed")}
+        return clustered(
+            measurement,
+            self.clusters,
+            **{name: value for name, value in given.items() if value is not None},
+        )
 
 
 def evaluate(
-    collection: Collection,
+    prepared: Prepared,
     systems: Sequence[Ranked],
-    options: Mapping[str, Mapping[str, Any]],
     baseline: str,
     report: Callable[[int], None] = lambda _: None,
 ) -> dict[str, Any]:
     """Measure every system, compare each with the baseline, and return what is kept.
 
-    `report` is told after each system. The keys: `measures` (key, name, whether lower is better),
+    `report` is called after each system. The keys: `measures` (key, name, whether lower is better),
     `systems` (values by measure, and the moves of documents), `by_query` (values by measure, system
     and topic), `differences` (by measure and system), `baseline`.
     """
     found: dict[str, dict[str, Measurement]] = {}
-    told = []
+    by_system = []
     for system in systems:
-        mine = measure_system(collection, system, options)
-        for key, measurement in mine.items():
+        for key, measurement in measure_system(prepared, system.scores).items():
             found.setdefault(key, {})[system.name] = measurement
-        told.append({"name": system.name, "moves": moves(collection, system, options["p-mrr"])})
+        moved = moves(prepared.collection, system, prepared.options["p-mrr"])
+        by_system.append({"name": system.name, "moves": moved})
         report(1)
     return {
         "measures": [
@@ -174,14 +173,21 @@ def evaluate(
                     if one["name"] in its
                 },
             }
-            for one in told
+            for one in by_system
         ],
         "by_query": {
             key: {name: dict(measurement.by_query) for name, measurement in its.items()}
             for key, its in found.items()
         },
         "baseline": baseline,
-        "differences": differences(found, baseline) if baseline else {},
+        "differences": differences(
+            found,
+            baseline,
+            prepared.clusters,
+            prepared.options["differences"].get("test", "randomization"),
+        )
+        if baseline
+        else {},
     }
 
 
@@ -195,104 +201,90 @@ def name_of(key: str) -> str:
     return NAMES.get(key, key)
 
 
-def measure_system(
-    collection: Collection, system: Ranked, options: Mapping[str, Mapping[str, Any]]
-) -> dict[str, Measurement]:
-    """Measure one system by everything that its runs and the collection allow."""
-    from measures import Scores, irs, nfr, p_mrr, sicr, wise
+def measure_system(prepared: Prepared, runs: Mapping[str, Scores]) -> dict[str, Measurement]:
+    """Measure one system by everything that its runs, by side, and the collection allow."""
+    from measures import irs, nfr, p_mrr, sicr, wise
 
-    runs = {
-        side: Scores(system.runs[side], f"{side} run")
-        for side in ("original", "changed")
-        if side in system.runs
-    }
+    collection = prepared.collection
     found: dict[str, Measurement] = {}
     original, changed = runs.get("original"), runs.get("changed")
     if original is not None and changed is not None:
-        p_mrr_options: Any = {"unjudged": "left_out", **options["p-mrr"]}
         found["p-mrr"] = p_mrr(
             original=original,
             changed=changed,
             qrels_original=collection.original,
             qrels_changed=collection.changed,
             relevant=collection.relevant,
-            **p_mrr_options,
+            **{"unjudged": "left_out", **prepared.function_options("p-mrr")},
         )
-        gold = gold_documents(collection.changed, collection.reverse, collection.relevant)
-        if "reversed" in system.runs and gold:
+        if "reversed" in runs and (gold := prepared.gold):
             three: Any = {
-                name: _only(system.runs[side], gold)
-                for name, side in (
-                    ("original", "original"),
-                    ("instructed", "changed"),
-                    ("reversed", "reversed"),
-                )
+                "original": original.only(gold),
+                "instructed": changed.only(gold),
+                "reversed": runs["reversed"].only(gold),
+                "gold": gold,
             }
-            found["wise"] = wise(**three, gold=gold, **options["wise"])
-            found["sicr"] = sicr(**three, gold=gold, **options["sicr"])
-        comply, violate = compliance(collection.original, collection.claimed, collection.relevant)
+            found["wise"] = wise(**three, **prepared.function_options("wise"))
+            found["sicr"] = sicr(**three, **prepared.function_options("sicr"))
+        comply, violate = prepared.compliance
         if comply:
             two: Any = {
-                "with_instruction": _only(system.runs["changed"], comply),
-                "without": _only(system.runs["original"], comply),
+                "with_instruction": changed.only(comply),
+                "without": original.only(comply),
             }
             size: Any = {"tables": collection.documents}
-            found["irs"] = irs(
-                **two, positive=comply, violating=violate, **{**size, **options["irs"]}
-            )
-            found["nfr"] = nfr(**two, trap=violate, **{**size, **options["nfr"]})
-    return found | _before_and_after(collection, system, options["ir"].get("measures", IR))
+            irs_options = {**size, **prepared.function_options("irs")}
+            found["irs"] = irs(**two, positive=comply, violating=violate, **irs_options)
+            nfr_options = {**size, **prepared.function_options("nfr")}
+            found["nfr"] = nfr(**two, trap=violate, **nfr_options)
+    found |= _before_and_after(prepared, runs)
+    return {key: prepared.with_interval(measurement) for key, measurement in found.items()}
 
 
-def _only(run: Scored, topics: Iterable[str]) -> Scored:
-    """A run of these topics alone: what a measure does not use is no news."""
-    return {topic: run[topic] for topic in topics if topic in run}
-
-
-def _before_and_after(
-    collection: Collection, system: Ranked, names: Sequence[str]
-) -> dict[str, Measurement]:
-    """nDCG and the other measures of trec_eval before and after, and what they differ by."""
+def _before_and_after(prepared: Prepared, runs: Mapping[str, Scores]) -> dict[str, Measurement]:
+    """nDCG and the other measures of ir_measures before and after, and what they differ by."""
+    collection = prepared.collection
     sides = {"before": ("original", collection.original), "after": ("changed", collection.changed)}
     values: dict[tuple[str, str], dict[str, float]] = {}
     warnings: dict[str, list[str]] = {}
-    asked = (*names, *([JUDGED] if JUDGED not in names else []))
     for when, (side, qrels) in sides.items():
-        if side not in system.runs or not qrels:
+        if side not in runs or side not in prepared.ir:
             continue
-        run = {topic: its for topic, its in system.runs[side].items() if topic in qrels}
-        computed = ir_values(asked, qrels, {"run": run}, collection.relevant)
-        for name, by_system in computed.items():
-            values[name, when] = by_system["run"]
-        warnings[when] = _missing(qrels, run, side)
+        scores = runs[side].only(qrels)
+        for name, by_topic in prepared.ir[side].values(scores).items():
+            values[name, when] = by_topic
+        warnings[when] = _missing(qrels, scores, side)
     found = {}
-    for name in asked:
+    for name in prepared.ir_names:
         for when in sides:
             if (name, when) in values:
-                found[f"{name} {when}"] = _summary(name, values[name, when], warnings[when])
+                by_topic = values[name, when]
+                found[f"{name} {when}"] = _summary(prepared, name, by_topic, warnings[when])
         if {(name, when) for when in sides} <= values.keys() and name != JUDGED:
             before, after = values[name, "before"], values[name, "after"]
             change = {topic: after[topic] - before[topic] for topic in after if topic in before}
             both = [*warnings["before"], *warnings["after"]]
-            found[f"{name} change"] = _summary(name, change, both)
+            found[f"{name} change"] = _summary(prepared, name, change, both)
     return found
 
 
-def _summary(name: str, by_topic: Mapping[str, float], warnings: Sequence[str]) -> Measurement:
+def _summary(
+    prepared: Prepared, name: str, by_topic: Mapping[str, float], warnings: Sequence[str]
+) -> Measurement:
     from measures.intervals import Bootstrap
     from measures.summary import summarise
 
     return summarise(
         name,
         dict(by_topic),
-        bootstrap=Bootstrap(),
+        bootstrap=Bootstrap(prepared.interval),
         options={},
         warnings=warnings,
         undefined="the qrels have no topic",
     )
 
 
-def _missing(qrels: Qrels, run: Scored, side: str) -> list[str]:
+def _missing(qrels: Qrels, run: Scores, side: str) -> list[str]:
     from measures.runs import listed, queries_of
 
     lacking = [topic for topic in qrels if topic not in run]
@@ -305,7 +297,6 @@ def _missing(qrels: Qrels, run: Scored, side: str) -> list[str]:
 
 def moves(collection: Collection, system: Ranked, options: Mapping[str, Any]) -> list[list[Any]]:
     """Original and new rank of every document that p-MRR counts: [topic, document, old, new]."""
-    from measures import Scores
     from measures.followir import changed_documents, moves_of
 
     if not {"original", "changed"} <= system.runs.keys():
@@ -318,37 +309,40 @@ def moves(collection: Collection, system: Ranked, options: Mapping[str, Any]) ->
         relevant=collection.relevant,
     )
     found, _warnings = moves_of(
-        Scores(system.runs["original"]),
-        Scores(system.runs["changed"]),
+        system.scores["original"],
+        system.scores["changed"],
         wanted,
         missing=options.get("missing", "after_last"),
         ties=options.get("ties", "id_descending"),
     )
-    every = [
-        [move.query_id, move.doc_id, move.original.rank, move.changed.rank]
-        for its in found.values()
-        for move in its
-    ]
-    return every[:MOST_MOVES]
+    every = (
+        [topic, document, old, new]
+        for topic, its in found.items()
+        for document, old, new in zip(*its, strict=True)
+    )
+    return list(islice(every, MOST_MOVES))
 
 
 def differences(
-    found: Mapping[str, Mapping[str, Measurement]], baseline: str
+    found: Mapping[str, Mapping[str, Measurement]],
+    baseline: str,
+    clusters: Mapping[str, str] | None = None,
+    test: Test = "randomization",
 ) -> dict[str, dict[str, Any]]:
     """Compare every system with the baseline by measure; Holm over the systems of a measure."""
     from measures import compare, holm
 
-    told: dict[str, dict[str, Any]] = {}
+    compared_by: dict[str, dict[str, Any]] = {}
     for key, its in found.items():
         if baseline not in its:
             continue
         compared = {
-            name: compare(measurement, its[baseline])
+            name: compare(measurement, its[baseline], test=test, clusters=clusters)
             for name, measurement in its.items()
             if name != baseline
         }
         adjusted = holm({name: one.p for name, one in compared.items()})
-        told[key] = {
+        compared_by[key] = {
             name: {
                 "difference": one.difference,
                 "low": one.interval.low if one.interval else None,
@@ -361,7 +355,7 @@ def differences(
             }
             for name, one in compared.items()
         }
-    return told
+    return compared_by
 
 
 def _value_of(measurement: Measurement) -> dict[str, Any]:

@@ -8,6 +8,8 @@ from django.db import models
 from django.db.models import Q
 from django.urls import reverse
 
+from annotate.collection.models import Candidate
+from annotate.pairs.models import Narrative
 from annotate.projects.models import Membership, Project
 from exporters.releases.models import Release
 from jobs.models import Job
@@ -73,3 +75,25 @@ class Evaluation(Job):
     def get_absolute_url(self) -> str:
         """Where its results are shown."""
         return reverse("exporters:evaluation", args=[self.project.slug, self.pk])
+
+
+class SettlingEffect(models.Model):
+    """How far settling what people differ on would move a measure, as an evaluation found it."""
+
+    evaluation = models.ForeignKey(
+        Evaluation, on_delete=models.CASCADE, related_name="settling_effects"
+    )
+    narrative = models.ForeignKey(Narrative, on_delete=models.PROTECT, related_name="+")
+    candidate = models.ForeignKey(Candidate, on_delete=models.PROTECT, related_name="+")
+    # The largest change of a system's value, in millionths.
+    effect = models.PositiveBigIntegerField()
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                name="settling_effect_once", fields=["evaluation", "narrative", "candidate"]
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"effect {self.pk}"

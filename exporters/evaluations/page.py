@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from django.urls import reverse
 
-from annotate.collection.models import Candidate
 from annotate.pairs.models import InstructionPair, Narrative
 from annotate.projects.models import Project
+from exporters.evaluations.documents import SIDES, Place, candidates_under
 from exporters.evaluations.tables import interval_text
 
 # Measures that the first table shows; the others are folded below.
@@ -17,6 +17,8 @@ FIRST = ("p-mrr", "wise", "sicr", "irs", "nfr")
 IR_FIRST = "nDCG@10"
 # Points that a chart draws at most: those that say most.
 MOST_POINTS = 400
+MOST_DECIDING = 25
+MOST_LINKED = 20
 BINS = 20
 
 
@@ -34,6 +36,7 @@ class Bin(NamedTuple):
     low: float
     high: float
     topics: list[str]
+    urls: list[tuple[str, str]]
 
 
 class Move(NamedTuple):
@@ -131,15 +134,28 @@ def query_urls(project: Project, topics: Iterable[str]) -> dict[str, str]:
     }
 
 
-def histogram(values: Iterable[tuple[str, float | None]]) -> list[Bin]:
-    """p-MRR from -1 to 1 in 20 stretches of the same width; 1 belongs to the last."""
+def topic_rows(project: Project, results: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Figures of each topic, the first with the pages of their queries."""
+    topics = results["collection"]["topics"]
+    urls = query_urls(project, [row["topic"] for row in topics[:MOST_POINTS]])
+    return [{**row, "url": urls.get(row["topic"], "")} for row in topics]
+
+
+def histogram(project: Project, values: Iterable[tuple[str, float | None]]) -> list[Bin]:
+    """p-MRR from -1 to 1 in 20 stretches of the same width; 1 belongs to the last. The first topics
+    of each have the pages of their queries.
+    """
     bins = [
-        Bin((n - BINS / 2) / (BINS / 2), (n + 1 - BINS / 2) / (BINS / 2), []) for n in range(BINS)
+        Bin((n - BINS / 2) / (BINS / 2), (n + 1 - BINS / 2) / (BINS / 2), [], [])
+        for n in range(BINS)
     ]
     for topic, value in values:
         if value is not None:
             place = int((value + 1) * BINS / 2 + 1e-9)
             bins[min(BINS - 1, max(0, place))].topics.append(topic)
+    urls = query_urls(project, [topic for one in bins for topic in one.topics[:MOST_LINKED]])
+    for one in bins:
+        one.urls.extend((topic, urls.get(topic, "")) for topic in one.topics[:MOST_LINKED])
     return bins
 
 
@@ -150,34 +166,74 @@ def moves(project: Project, found: Sequence[Sequence[Any]]) -> list[Move]:
     scored = sorted(
         ((pair_score(old, new), topic, document, old, new) for topic, document, old, new in found)
     )[:MOST_POINTS]
-    urls = document_urls(project, {topic for _score, topic, *_rest in scored}, scored)
+    urls = document_urls(project, [(topic, document) for _, topic, document, *_ in scored])
     return [
         Move(topic, document, old, new, score, urls.get((topic, document), ""))
         for score, topic, document, old, new in scored
     ]
 
 
-def document_urls(
-    project: Project, topics: Iterable[str], scored: Sequence[tuple[float, str, str, int, int]]
-) -> dict[tuple[str, str], str]:
-    """The page with what people said of each document, under the altered narrative in force."""
-    narratives = {
-        pair: (pair_id, query, narrative)
-        for pair, pair_id, query, narrative in Narrative.objects.filter(
-            pair__project=project, pair__pair_id__in=list(topics), side=Narrative.Side.ALTERED
+def deciding_rows(
+    project: Project, results: Mapping[str, Any], measure: str
+) -> list[dict[str, Any]]:
+    """Documents whose settlement would move a measure most, with their pages."""
+    rows = results.get("deciding", {}).get("by_measure", {}).get(measure, [])
+    rows = [row for row in rows if row["figure"]][:MOST_DECIDING]
+    queries = query_urls(project, {row["topic"] for row in rows})
+    documents = {
+        side: document_urls(
+            project,
+            [(row["topic"], row["document"]) for row in rows if row["side"] == side],
+            SIDES[side],
         )
-        .current()
-        .values_list("pair", "pair__pair_id", "pair__query_id", "pk")
+        for side in {row["side"] for row in rows}
     }
-    of_query: dict[int, list[tuple[str, int]]] = {}
-    for pair_id, query, narrative in narratives.values():
-        of_query.setdefault(query, []).append((pair_id, narrative))
-    rows = Candidate.objects.filter(
-        query__in=list(of_query),
-        document__doc_id__in={document for _score, _topic, document, *_rest in scored},
-    )
+    return [
+        {
+            **row,
+            "figure": f"{row['figure']:.4f}",
+            "grades": ", ".join(map(str, row["grades"])),
+            "changes": [
+                {"grade": grade, "change": f"{change:+.4f}"}
+                for grade, change in row["changes"].items()
+            ],
+            "query_url": queries.get(row["topic"], ""),
+            "url": documents[row["side"]].get((row["topic"], row["document"]), ""),
+        }
+        for row in rows
+    ]
+
+
+def place_rows(results: Mapping[str, Any], measure: str) -> dict[str, Any] | None:
+    """How sure the places of systems are by a measure: a row for each, with the probability that
+    it stays before each one below it. None where nothing is disputed or one system is measured.
+    """
+    found = results.get("places", {}).get("by_measure", {}).get(measure)
+    if found is None:
+        return None
+    order = found["order"]
     return {
-        (pair_id, doc_id): reverse("audit:disagreement", args=[narrative, candidate])
-        for candidate, query, doc_id in rows.values_list("pk", "query_id", "document__doc_id")
-        for pair_id, narrative in of_query[query]
+        **found,
+        "names": order[1:],
+        "rows": [
+            {
+                "place": place,
+                "name": name,
+                "cells": [
+                    f"{found['before'][name][other]:.3f}" if other in found["before"][name] else ""
+                    for other in order[1:]
+                ],
+            }
+            for place, name in enumerate(order, 1)
+        ],
+    }
+
+
+def document_urls(
+    project: Project, places: Collection[Place], side: str = Narrative.Side.ALTERED
+) -> dict[Place, str]:
+    """The page with what people said of each document, under the narrative in force on a side."""
+    return {
+        place: reverse("audit:disagreement", args=[narrative, candidate])
+        for place, (narrative, candidate) in candidates_under(project, places, side).items()
     }

@@ -8,9 +8,9 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from django.db.models import Avg, Max
+from django.db.models import Avg, Count, Max
 
-from annotate.collection.models import Document, DocumentText
+from annotate.collection.models import Candidate, Document, DocumentText
 from annotate.projects.models import Project
 from exporters.evaluations.evaluation import Collection, Ranked
 from formats.source import open_source
@@ -25,9 +25,14 @@ def of_collection(
     """Count what is judged, relevant and dropped: of each topic, and of all together.
 
     The keys: `topics` (a list, in the order of the qrels), `grades` (how many documents have each
-    grade, before and after), `lengths` (words of narratives, characters of document texts).
+    grade, before and after), `pools` (how many candidates the queries have), `lengths` (words of
+    narratives, characters of document texts).
     """
     rows = [_topic(collection, topic, of_pairs[topic]) for topic in collection.changed]
+    pools = Candidate.objects.filter(
+        query__project=project, query__query_id__in={row["query"] for row in rows}
+    )
+    sizes = pools.order_by().values("query").annotate(size=Count("pk"))
     sides = {"before": collection.original, "after": collection.changed}
     return {
         "topics": rows,
@@ -38,6 +43,7 @@ def of_collection(
             for when, qrels in sides.items()
         },
         "documents": collection.documents,
+        "pools": _spread(list(sizes.values_list("size", flat=True))),
         "lengths": {
             "narratives": {when: _words(folder / name) for when, name in TOPICS.items()},
             "texts": _characters(project),

@@ -22,6 +22,8 @@ SIDES = ("original", "changed", "reversed")
 # Lines of all runs of an evaluation together: what a worker holds in memory at a time.
 MOST_LINES = 10_000_000
 MOST_SYSTEMS = 20
+# Ids of a run that nothing is measured on, of which it is told.
+MOST_OTHERS = 100_000
 
 _WORDS = {
     "original": {"original", "orig", "ori", "og", "base", "queries", "query"},
@@ -65,7 +67,9 @@ def proposed(runs: Sequence[Run]) -> list[System]:
 
 
 def side_of(run: Run) -> str:
-    """The side of a run: what its name says, else whether its lines name instructions."""
+    """The side of a run: the reversed one, else what its name says, else what its lines name."""
+    if run.side == Run.Side.REVERSED:
+        return "reversed"
     words = set(_parts(run.name))
     for side in ("reversed", "changed", "original"):
         if words & _WORDS[side]:
@@ -84,12 +88,12 @@ def _parts(name: str) -> list[str]:
 def _stem(name: str) -> str:
     """A run's name without words for a side and without endings, in its own capitals."""
     parts = re.split(r"([^A-Za-z0-9+]+)", name)
-    kept = [
+    rest = [
         part
         for place, part in enumerate(parts)
         if place % 2 or part.casefold() not in _SIDE_WORDS | _ENDINGS
     ]
-    return re.sub(r"([._-])[._-]+", r"\1", "".join(kept)).strip("._- ")
+    return re.sub(r"([._-])[._-]+", r"\1", "".join(rest)).strip("._- ")
 
 
 def check(systems: Sequence[System], baseline: str) -> None:
@@ -114,10 +118,13 @@ def check(systems: Sequence[System], baseline: str) -> None:
 
 
 class Ranking(NamedTuple):
-    """What is read of a run: scores by topic and document, and how many lines it has."""
+    """What is read of a run: scores by topic and document, how many lines it has, and sentences
+    about ids that are not measured.
+    """
 
     scores: dict[str, dict[str, float]]
     lines: int
+    notes: list[str]
 
 
 def read(run: Run, side: str, topics: Mapping[str, str], room: int) -> Ranking:
@@ -134,9 +141,10 @@ def read(run: Run, side: str, topics: Mapping[str, str], room: int) -> Ranking:
     Raises:
         Refused: The run has more lines, none of these topics, or cannot be read.
     """
-    of_pairs = run.side == Run.Side.ALTERED or side != "original"
+    of_pairs = run.names_pairs or side != "original"
     wanted = set(topics) if of_pairs else set(topics.values())
     found: dict[str, dict[str, float]] = {}
+    others: set[str] = set()
     lines = 0
     with run.file.open("rb") as stream:
         source = Source(stream, run.name)
@@ -153,10 +161,13 @@ def read(run: Run, side: str, topics: Mapping[str, str], room: int) -> Ranking:
                             % {"most": f"{MOST_LINES:,}"}
                         )
                     found.setdefault(line.query_id, {})[line.doc_id] = line.score
+                elif len(others) < MOST_OTHERS:
+                    others.add(line.query_id)
         except FormatError as error:
             raise Refused(
                 _("%(run)s cannot be read: %(why)s.") % {"run": run.name, "why": error}
             ) from error
+    notes = _notes(run.name, others, wanted)
     if not found:
         raise Refused(
             _(
@@ -168,13 +179,33 @@ def read(run: Run, side: str, topics: Mapping[str, str], room: int) -> Ranking:
                 "what": _("a pair") if of_pairs else _("the query of a pair"),
                 "side": side,
             }
+            + "".join(f" {note}" for note in notes[1:])
         )
     if of_pairs:
-        return Ranking(found, lines)
-    return Ranking({pair: found[query] for pair, query in topics.items() if query in found}, lines)
+        return Ranking(found, lines, notes)
+    of_queries = {pair: found[query] for pair, query in topics.items() if query in found}
+    return Ranking(of_queries, lines, notes)
 
 
-def kept(systems: Iterable[System]) -> list[dict[str, object]]:
+def _notes(run: str, others: set[str], wanted: set[str]) -> list[str]:
+    """Sentences about ids of a run that nothing is measured on."""
+    if not others:
+        return []
+    more = " or more" if len(others) == MOST_OTHERS else ""
+    notes = [
+        _("%(run)s: %(count)s ids are of no judged pair, and are not measured.")
+        % {"run": run, "count": f"{len(others):,}{more}"}
+    ]
+    folded = {one.casefold() for one in wanted}
+    if alike := sorted(one for one in others if one.casefold() in folded):
+        notes.append(
+            _("%(run)s: %(ids)s differ from the id of a judged pair only by case.")
+            % {"run": run, "ids": ", ".join(alike[:5])}
+        )
+    return notes
+
+
+def as_json(systems: Iterable[System]) -> list[dict[str, object]]:
     """Systems as their evaluation keeps them: names and sums of their runs."""
     return [
         {

@@ -103,30 +103,32 @@ def totals(results: Results) -> pd.DataFrame:
 
 def figures(results: Results) -> list[tuple[str, float | None]]:
     """Figures of the collection and its runs, by name."""
-    told = results["collection"]
-    topics = told["topics"]
+    about = results["collection"]
+    topics = about["topics"]
     relevant = sum(row["relevant_before"] for row in topics)
     dropped = sum(row["dropped"] for row in topics)
     n = len(topics) or 1
     rows: list[tuple[str, float | None]] = [
         ("topics", len(topics)),
-        ("documents", told["documents"]),
+        ("documents", about["documents"]),
+        ("candidates of a query, median", about.get("pools", {}).get("median")),
+        ("candidates of a query, most", about.get("pools", {}).get("most")),
         ("relevant before, mean of topics", relevant / n),
         ("relevant after, mean of topics", sum(row["relevant_after"] for row in topics) / n),
         ("share of the relevant that dropped", dropped / relevant if relevant else None),
         *(
             (f"grade {grade} {when}, documents", count)
-            for when, grades in told["grades"].items()
+            for when, grades in about["grades"].items()
             for grade, count in grades.items()
         ),
         *(
             (f"words of a narrative {when}, median", spread["median"])
-            for when, spread in told["lengths"]["narratives"].items()
+            for when, spread in about["lengths"]["narratives"].items()
         ),
-        ("characters of a document, mean", told["lengths"]["texts"]["mean"]),
-        ("characters of a document, most", told["lengths"]["texts"]["most"]),
+        ("characters of a document, mean", about["lengths"]["texts"]["mean"]),
+        ("characters of a document, most", about["lengths"]["texts"]["most"]),
     ]
-    for run in told["runs"]:
+    for run in about["runs"]:
         name = f"{run['system']}, {run['side']} run"
         rows += [
             (f"{name}: topics", run["topics"]),
@@ -140,6 +142,49 @@ def figures(results: Results) -> list[tuple[str, float | None]]:
     return rows
 
 
+def deciding(results: Results) -> pd.DataFrame:
+    """One line for each disputed document and measure: what settling it would change at most."""
+    rows = [
+        {
+            "measure": one["name"],
+            "topic": row["topic"],
+            "document": row["document"],
+            "side": row["side"],
+            "grades": " ".join(map(str, row["grades"])),
+            "figure": row["figure"],
+            "system": row["system"],
+            "changes": " ".join(
+                f"{grade}:{change:+.6f}" for grade, change in row["changes"].items()
+            ),
+        }
+        for one in results["measures"]
+        for row in results.get("deciding", {}).get("by_measure", {}).get(one["key"], ())
+    ]
+    order = ["measure", "topic", "document", "side", "grades", "figure", "system", "changes"]
+    return _frame(rows, order)
+
+
+def places(results: Results) -> pd.DataFrame:
+    """One line for each measure and two systems: how probable it is that the first stays before."""
+    rows = [
+        {
+            "measure": one["name"],
+            "first": first,
+            "second": second,
+            "probability": probability,
+            "judgments_until_stable": found["judgments"],
+            "disputed": found["documents"],
+        }
+        for one in results["measures"]
+        if (found := results.get("places", {}).get("by_measure", {}).get(one["key"]))
+        for first, others in found["before"].items()
+        for second, probability in others.items()
+    ]
+    order = ["measure", "first", "second", "probability", "judgments_until_stable", "disputed"]
+    # A count, also where others have none.
+    return _frame(rows, order).astype({"judgments_until_stable": "Int64"})
+
+
 TABLES: dict[str, Callable[[Results], pd.DataFrame]] = {
     "systems": systems,
     "summary": summary,
@@ -147,6 +192,8 @@ TABLES: dict[str, Callable[[Results], pd.DataFrame]] = {
     "documents": documents,
     "collection": collection,
     "totals": totals,
+    "deciding": deciding,
+    "places": places,
 }
 KINDS = {
     "csv": "text/csv; charset=utf-8",
@@ -161,7 +208,15 @@ def written(frame: pd.DataFrame, kind: str) -> str:
         return frame.map(_safe).to_csv(index=False, lineterminator="\n")
     if kind == "md":
         cells = frame.map(_markdown).astype(object).where(frame.notna(), None)
-        text = str(cells.to_markdown(index=False, floatfmt=".4f", missingval=""))
+        # An id of digits is text: as a number it would lose zeros.
+        words = [
+            place
+            for place, name in enumerate(frame)
+            if any(isinstance(value, str) for value in frame[name])
+        ]
+        text = str(
+            cells.to_markdown(index=False, floatfmt=".4f", missingval="", disable_numparse=words)
+        )
         return f"{text}\n"
     style = frame.style.hide(axis="index").format(escape="latex", precision=4, na_rep="--")
     return str(style.format_index(escape="latex", axis=1).to_latex(hrules=True))

@@ -157,11 +157,17 @@ def _computed(request: PageRequest, member: Membership, found: Evaluation) -> di
         "measures": [(one["key"], one["name"]) for one in results["measures"]],
         "bars": page.query_bars(project, results, measure, system),
         "against": results["baseline"] if results["baseline"] not in ("", system) else "",
-        "histogram": page.histogram(results["by_query"].get("p-mrr", {}).get(system, {}).items()),
+        "histogram": page.histogram(
+            project, results["by_query"].get("p-mrr", {}).get(system, {}).items()
+        ),
         "moves": page.moves(project, found_moves),
         "moves_in_all": len(found_moves),
+        "deciding": results.get("deciding"),
+        "deciding_rows": page.deciding_rows(project, results, measure),
+        "places": page.place_rows(results, measure),
+        "draws": results.get("places"),
         "totals": tables.figures(results),
-        "topics": results["collection"]["topics"],
+        "topics": page.topic_rows(project, results),
         "oracles": (results["oracles"] or {}).get("measures", []),
         "tables": [
             (name, [(kind, _table(found, name, kind)) for kind in tables.KINDS])
@@ -177,14 +183,14 @@ def _chosen(asked: str, there: list[str], otherwise: str) -> str:
 
 def _warnings(results: dict[str, Any]) -> list[str]:
     """Sentences about the runs, each once, with the systems they are about."""
-    said: dict[str, list[str]] = {}
+    of_systems: dict[str, list[str]] = {}
     for one in results["systems"]:
         for value in one["values"].values():
             for words in value["warnings"]:
-                names = said.setdefault(words, [])
+                names = of_systems.setdefault(words, [])
                 if one["name"] not in names:
                     names.append(one["name"])
-    return [f"{', '.join(names)}: {words}." for words, names in said.items()]
+    return [f"{', '.join(names)}: {words}." for words, names in of_systems.items()]
 
 
 def _table(found: Evaluation, table: str, kind: str) -> str:

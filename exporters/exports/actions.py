@@ -23,6 +23,8 @@ from base.snapshot import snapshot
 from exporters.exports import jsonl, manifest, trec
 from exporters.exports.access import ARCHIVE, BLIND
 from exporters.exports.files import Writer, pack
+from exporters.exports.layouts import beir, citation, ir_datasets, mteb
+from exporters.exports.layouts.published import size as layout_size
 from exporters.exports.manifest import Manifest
 from exporters.exports.models import Export
 from exporters.exports.progress import Report
@@ -42,6 +44,15 @@ FORMATS = {
     Export.Format.TREC: Format(trec.size, trec.write),
     Export.Format.JSONL: Format(jsonl.size, jsonl.write),
 }
+# Folders that the field's tools load. A release holds those that its project's publication names.
+LAYOUTS = {
+    Export.Format.MTEB: Format(layout_size, mteb.write_mteb),
+    Export.Format.HF: Format(layout_size, mteb.write_hf),
+    Export.Format.BEIR: Format(layout_size, beir.write),
+    Export.Format.IR_DATASETS: Format(layout_size, ir_datasets.write),
+    Export.Format.CITATION: Format(layout_size, citation.write),
+}
+WRITERS = FORMATS | LAYOUTS
 
 
 def request_export(
@@ -95,8 +106,8 @@ def cancel_export(*, export: Export, by: Membership, now: datetime | None = None
 
 def check_format(format_name: str) -> None:
     """Refuse a format that is none, with the names of those that are."""
-    if format_name not in FORMATS:
-        known = ", ".join(FORMATS)
+    if format_name not in WRITERS:
+        known = ", ".join(WRITERS)
         raise Refused(
             _("“%(format_name)s” is no format of an export. Known are: %(known)s.")
             % {"format_name": format_name, "known": known}
@@ -115,7 +126,7 @@ def write(
     check_format(format_name)
     with snapshot():
         as_it_stands = Project.objects.get(pk=project.pk)
-        written = FORMATS[Export.Format(format_name)].write(as_it_stands, Writer(folder), report)
+        written = WRITERS[Export.Format(format_name)].write(as_it_stands, Writer(folder), report)
     (folder / manifest.NAME).write_bytes(manifest.to_bytes(written))
     return written
 
@@ -129,7 +140,7 @@ def build(job: Export, progress: Progress) -> None:
     with TemporaryDirectory(prefix="export-", dir=settings.SCRATCH) as scratch:
         folder = Path(scratch)
         format_name = Export.Format(job.format)
-        progress.start(FORMATS[format_name].size(job.project), "Writing the files")
+        progress.start(WRITERS[format_name].size(job.project), "Writing the files")
         try:
             written = write(job.project, format_name, folder, progress.advance)
         except ValueError as error:

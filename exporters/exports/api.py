@@ -19,6 +19,7 @@ from base.api.resource import Resource, Scope, Sent, reads, writes
 from exporters.exports import access, actions
 from exporters.exports.download_log import taken
 from exporters.exports.models import Export
+from exporters.exports.publishing import publication_of, set_publication
 
 COUNTS = serializers.DictField(child=serializers.IntegerField(), allow_null=True)
 
@@ -149,6 +150,68 @@ class ExportArchive(Resource):
             filename=f"{found.project.slug}-{found.format}-{found.pk}.zip",
             content_type="application/zip",
         )
+
+
+class SentPublication(Sent):
+    """What shall change; what is left out stays."""
+
+    texts = serializers.BooleanField(
+        required=False, help_text="Whether titles and texts of documents may leave the project."
+    )
+    licence = serializers.CharField(max_length=100, required=False, allow_blank=True)
+    languages = serializers.CharField(
+        max_length=200, required=False, allow_blank=True, help_text="As in `eng-Latn deu-Latn`."
+    )
+    creators = serializers.CharField(
+        max_length=20_000, required=False, allow_blank=True, help_text="One a line: family, given."
+    )
+    publisher = serializers.CharField(max_length=200, required=False, allow_blank=True)
+    year = serializers.IntegerField(min_value=1900, max_value=2200, required=False, allow_null=True)
+    description = serializers.CharField(max_length=20_000, required=False, allow_blank=True)
+    citation = serializers.CharField(max_length=20_000, required=False, allow_blank=True)
+    instructions_in_queries = serializers.BooleanField(
+        required=False, help_text="Whether BEIR's queries have the instruction behind them."
+    )
+    layouts = serializers.ListField(
+        child=serializers.ChoiceField(choices=[one.value for one in actions.LAYOUTS]),
+        required=False,
+        max_length=20,
+        help_text="The layouts that releases hold beside the formats trec and jsonl.",
+    )
+
+
+class PublicationSerializer(serializers.Serializer[Any]):
+    """How a project is published."""
+
+    texts = serializers.BooleanField()
+    licence = serializers.CharField()
+    languages = serializers.CharField()
+    creators = serializers.CharField()
+    publisher = serializers.CharField()
+    year = serializers.IntegerField(allow_null=True)
+    description = serializers.CharField()
+    citation = serializers.CharField()
+    instructions_in_queries = serializers.BooleanField()
+    layouts = serializers.ListField(child=serializers.CharField())
+
+
+class OnePublication(Resource):
+    """How a project is published."""
+
+    tag = "Exports"
+
+    @reads(PublicationSerializer, scope=Scope.LEAD)
+    def get(self, request: Request, slug: str) -> Response:
+        """Read the publication settings."""
+        member = lead(self.person, slug)
+        return Response(PublicationSerializer(publication_of(member.project)).data)
+
+    @writes(PublicationSerializer, sent=SentPublication, scope=Scope.LEAD)
+    def patch(self, request: Request, slug: str) -> Response:
+        """Change the publication settings, all that is sent or nothing."""
+        member = lead(self.person, slug)
+        made = set_publication(project=member.project, changes=self.sent(), by=member)
+        return Response(PublicationSerializer(made).data)
 
 
 def _as_json(member: Membership, export: Export) -> dict[str, Any]:

@@ -11,6 +11,7 @@ EXPORT = f"{PROJECT}exports/<int:export>/"
 
 urlpatterns = [
     path(f"{PROJECT}exports/", exports.Exports.as_view(), name="api_exports"),
+    path(f"{PROJECT}publication/", exports.OnePublication.as_view(), name="api_publication"),
     path(EXPORT, exports.OneExport.as_view(), name="api_export"),
     path(
         f"{EXPORT}cancellation/",

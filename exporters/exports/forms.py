@@ -5,7 +5,9 @@ from __future__ import annotations
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from exporters.exports.models import Export
+from exporters.exports.actions import LAYOUTS
+from exporters.exports.models import Export, Publication
+from exporters.exports.publishing import FIELDS
 
 
 class ExportForm(forms.Form):
@@ -17,3 +19,33 @@ class ExportForm(forms.Form):
         initial=Export.Format.TREC,
         widget=forms.RadioSelect,
     )
+
+
+class PublicationForm(forms.ModelForm[Publication]):
+    """What may leave a project, and under which licence. What is right says the action."""
+
+    layouts = forms.MultipleChoiceField(
+        label=_("Releases also hold"),
+        choices=[(name.value, name.label) for name in LAYOUTS],
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+    )
+
+    class Meta:
+        model = Publication
+        fields = FIELDS
+        help_texts = {
+            "licence": _("As in CC-BY-4.0."),
+            "languages": _("As in eng-Latn, with blanks between several."),
+            "creators": _("One a line, as in Curie, Marie."),
+            "publisher": _("Who gives it out, as in Zenodo."),
+            "citation": _("As BibTeX."),
+        }
+        widgets = {
+            "creators": forms.Textarea(attrs={"rows": 3}),
+            "description": forms.Textarea(attrs={"rows": 3}),
+            "citation": forms.Textarea(attrs={"rows": 4}),
+        }
+
+    def _post_clean(self) -> None:
+        """Leave the row as it is: the action checks and changes it."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 Grades = dict[str, int]
 
@@ -42,29 +42,29 @@ def gold_documents(
     return {topic: documents for topic, documents in found.items() if documents}
 
 
-def ir_values(
-    names: Iterable[str],
-    qrels: Mapping[str, Grades],
-    runs: Mapping[str, dict[str, dict[str, float]]],
-    relevant: int,
-) -> dict[str, dict[str, dict[str, float]]]:
-    """Compute measures of trec_eval by ir_measures: values by measure, system and topic.
+def ir_evaluator(
+    names: Iterable[str], qrels: Mapping[str, Grades], relevant: int
+) -> Callable[[dict[str, dict[str, float]]], dict[str, dict[str, float]]]:
+    """Return what computes measures of a run by ir_measures: values by measure and topic.
 
-    Every topic of the qrels has a value; one that a run lacks has 0, as in trec_eval -c.
+    Every topic of the qrels has a value; one that a run lacks has 0, as in trec_eval -c. Measures
+    that tell relevant from not relevant use the grade `relevant`, unless their name says another.
     """
     import ir_measures
 
     asked = {}
     for name in names:
         measure = ir_measures.parse_measure(name)
-        if relevant != 1 and "rel" in measure.SUPPORTED_PARAMS and "rel" not in measure.params:
+        takes_rel = "rel" in measure.SUPPORTED_PARAMS and "rel" not in measure.params
+        if takes_rel and (relevant != 1 or measure.NAME == "RBP"):
             measure = measure(rel=relevant)
         asked[measure] = name
-    made: dict[str, dict[str, dict[str, float]]] = {name: {} for name in asked.values()}
     evaluator = ir_measures.evaluator(list(asked), dict(qrels)) if qrels else None
-    for system, run in runs.items():
-        for by_topic in made.values():
-            by_topic[system] = {}
+
+    def values(run: dict[str, dict[str, float]]) -> dict[str, dict[str, float]]:
+        made: dict[str, dict[str, float]] = {name: {} for name in asked.values()}
         for metric in evaluator.iter_calc(run) if evaluator else ():
-            made[asked[metric.measure]][system][metric.query_id] = float(metric.value)
-    return made
+            made[asked[metric.measure]][metric.query_id] = float(metric.value)
+        return made
+
+    return values

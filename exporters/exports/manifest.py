@@ -73,6 +73,17 @@ GROUPS = {
         "dropped": "relevant before, not now",
         "grew": "relevant now, not before",
     },
+    "Published": {
+        "layout_pairs": "instruction pairs",
+        "layout_pairs_reversed": "with a reversed narrative that people judged",
+        "layout_documents": "documents",
+        "layout_without_text": "of these without a text here",
+        "layout_candidates": "candidates to rerank, over all pairs",
+        "layout_original": "lines in the original qrels",
+        "layout_changed": "lines in the changed qrels",
+        "layout_differing": "with another relevance after the change",
+        "layout_without_line": "with a line in the original qrels only",
+    },
     "Claimed labels": CLAIMS,
     **{
         f"Claimed labels under {side} narratives": {

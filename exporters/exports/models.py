@@ -23,10 +23,15 @@ class Export(Job):
 
         TREC = "trec", _("TREC: paired qrels, topics, changed documents, runs")
         JSONL = "jsonl", _("JSON lines: every judgment, review and adjudication")
+        MTEB = "mteb", _("MTEB: a folder for the instruction reranking task, with its task file")
+        HF = "hf", _("Hugging Face: the same data with a dataset card")
+        BEIR = "beir", _("BEIR: corpus, queries, qrels before and after the change")
+        IR_DATASETS = "ir-datasets", _("ir_datasets: a package to install")
+        CITATION = "citation", _("Citation: CITATION.cff and .zenodo.json")
 
     project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="exports")
     by = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="exports")
-    format = models.CharField(max_length=10, choices=Format)
+    format = models.CharField(max_length=20, choices=Format)
     # Where its files are, within the storage; empty until they are all written.
     folder = models.CharField(max_length=200, blank=True)
     # Counts, files with their sha256, rule and versions, as `exporters.exports.manifest` defines
@@ -52,3 +57,44 @@ class Export(Job):
     def get_absolute_url(self) -> str:
         """Where its manifest is shown."""
         return reverse("exporters:export", args=[self.project.slug, self.pk])
+
+
+class Publication(models.Model):
+    """How a project is published: what may leave, under which licence, by whom.
+
+    A project without a row publishes ids alone.
+    """
+
+    project = models.OneToOneField(Project, on_delete=models.PROTECT, related_name="publication")
+    texts = models.BooleanField(
+        _("Publish titles and texts of documents"),
+        default=False,
+        help_text=_("Only if the licence of the collection allows it. Otherwise ids alone."),
+    )
+    licence = models.CharField(_("Licence"), max_length=100, blank=True)
+    # As MTEB names them: eng-Latn, deu-Latn.
+    languages = models.CharField(_("Languages"), max_length=200, blank=True)
+    # One a line: Family name, Given name.
+    creators = models.TextField(_("Creators"), blank=True)
+    publisher = models.CharField(_("Publisher"), max_length=200, blank=True)
+    year = models.PositiveSmallIntegerField(_("Year"), null=True, blank=True)
+    description = models.TextField(_("Description"), blank=True)
+    citation = models.TextField(_("Citation"), blank=True)
+    # BEIR has no field for instructions: they stand behind the query, or are left out.
+    instructions_in_queries = models.BooleanField(
+        _("In BEIR, append the instruction to the query"), default=True
+    )
+    # The layouts that a release holds beside trec and jsonl.
+    layouts: models.JSONField[list[str], list[str]] = models.JSONField(default=list, blank=True)
+
+    class Meta:
+        constraints: ClassVar = [
+            # Nobody gives texts away without saying under which licence.
+            models.CheckConstraint(
+                name="publication_of_texts_names_a_licence",
+                condition=Q(texts=False) | ~Q(licence=""),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"publication of project {self.project_id}"

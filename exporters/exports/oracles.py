@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Membership, Project
 from exporters.exports import claimed, selection
-from exporters.exports.labels import Grades, compliance, gold_documents, ir_values
+from exporters.exports.labels import Grades, compliance, gold_documents, ir_evaluator
 from exporters.exports.oracle_facts import IR, SEED, SYSTEMS, Result, Values, judged, listed
 from exporters.exports.selection import Pair
 from formats.records import Qrel
@@ -176,8 +176,8 @@ def measure(
             _add_responsiveness(values, topics, runs, relevant)
     result = judged(values, name)
     if undefined:
-        said = "p-MRR is undefined, because no document is relevant before and not after, in: "
-        result.warnings.insert(0, said + listed(undefined))
+        sentence = "p-MRR is undefined, because no document is relevant before and not after, in: "
+        result.warnings.insert(0, sentence + listed(undefined))
     return result
 
 
@@ -244,10 +244,9 @@ def _add_ir_measures(
     """Add nDCG, AP and RR before and after, as ir_measures computes them."""
     for side, when in (("original", "before"), ("changed", "after")):
         grades = topics.grades[side]
-        for name, by_system in ir_values(
-            IR, grades, {system: its[side] for system, its in runs.items()}, relevant
-        ).items():
-            for system, by_topic in by_system.items():
+        computed = ir_evaluator(IR, grades, relevant)
+        for system, its in runs.items():
+            for name, by_topic in computed(its[side]).items():
                 values.add(f"{name} {when}", system, by_topic)
 
 

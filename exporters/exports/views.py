@@ -18,9 +18,9 @@ from annotate.projects.models import Membership
 from base.errors import Refused
 from base.page_request import PageRequest
 from base.pagination import key
-from exporters.exports import access, actions, manifest
+from exporters.exports import access, actions, manifest, publishing
 from exporters.exports.download_log import taken
-from exporters.exports.forms import ExportForm
+from exporters.exports.forms import ExportForm, PublicationForm
 from exporters.exports.models import Export
 
 # How many exports the list shows, the newest first.
@@ -56,6 +56,34 @@ def exports(request: PageRequest, slug: str) -> HttpResponse:
             "form": form,
             "exports": found[:SHOWN],
             "next_url": f"?before={found[SHOWN - 1].pk}" if len(found) > SHOWN else None,
+        },
+        status=422 if form.errors else 200,
+    )
+
+
+@require_http_methods(["GET", "POST"])
+def publication(request: PageRequest, slug: str) -> HttpResponse:
+    """Show what would be published and what keeps it back; a post changes the settings."""
+    member = lead(request.user, slug)
+    blind = must_answer_first(member)
+    form = PublicationForm(request.POST or None, instance=publishing.publication_of(member.project))
+    if request.method == "POST" and form.is_valid():
+        try:
+            publishing.set_publication(project=member.project, changes=form.cleaned_data, by=member)
+            return redirect("exporters:publication", member.project.slug)
+        except Refused as refused:
+            form.add_error(None, str(refused))
+    return render(
+        request,
+        "exports/publication.html",
+        {
+            "project": member.project,
+            "member": member,
+            "section": "exports",
+            "form": form,
+            "blind": access.BLIND if blind else "",
+            "preview": None if blind else publishing.preview(member.project),
+            "layouts": [(layout.value, layout.label) for layout in actions.LAYOUTS],
         },
         status=422 if form.errors else 200,
     )

@@ -27,9 +27,11 @@ from base.errors import Refused
 from base.snapshot import snapshot
 from exporters.exports import manifest, selection
 from exporters.exports.access import BLIND
-from exporters.exports.actions import FORMATS, check_format, write
+from exporters.exports.actions import FORMATS, WRITERS, check_format, write
 from exporters.exports.files import BUFFER, FileFacts, Writer, pack
 from exporters.exports.manifest import Manifest
+from exporters.exports.models import Export
+from exporters.exports.publishing import publication_of
 from exporters.releases import contents, file_store
 from exporters.releases.models import Release
 from jobs import queue
@@ -137,7 +139,8 @@ def build(job: Release, progress: Progress) -> None:
         return
     with TemporaryDirectory(prefix="release-", dir=settings.SCRATCH) as scratch:
         folder = Path(scratch)
-        progress.start(sum(f.size(job.project) for f in FORMATS.values()), "Writing the files")
+        sizes = (WRITERS[Export.Format(name)].size(job.project) for name in _formats(job))
+        progress.start(sum(sizes), "Writing the files")
         try:
             held, at, guideline = _write(job, folder, progress)
         except ValueError as error:
@@ -163,6 +166,12 @@ def build(job: Release, progress: Progress) -> None:
         raise LeaseLost
 
 
+def _formats(job: Release) -> list[str]:
+    """Return what a release holds: the formats, and the layouts of the publication settings."""
+    layouts = set(publication_of(job.project).layouts)
+    return [str(name) for name in WRITERS if name in FORMATS or name in layouts]
+
+
 def _write(
     job: Release, folder: Path, progress: Progress
 ) -> tuple[contents.Contents, datetime, Guideline | None]:
@@ -171,7 +180,7 @@ def _write(
     files: list[FileFacts] = []
     with snapshot():
         at = timezone.now()
-        for name in map(str, FORMATS):
+        for name in _formats(job):
             (folder / name).mkdir()
             written[name] = write(job.project, name, folder / name, progress.advance)
         into = Writer(folder)
@@ -236,7 +245,10 @@ def copy(release: Release, format_name: str, folder: Path) -> Manifest:
     mine = {name: entry for name, entry in every.items() if name.startswith(prefix)}
     if not mine:
         raise Refused(
-            _("%(release)s was made before there was the format %(format_name)s.")
+            _(
+                "%(release)s does not hold the format %(format_name)s. Choose it in the "
+                "publication settings, and make another release."
+            )
             % {"release": release.name, "format_name": format_name}
         )
     try:

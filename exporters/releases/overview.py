@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from annotate.overview.contributions import Contribution
 from annotate.projects.models import Membership
 from exporters.exports.models import Export
@@ -14,6 +16,10 @@ def contribution(member: Membership) -> Contribution:
     """The newest exports, and the newest release."""
     if not member.leads:
         return Contribution()
+    return Contribution(details=lambda: _newest(member))
+
+
+def _newest(member: Membership) -> dict[str, Any]:
     newest = (
         Export.objects.filter(project=member.project_id)
         .select_related("by", "project")
@@ -21,9 +27,7 @@ def contribution(member: Membership) -> Contribution:
         .order_by("-pk")
     )
     released = Release.objects.made().filter(project=member.project_id)
-    return Contribution(
-        context={
-            "exports": list(newest[:NEWEST]),
-            "release": released.select_related("project").defer("manifest").order_by("-pk").first(),
-        }
-    )
+    return {
+        "exports": list(newest[:NEWEST]),
+        "release": released.select_related("project").defer("manifest").order_by("-pk").first(),
+    }

@@ -91,7 +91,6 @@ function help() {
   const { found, others } = groups();
   const some = found.length || others.size;
   if (some && [...document.querySelectorAll(TEXT)].some((field) => !field.closest("dialog"))) others.set("Escape", entry(["Escape"], place.dataset.escape));
-  if (!some) others.set("", [Object.assign(document.createElement("dd"), { textContent: place.dataset.none })]);
   if (others.size) found.push([found.length ? place.dataset.others : "", others]);
   place.replaceChildren(
     ...found.map(([name, entries]) => {
@@ -103,5 +102,6 @@ function help() {
       return group;
     }),
   );
+  if (!some) place.textContent = place.dataset.none;
   dialog.showModal();
 }

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 from django.conf import settings
-from django.template import TemplateSyntaxError
+from django.contrib.staticfiles.storage import StaticFilesStorage
+from django.template import Context, Template, TemplateSyntaxError
 from django.template.loader import get_template
 
 FOLDER = Path(settings.BASE_DIR) / "templates"
@@ -65,10 +66,14 @@ def test_what_people_do_with_htmx_works_without_it():
     assert any("hx-get" in tag for tag in tags)
 
 
+def imported_styles() -> list[str]:
+    """The style sheets that every page has, by their path, in order."""
+    names = re.findall(r'@import url\("([^"]+)"\);', (STATIC / "css/all.css").read_text("utf-8"))
+    return [f"css/{name}" for name in names]
+
+
 def test_every_style_sheet_is_on_the_page():
-    linked = set(
-        re.findall(r"'(css/[^']+)'", (FOLDER / "components/_styles.html").read_text("utf-8"))
-    )
+    linked = {"css/all.css", *imported_styles()}
 
     assert linked == {str(path.relative_to(STATIC)) for path in STATIC.rglob("*.css")}
 
@@ -86,9 +91,7 @@ def test_a_block_is_described_in_one_style_sheet():
 
 
 def test_the_order_of_the_layers_comes_first():
-    styles = (FOLDER / "components/_styles.html").read_text("utf-8")
-
-    assert re.findall(r"'(css/[^']+)'", styles)[0] == "css/tokens.css"
+    assert imported_styles()[0] == "css/tokens.css"
     assert "@layer reset, base, components, utilities;" in (STATIC / "css/tokens.css").read_text(
         "utf-8"
     )
@@ -129,3 +132,20 @@ def test_looks_hang_on_classes_and_every_token_is_known():
 
     assert unknown == {}
     assert on_ids == {}
+
+
+def test_pages_link_each_style_sheet_and_the_joined_one_where_there_is_one(settings):
+    each = Template("{% load rejudge %}{% style_sheets %}").render(Context())
+    settings.STORAGES = settings.STORAGES | {
+        "staticfiles": {"BACKEND": "tests.base.test_templates.Joined"}
+    }
+    joined = Template("{% load rejudge %}{% style_sheets %}").render(Context())
+
+    assert re.findall(r'href="/static/([^"]+)"', each) == imported_styles()
+    assert joined == '<link rel="stylesheet" href="/static/css/all.css">'
+
+
+class Joined(StaticFilesStorage):
+    """A storage whose style sheets are in one file."""
+
+    joins_files = True

@@ -278,6 +278,7 @@ PAGES: dict[str, Callable[[Scene], list[str]]] = {
     ],
     "audit:agreement_reports": every("audit:agreement_reports"),
     "exporters:exports": every("exporters:exports"),
+    "exporters:publication": every("exporters:publication"),
     "exporters:export": lambda scene: [
         scene.one("exporters:export", pk=export.pk)
         for export in Export.objects.filter(project=scene.project).order_by("pk")

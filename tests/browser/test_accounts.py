@@ -66,7 +66,7 @@ def test_an_app_is_set_up_by_its_picture_and_asked_for_from_then_on(page, live_s
     page.goto("/accounts/")
     page.get_by_role("link", name=re.compile("Set up ?: Second factor")).click()
     page.get_by_role("link", name="Set up an app").click()
-    expect(page.get_by_role("heading", name="Is it you?")).to_be_visible()
+    expect(page.get_by_role("heading", name="Confirm it is you")).to_be_visible()
     page.get_by_label("Password").fill(factories.PASSWORD)
     page.keyboard.press("Enter")
 

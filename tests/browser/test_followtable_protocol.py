@@ -97,7 +97,7 @@ def hand_in(page: Page, kind: str, name: str, content: bytes) -> None:
         {"name": name, "mimeType": "application/octet-stream", "buffer": content}
     )
     page.get_by_label(re.compile(f"^{kind}")).check()
-    page.get_by_role("button", name="Look through it").click()
+    page.get_by_role("button", name="Check the file").click()
     expect(page.get_by_role("heading", name="What would change")).to_be_visible()
     page.get_by_role("button", name="Load it").click()
     expect(page.get_by_role("heading", name="What has changed")).to_be_visible()

@@ -18,7 +18,7 @@ def test_a_name_without_a_blank_does_not_push_the_buttons_off_the_screen(live_se
         page.goto(address)
         assert page.evaluate("document.documentElement.scrollWidth") == 1280
     page.goto("/projects/tides/members/")
-    leave = page.get_by_role("button", name="Let go")
+    leave = page.get_by_role("button", name="Remove")
     expect(leave).to_be_in_viewport(ratio=1)
     other = page.get_by_role("button", name="Make lead")
     assert leave.bounding_box()["y"] == other.bounding_box()["y"]
@@ -40,6 +40,6 @@ def test_the_link_is_copied_and_lets_in_who_has_it(live_server, new_person):
     stranger.goto(copied)
     stranger.get_by_label("Password", exact=True).fill(factories.PASSWORD)
     stranger.get_by_label("Password again").fill(factories.PASSWORD)
-    stranger.get_by_role("button", name="Come in").click()
+    stranger.get_by_role("button", name="Join").click()
     expect(stranger).to_have_url(f"{live_server.url}/projects/tides/")
     assert User.objects.get(username="ada").memberships.get().role == "annotator"

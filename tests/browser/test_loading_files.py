@@ -26,7 +26,7 @@ def hand_in(page: Page, content: bytes) -> None:
         {"name": "qrels.txt", "mimeType": "text/plain", "buffer": content}
     )
     page.get_by_label(re.compile("^TREC qrels")).check()
-    page.get_by_role("button", name="Look through it").click()
+    page.get_by_role("button", name="Check the file").click()
 
 
 def test_a_file_is_looked_through_confirmed_and_loaded(carla, redis_worker, accessibility):

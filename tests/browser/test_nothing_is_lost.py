@@ -344,9 +344,9 @@ def test_what_the_server_refuses_can_be_thrown_away_on_any_page(scene, ada):
 
     notice.get_by_role("button", name="Look").click()
     dialog = ada.get_by_role("dialog")
-    dialog.get_by_role("button", name="Throw away").click()
+    dialog.get_by_role("button", name="Discard").click()
     expect(notice).to_contain_text("Not saved: 1")
-    dialog.get_by_role("button", name="Throw it away").click()
+    dialog.get_by_role("button", name="Discard it").click()
 
     expect(notice).to_be_hidden()
     expect(dialog).to_be_hidden()

@@ -125,9 +125,9 @@ def test_one_key_is_put_back_and_then_all(new_person, pair):
     expect(page.get_by_text("Saved.")).to_be_visible()
     assert Preferences.objects.get().keys == {"later": "y", "note": "b"}
 
-    page.get_by_text("Put all keys back", exact=True).click()
-    expect(page.get_by_text("2 keys are not as they came.")).to_be_visible()
-    page.get_by_role("button", name="Yes, put all keys back").click()
+    page.get_by_text("Reset all keys", exact=True).click()
+    expect(page.get_by_text("2 keys were changed.")).to_be_visible()
+    page.get_by_role("button", name="Yes, reset all keys").click()
     expect(page.get_by_text("Saved.")).to_be_visible()
     assert Preferences.objects.get().keys == {}
 

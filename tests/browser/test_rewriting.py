@@ -239,7 +239,7 @@ def test_of_two_devices_the_newest_counts_and_the_other_words_are_put_by(
     saved(carla)
 
     words(phone).fill("In rivers, from the phone.")
-    expect(phone.get_by_text("Elsewhere you were writing this narrative too")).to_be_visible()
+    expect(phone.get_by_text("You also edited this narrative elsewhere")).to_be_visible()
     phone.get_by_role("link", name="Reload to read them").click()
 
     expect(words(phone)).to_have_value("In rivers, from the phone.")
@@ -247,7 +247,7 @@ def test_of_two_devices_the_newest_counts_and_the_other_words_are_put_by(
     expect(phone.get_by_text("At sea, from the laptop.")).to_be_visible()
     phone.get_by_role("button", name="Continue with this text").click()
     expect(words(phone)).to_have_value("At sea, from the laptop.")
-    expect(phone.get_by_text("Elsewhere you were writing")).to_be_hidden()
+    expect(phone.get_by_text("You also edited this narrative elsewhere")).to_be_hidden()
     phone.get_by_text("Read it", exact=True).click()
     expect(phone.get_by_text("In rivers, from the phone.")).to_be_visible()
 

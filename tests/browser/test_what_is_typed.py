@@ -50,7 +50,7 @@ def test_words_that_came_back_can_be_thrown_away(open_guidelines):
     open_guidelines().get_by_role("textbox", name="Guidelines").fill("Something else.")
     page = open_guidelines()
 
-    page.get_by_role("button", name="Throw it away").click()
+    page.get_by_role("button", name="Discard it").click()
 
     expect(page.get_by_role("textbox", name="Guidelines")).to_have_value(
         "Only plants at sea count."

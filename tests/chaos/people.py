@@ -411,7 +411,7 @@ class Lead(Person):
         while True:
             page = self._again(lambda: self._wire.ask("GET", path))
             over = b"/cancellation/" not in page.body
-            if over or b"Waits for the worker" in page.body:
+            if over or b"Waiting for the worker" in page.body:
                 self.sees_work.clear()
             else:
                 self.sees_work.set()

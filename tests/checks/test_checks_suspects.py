@@ -362,3 +362,15 @@ def test_a_run_over_instructions_says_nothing_of_what_is_claimed_under_the_origi
     shown = suspicion(project, PRIOR, runs=runs, depth=10, at_least=1)
 
     assert (shown.suspects, shown.gold, shown.left_out) == ([], 0, 1)
+
+
+def test_a_run_over_reversed_instructions_says_nothing_of_what_is_claimed_under_the_altered_one(
+    instructed,
+):
+    project, model = instructed
+    Run.objects.filter(name="instructed").update(side=Run.Side.REVERSED)
+    runs = list(Run.objects.filter(name="instructed"))
+
+    shown = suspicion(project, Asked(Sample.Source.MACHINE, model), runs=runs, depth=10, at_least=1)
+
+    assert shown.suspects == []

@@ -8,6 +8,7 @@ import pytest
 
 from annotate import models
 from annotate.models import Candidate, Document, Query, Run
+from base.errors import Refused
 from formats.records import RunLine
 from tests import factories
 from tests.collection.arriving import counts, load, load_records, problems, rows
@@ -217,6 +218,57 @@ def test_a_run_over_queries_and_instructions_at_once_is_refused(instructed):
         )
     ]
     assert Run.objects.count() == 0
+
+
+# --- the side of a run ----------------------------------------------------------------------------
+
+
+def test_a_run_over_reversed_instructions_is_told_by_the_side_that_is_given(instructed):
+    load(instructed, "trec-run", INSTRUCTED, "bm25.run", side="reversed")
+
+    assert Run.objects.get().side == "reversed"
+    assert models.RunLine.objects.filter(pair__isnull=False).count() == 3
+
+
+def test_a_given_side_says_that_ids_are_pairs_where_queries_are_called_alike(project):
+    factories.pair(factories.query(project, "301"), pair_id="301")
+
+    load(project, "trec-run", "301 Q0 A 1 2.0 t\n", side="altered")
+
+    assert Run.objects.get().side == "altered"
+    assert models.RunLine.objects.filter(pair__pair_id="301").count() == 1
+
+
+@pytest.mark.parametrize(
+    ("lines", "side", "sentence"),
+    [
+        ("110 Q0 A 1 2.0 t\n", "reversed", "1 of 1 ids are none of instruction pairs"),
+        ("110_0 Q0 A 1 2.0 t\n", "original", "the lines name instruction pairs"),
+    ],
+)
+def test_a_side_that_does_not_fit_the_ids_is_refused(instructed, lines, side, sentence):
+    report = load(instructed, "trec-run", lines, side=side)
+
+    assert sentence in problems(report)[0]
+    assert not Run.objects.exists()
+
+
+def test_the_side_of_a_run_that_is_there_does_not_change(instructed):
+    load(instructed, "trec-run", INSTRUCTED, "bm25.run")
+
+    report = load(instructed, "trec-run", INSTRUCTED, "bm25.run", side="reversed")
+
+    assert "here already with the side altered" in problems(report)[0]
+    assert Run.objects.get().side == "altered"
+
+
+@pytest.mark.parametrize(
+    ("kind", "side", "sentence"),
+    [("trec-qrels", "reversed", "Only a run has a side"), ("trec-run", "up", "up is no side")],
+)
+def test_a_side_is_of_runs_alone_and_one_that_there_is(project, kind, side, sentence):
+    with pytest.raises(Refused, match=sentence):
+        load(project, kind, RUN, side=side)
 
 
 def test_a_dry_run_keeps_no_file(project, storage):

@@ -14,7 +14,7 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 
 from annotate.collection.intake import KINDS
-from annotate.models import Candidate, Judgment, Project, Query, RunLine
+from annotate.models import Candidate, Judgment, Project, Query, Run, RunLine
 from base import progress_bar
 from tests import factories
 
@@ -186,6 +186,15 @@ def test_the_first_documents_of_a_run_can_join_the_pool(db, tmp_path, storage):
 
     assert list(Candidate.objects.values_list("document__doc_id", "origin")) == [("A", "run")]
     assert RunLine.objects.count() == 2
+
+
+def test_a_run_says_its_side(db, tmp_path, storage):
+    path = tmp_path / "bm25.run"
+    path.write_text("301 Q0 A 1 2.0 t\n")
+
+    load("tides", "trec-run", path, "--create", "--side", "original")
+
+    assert Run.objects.get().side == "original"
 
 
 def test_a_folder_is_loaded_as_one(db, tmp_path):

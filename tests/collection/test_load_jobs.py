@@ -12,7 +12,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
 
 from annotate.collection import loading
-from annotate.models import Candidate, Load, Project
+from annotate.models import Candidate, Load, Project, Run
 from base.errors import Refused
 from config.celery import app
 from jobs import runner
@@ -114,6 +114,16 @@ def test_a_value_that_means_no_grade_goes_with_the_file(carla):
     work(loading.confirm_load(preview=preview, by=carla))
 
     assert Candidate.objects.get().prior_relevance is None
+
+
+def test_the_side_of_a_run_goes_with_the_file(carla):
+    factories.pair(factories.query(carla.project, "301"), pair_id="301_0")
+    file = SimpleUploadedFile("bm25.run", b"301_0 Q0 A 1 2.0 t\n")
+    asked = loading.request_load(format_name="trec-run", file=file, by=carla, side="reversed")
+
+    work(loading.confirm_load(preview=work(asked), by=carla))
+
+    assert Run.objects.get().side == "reversed"
 
 
 def test_confirming_twice_loads_once(carla):
@@ -222,7 +232,7 @@ def test_a_file_that_is_gone_fails_with_a_sentence(carla, storage):
         runner.run(Load, load.pk, loading.perform_load)
 
     load.refresh_from_db()
-    assert (load.state, load.error) == ("failed", "The file is gone. Hand it in again.")
+    assert (load.state, load.error) == ("failed", "The file is gone. Upload it again.")
 
 
 def test_a_project_archived_meanwhile_takes_nothing(carla):

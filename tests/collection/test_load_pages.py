@@ -69,7 +69,15 @@ def test_handing_a_file_in_goes_to_its_page(pages, carla):
     load = Load.objects.get()
     assert response.url == url("load", load.pk)
     assert (load.by, load.format, load.no_grade, load.dry_run) == (carla, "trec-qrels", -1, True)
-    assert "Waits for the worker" in text(pages.get(response.url))
+    assert "Waiting for the worker" in text(pages.get(response.url))
+
+
+def test_the_side_of_a_run_is_chosen_with_its_file(pages):
+    upload(pages, kind="trec-run", side="reversed")
+
+    assert Load.objects.get().side == "reversed"
+    refused = upload(pages, side="reversed")
+    assert "Only a run has a side." in text(refused)
 
 
 @pytest.mark.parametrize(
@@ -108,7 +116,7 @@ def test_the_page_of_a_running_load_asks_again_until_it_is_over(pages):
     for shown in (text(page), text(fragment)):
         assert f'hx-get="{url("load", load.pk)}"' in shown
         assert "Reading the file" in shown
-        assert '<progress aria-label="Looking through the file" value="40" max="80">' in shown
+        assert '<progress aria-label="Checking the file" value="40" max="80">' in shown
     assert "<html" in text(page)
     assert "<html" not in text(fragment)
 
@@ -231,7 +239,7 @@ def test_a_refused_file_is_called_refused_and_asks_for_a_corrected_one(pages):
 
     assert outcome(pages, load) == ("Refused: 1 line", "Refused: 1 line")
     assert "Refused: 1 line</span>" in page
-    assert "Hand it in again" in page
+    assert "Upload it again" in page
 
 
 @pytest.mark.parametrize("put_away", [False, True])
@@ -262,7 +270,7 @@ def test_where_to_begin_is_said_only_in_a_project_without_queries(pages, carla):
 
     assert "Begin with the topics" in before
     assert "Begin with the topics" not in after
-    assert "No file was handed in through this page yet." in after
+    assert "No file was uploaded on this page yet." in after
 
 
 def test_the_list_shows_the_newest_first_and_the_rest_behind_a_link(pages, carla):

@@ -301,7 +301,7 @@ def test_the_containers_commands_make_a_whole_that_is_well(installation, tmp_pat
         stranger = ask(ports[0], "/accounts/login/", Host="elsewhere.example.org")
         hidden = ask(ports[0], "/metrics")
         figures = ask(ports[0], "/metrics", Authorization="Bearer watching")
-        style = re.search(r"/static/css/tokens\.[0-9a-f]{12}\.css", sign_in[1])
+        style = re.search(r"/static/css/all\.[0-9a-f]{12}\.css", sign_in[1])
         assert style is not None
         styles = ask(ports[0], style[0], **as_proxy, **{"Accept-Encoding": "gzip"})[0]
 

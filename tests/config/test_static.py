@@ -1,10 +1,17 @@
 from __future__ import annotations
 
+import re
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
+from django.conf import settings as project_settings
 from django.http import HttpResponse
 from django.templatetags.static import static
 from whitenoise.middleware import WhiteNoiseMiddleware
 
+from config.joining import join_modules
 from config.static import collect_static
 
 
@@ -60,3 +67,132 @@ def test_a_browser_keeps_a_collected_file_and_asks_for_it_once(folder, settings,
     assert answer.status_code == 200
     assert answer["Cache-Control"] == "max-age=315360000, public, immutable"
     answer.close()
+
+
+TEMPLATES = Path(project_settings.BASE_DIR) / "templates"
+SOURCES = Path(project_settings.BASE_DIR) / "static"
+
+
+def joined(**sources: str) -> dict[str, str]:
+    modules = {f"js/{name}.js": source for name, source in sources.items()}
+    return join_modules(modules.__getitem__, list(modules))
+
+
+def our_modules() -> dict[str, str]:
+    """Our own modules as they are collected, by their name."""
+    names = sorted(str(path.relative_to(SOURCES)) for path in (SOURCES / "js").rglob("*.js"))
+    return join_modules(lambda name: (SOURCES / name).read_text("utf-8"), names)
+
+
+def run_by_node(folder: Path, name: str) -> str:
+    command = [Path(sys.executable).with_name("node"), folder / name]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def write(folder: Path, modules: dict[str, str]) -> None:
+    folder.mkdir(exist_ok=True)
+    (folder / "package.json").write_text('{"type": "module"}', encoding="utf-8")
+    for name, text in modules.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+
+
+def test_a_page_gets_one_style_sheet_with_all_that_it_imports(folder, settings):
+    (folder / "css").mkdir()
+    (folder / "css/all.css").write_text('@import url("a.css");\n@import url("b.css");', "utf-8")
+    (folder / "css/a.css").write_text("/* One. */\nmain { margin: 0 }", "utf-8")
+    (folder / "css/b.css").write_text("nav { margin: 1px }", "utf-8")
+    settings.STORAGES = settings.STORAGES | {
+        "staticfiles": {"BACKEND": "config.storage.StaticStorage"}
+    }
+
+    collect_static()
+
+    (named,) = (settings.STATIC_ROOT / "css").glob("all.*[0-9a-f].css")
+    assert named.read_text("utf-8") == "main{margin:0}nav{margin:1px}"
+
+
+def test_joined_modules_run_once_each_in_the_order_of_the_browser(tmp_path):
+    sources = {
+        "main": 'import "./shared.js";\nconsole.log("main");\n',
+        "shared": 'export const said = [];\nsaid.push("shared");\n',
+        "page": 'import { say as tell } from "./part.js";\nimport { said } from "./shared.js";\n'
+        'tell("page");\nconsole.log(await said.join());\n',
+        "part": 'import { said } from "./shared.js";\nconst word = "part";\nsaid.push(word);\n'
+        "export function say(word) {\n  said.push(word);\n}\n",
+    }
+    apart = {f"js/{name}.js": text for name, text in sources.items()}
+    write(tmp_path / "apart", apart)
+    write(tmp_path / "together", joined(**sources))
+
+    printed = [run_by_node(tmp_path / where, "js/page.js") for where in ("apart", "together")]
+
+    assert printed[0] == "shared,part,page\n"
+    # A page has main.js as well, and what that file has is not in the other a second time.
+    assert printed[1] == "main\nshared,part,page\n"
+    assert "shared" not in joined(**sources)["js/page.js"].replace("js_shared", "")
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "export default 1;\n",
+        "export { a };\n",
+        'import * as all from "./b.js";\n',
+        'import b from "./b.js";\n',
+        'const later = () => import("./b.js");\n',
+        "export let changing = 1;\n",
+    ],
+)
+def test_a_module_that_cannot_be_joined_is_an_error(source):
+    with pytest.raises(ValueError, match=r"js/a\.js: .* cannot be joined"):
+        joined(a=source, b="")
+
+
+def test_modules_that_import_each_other_are_an_error():
+    with pytest.raises(ValueError, match="imports itself"):
+        joined(a='import "./b.js";\n', b='import "./a.js";\n')
+
+
+def test_our_own_modules_can_be_read_when_they_are_joined(tmp_path):
+    modules = our_modules()
+    write(tmp_path, {name: f"() => {{}};\n{text}" for name, text in modules.items()})
+
+    for name in modules:
+        command = [Path(sys.executable).with_name("node"), "--check", tmp_path / name]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, (name, done.stderr)
+
+
+def test_no_page_asks_for_a_module_twice():
+    """Two files of one page that hold the same module would each have a state of it."""
+    modules = our_modules()
+    held = {
+        name: set(re.findall(r"const (js_\w+)=\(\(\)=>", text)) for name, text in modules.items()
+    }
+    for template in TEMPLATES.rglob("*.html"):
+        asked = re.findall(r"static '(js/[^']+)'", template.read_text("utf-8"))
+        assert set(asked) <= modules.keys(), template.name
+        parts = [part for name in {*asked, "js/main.js"} for part in held[name]]
+        assert sorted(parts) == sorted(set(parts)), template.name
+
+
+def test_a_static_file_has_no_header_of_a_page(client, folder, settings):
+    settings.STORAGES = settings.STORAGES | {
+        "staticfiles": {"BACKEND": "config.storage.StaticStorage"}
+    }
+    collect_static()
+
+    answer = client.get(static("page.css"))
+    answer.close()
+
+    assert sorted({*answer.headers} - {"X-Request-ID"}) == [
+        "Cache-Control",
+        "Content-Length",
+        "Content-Type",
+        "Cross-Origin-Resource-Policy",
+        "ETag",
+        "Last-Modified",
+        "Referrer-Policy",
+        "X-Content-Type-Options",
+    ]

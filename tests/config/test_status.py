@@ -120,8 +120,8 @@ def test_what_cannot_be_tried_again_says_why(client, olga, carla):
     again = client.post(reverse("status_retry", args=["annotate.load", load.pk]), follow=True)
 
     assert reverse("status_retry", args=["annotate.load", load.pk]) not in shown
-    assert "Its file was put away. Hand it in again." in shown
-    assert "Its file was put away. Hand it in again." in again.content.decode()
+    assert "Its file was put away. Upload it again." in shown
+    assert "Its file was put away. Upload it again." in again.content.decode()
     load.refresh_from_db()
     assert load.state == "failed"
     assert not AuditEvent.objects.filter(what="job.retried").exists()
@@ -171,7 +171,7 @@ def test_it_says_what_is_missing(client, olga, monkeypatch):
 
     assert "The broker does not answer." in shown
     assert "No worker takes work." in shown
-    assert "No worker has given a sign of life since yesterday." in shown
+    assert "No worker was seen since yesterday." in shown
     assert "No job is under way." in shown
     assert "No job failed." in shown
 
@@ -338,7 +338,7 @@ def test_pages_that_need_a_worker_say_so_where_there_is_none(client, carla, name
     beat("celery@one")
     with_one = client.get(address).content.decode()
 
-    words = "No worker is there. What is asked for here waits until one is; nothing is lost."
+    words = "No worker is running. Jobs wait until one is; nothing is lost."
     assert words in without
     assert reverse("status") not in without
     assert words not in with_one
@@ -352,9 +352,9 @@ def test_a_job_that_waits_says_so_where_there_is_no_worker(client, carla):
     beat("celery@one")
     with_one = client.get(export.get_absolute_url()).content.decode()
 
-    assert "No worker is there." in without
-    assert "No worker is there." not in with_one
-    assert "Waits for the worker." in with_one
+    assert "No worker is running." in without
+    assert "No worker is running." not in with_one
+    assert "Waiting for the worker." in with_one
 
 
 def test_who_looks_after_the_installation_is_led_from_there_to_its_status(client, carla):
@@ -364,4 +364,4 @@ def test_who_looks_after_the_installation_is_led_from_there_to_its_status(client
 
     shown = client.get(reverse("exporters:exports", args=["tides"])).content.decode()
 
-    assert f'<a href="{reverse("status")}">To the status of the installation</a>' in shown
+    assert f'<a href="{reverse("status")}">Status of the installation</a>' in shown

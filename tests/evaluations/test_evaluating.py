@@ -10,6 +10,7 @@ from types import SimpleNamespace
 from unittest.mock import patch
 
 import pytest
+from django.core.files.base import ContentFile
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
@@ -119,6 +120,19 @@ def test_a_run_that_names_no_judged_pair_is_refused(made):
 
     with pytest.raises(JobError, match="names a pair that is judged"):
         measured(made, measured=[system], baseline="")
+
+
+def test_ids_of_a_run_that_are_not_judged_are_told_and_those_that_differ_by_case(made):
+    lines = "".join(f"{topic} Q0 {doc} 1 1 t\n" for topic in ("q_1", "Q_1", "z") for doc in "ab")
+    other = load(made.project, "odd.changed.run", "q_1", "ab")
+    other.file.save("odd", ContentFile(lines.encode()), save=True)
+
+    found = measured(made, measured=[System("odd", {"changed": other})], baseline="")
+
+    assert found.results["notes"] == [
+        "odd.changed.run: 2 ids are of no judged pair, and are not measured.",
+        "odd.changed.run: Q_1 differ from the id of a judged pair only by case.",
+    ]
 
 
 def test_pairs_may_be_called_like_their_queries(made):
@@ -289,7 +303,9 @@ def test_the_page_shows_values_differences_and_charts_with_their_links(leading, 
     settle = reverse("audit:disagreement", args=[leading.narrative.pk, leading.pool["a"].pk])
     query = reverse("annotate:query", args=[leading.project.slug, leading.pair.query_id])
     # Each in the chart, and in the table that says the same.
-    assert page.count(settle) == page.count(f'href="{query}"') == 2
+    assert page.count(settle) == 2
+    # The bar, its table, the table of the histogram, and the figures by pair.
+    assert page.count(f'href="{query}"') == 4
     assert "Does this set measure anything?" in page
 
 

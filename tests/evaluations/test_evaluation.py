@@ -6,7 +6,8 @@ import ir_measures
 import pytest
 
 from annotate.models import Run
-from exporters.evaluations.evaluation import Collection, Ranked, evaluate, read_options
+from exporters.evaluations.evaluation import Collection, Prepared, Ranked, evaluate
+from exporters.evaluations.options import read_options
 from exporters.evaluations.systems import proposed, side_of
 
 ORIGINAL = {"q_1": {"a": 1, "b": 1, "c": 0, "d": 0}, "r_1": {"a": 1, "b": 1, "c": 0}}
@@ -32,7 +33,7 @@ def ranked(name, orders):
 def results(*systems, reverse=None, claimed=None, baseline="", **options):
     given = {f"{key.replace('_', '-', 1)}": value for key, value in options.items()}
     collection = Collection(ORIGINAL, CHANGED, reverse or {}, claimed or {}, 1, 4)
-    return evaluate(collection, systems, read_options(given), baseline)
+    return evaluate(Prepared(collection, read_options(given)), systems, baseline)
 
 
 def values(found, system=0):
@@ -107,6 +108,18 @@ def test_differences_are_those_from_the_baseline_with_holm():
     assert "still" not in found["differences"]["p-mrr"]
 
 
+def test_the_paired_t_test_compares_where_that_is_asked_for():
+    found = results(
+        ranked("good", GOOD),
+        ranked("still", STILL),
+        baseline="still",
+        **{"differences.test": "t"},
+    )
+
+    # Differences 3/4 and 2/3: m = 17/24, s = sqrt(2)/24, t = 17 with one degree of freedom.
+    assert found["differences"]["p-mrr"]["good"]["p"] == pytest.approx(0.0374, abs=1e-4)
+
+
 def test_options_reach_their_measure():
     found = results(
         ranked("good", GOOD),
@@ -120,19 +133,56 @@ def test_options_reach_their_measure():
     assert "nDCG@10 before" not in values(found)
 
 
+def test_rbp_is_measured_before_and_after_with_equal_scores_as_in_trec_eval():
+    tied = Ranked("tied", {"original": {"q_1": dict.fromkeys("abcd", 1.0)}})
+
+    found = values(results(ranked("good", GOOD), tied))
+
+    # Of each topic a and b are relevant before, at ranks 1 and 2: 0.2 (1 + 0.8).
+    assert found["RBP before"] == pytest.approx(0.36)
+    # Only b, at rank 1 of both.
+    assert found["RBP after"] == pytest.approx(0.2)
+    # d, c, b, a: b and a at ranks 3 and 4, and none of r_1.
+    both = 0.2 * (0.8**2 + 0.8**3)
+    assert values(results(tied))["RBP before"] == pytest.approx(both / 2)
+
+
+def test_intervals_are_over_queries_where_that_is_asked_for():
+    collection = Collection(ORIGINAL, CHANGED, {}, {}, 1, 4)
+    prepared = Prepared(
+        collection, read_options({"intervals.clusters": "query"}), {"q_1": "q", "r_1": "q"}
+    )
+
+    found = evaluate(prepared, [ranked("good", GOOD), ranked("still", STILL)], "still")
+
+    one = found["systems"][0]["values"]["p-mrr"]
+    assert one["note"] == "no interval: resampling needs at least two clusters"
+    # One query: both of its two assignments of a sign are as far from 0.
+    assert found["differences"]["p-mrr"]["good"]["p"] == 1
+
+
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
+        ({"differences.test": "sign"}, "differences.test is randomization or t, not sign"),
+        (
+            {"differences.test": "t", "intervals.clusters": "query"},
+            "differences.test=t takes pairs for independent",
+        ),
+        ({"intervals.clusters": "core"}, "intervals.clusters is pair or query, not core"),
+        ({"settling.resamples": "5"}, "settling.resamples is a number from 100 to 100,000, not 5"),
+        ({"settling.seed": "one"}, "settling.seed is a number from 0, not one"),
+        ({"ir.measures": "RBP(p=2)"}, "'RBP(p=2)' is no measure"),
         ({"documents": "changed"}, "documents is no option: write MEASURE.OPTION=VALUE"),
-        ({"mmr.k": "1"}, "the measure is one of p-mrr"),
+        ({"mmr.k": "1"}, "where MEASURE is one of p-mrr"),
         ({"p-mrr.k": "1"}, "p-mrr has no option 'k'; it has documents, missing, ties"),
         ({"p-mrr.ties": "random"}, "ties is 'id_descending' or 'file', not 'random'"),
         ({"p-mrr.original": "x"}, "p-mrr has no option 'original'"),
         ({"wise.K": "many"}, "wise does not take K=many"),
         ({"irs.resamples": "999999999"}, "irs.resamples is at most 100,000"),
         ({"ir.measures": "nDCG@999999"}, "'nDCG@999999' is no measure"),
-        ({"ir.measures": "nDCG@ten"}, "'nDCG@ten' is no measure of trec_eval"),
-        ({"ir.measures": "RBP"}, "'RBP' is no measure of trec_eval"),
+        ({"ir.measures": "nDCG@ten"}, "'nDCG@ten' is no measure that ir_measures computes here"),
+        ({"ir.measures": "SDCG"}, "'SDCG' is no measure that ir_measures computes here"),
     ],
 )
 def test_options_that_are_none_are_refused(options, sentence):
@@ -140,6 +190,10 @@ def test_options_that_are_none_are_refused(options, sentence):
         read_options(options)
 
     assert sentence in str(refused.value)
+
+
+def test_a_run_that_was_loaded_as_reversed_is_the_reversed_one_whatever_its_name_says():
+    assert side_of(run_called("bm25.changed.run", Run.Side.REVERSED)) == "reversed"
 
 
 def run_called(name, side=Run.Side.ORIGINAL, tag="t"):

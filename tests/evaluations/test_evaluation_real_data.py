@@ -5,7 +5,8 @@ from __future__ import annotations
 import ir_measures
 import pytest
 
-from exporters.evaluations.evaluation import Collection, Ranked, evaluate, read_options
+from exporters.evaluations.evaluation import Collection, Prepared, Ranked, evaluate
+from exporters.evaluations.options import read_options
 from formats.source import open_source
 from formats.trec_qrels import read_qrels
 from formats.trec_run import read_run
@@ -20,7 +21,7 @@ def test_ndcg_before_and_after_on_csfcube_is_that_of_ir_measures(shared_data):
     collection = Collection(grades(qrels["original"]), grades(qrels["changed"]), {}, {}, 1, 737)
     system = Ranked("bm25", {side: scores(path) for side, path in runs.items()})
 
-    [found] = evaluate(collection, [system], read_options({}), "")["systems"]
+    [found] = evaluate(Prepared(collection, read_options({})), [system], "")["systems"]
 
     measure = ir_measures.parse_measure("nDCG@10")
     for when, side in (("before", "original"), ("after", "changed")):

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from exporters.evaluations.tables import TABLES, written
+from tests import factories
 from tests.evaluations.evaluating import measured, scene
 
 HOSTILE = pd.DataFrame({"system": [r"=1+1 & \input{x}_|%"], "value": [0.5]})
@@ -16,7 +17,11 @@ HOSTILE = pd.DataFrame({"system": [r"=1+1 & \input{x}_|%"], "value": [0.5]})
 
 @pytest.fixture
 def results(db):
-    return measured(scene()).results
+    """With one document that two people differ on."""
+    made = scene()
+    ben = factories.member(made.project, "ben")
+    factories.judgment(made.narrative, made.pool["c"], ben, 1)
+    return measured(made).results
 
 
 def test_every_table_leaves_in_every_kind(results):
@@ -68,3 +73,23 @@ def test_no_cell_is_a_formula_or_a_command():
     assert r"\|%" in written(HOSTILE, "md")
     latex = written(HOSTILE, "tex")
     assert r"\& \textbackslash input\{x\}\_|\%" in latex
+
+
+def test_an_id_of_digits_keeps_its_zeros_in_markdown():
+    frame = pd.DataFrame({"document": ["0012", "1.50"], "value": [0.5, 1.0]})
+
+    lines = written(frame, "md").splitlines()
+
+    assert [line.split("|")[1].strip() for line in lines[2:]] == ["0012", "1.50"]
+    assert lines[2].split("|")[2].strip() == "0.5000"
+
+
+def test_a_count_is_written_without_decimals_where_others_have_none():
+    found = {"before": {"a": {"b": 0.25}}, "documents": 3}
+    by_measure = {"x": {**found, "judgments": 2}, "y": {**found, "judgments": None}}
+    measures = [{"key": key, "name": key, "lower": False} for key in by_measure]
+
+    frame = TABLES["places"]({"measures": measures, "places": {"by_measure": by_measure}})
+
+    assert written(frame, "csv").splitlines()[1:] == ["x,a,b,0.25,2,3", "y,a,b,0.25,,3"]
+    assert written(frame, "md").splitlines()[2].split("|")[5].strip() == "2"

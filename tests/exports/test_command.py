@@ -103,7 +103,14 @@ def test_what_cannot_be_written_leaves_what_was_there(tides, tmp_path):
     ("project", "format_name", "sentence"),
     [
         ("nowhere", "trec", "There is no project called 'nowhere'."),
-        ("tides", "xml", "“xml” is no format of an export. Known are: trec, jsonl."),
+        (
+            "tides",
+            "xml",
+            (
+                "“xml” is no format of an export. Known are: trec, jsonl, mteb, hf, beir, "
+                "ir-datasets, citation."
+            ),
+        ),
     ],
 )
 def test_what_is_not_known_is_said_in_a_sentence(tides, tmp_path, project, format_name, sentence):

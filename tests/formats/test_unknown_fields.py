@@ -55,6 +55,23 @@ EXAMPLES = {
         None,
         "the field “metadata.colour” of 1 record of queries.jsonl is not kept",
     ),
+    **{
+        name: Example(
+            {
+                "queries.jsonl": (
+                    '{"_id": "1-og", "text": "t"}\n{"_id": "1-changed", "text": "t"}\n'
+                ),
+                "instructions.jsonl": (
+                    '{"query-id": "1-og", "instruction": "a"}\n'
+                    '{"query-id": "1-changed", "instruction": "b"}\n'
+                ),
+                "qrels.jsonl": '{"query-id": "1-og", "corpus-id": "d", "score": 1, "by": "x"}\n',
+            },
+            None,
+            "the field “by” of 1 record of qrels.jsonl is not kept",
+        )
+        for name in ("mteb", "hf")
+    },
     "followtable": Example(
         {
             "query_instruction.json": (

@@ -293,3 +293,31 @@ def test_nothing_but_the_list_can_be_come_back_to(scene, client):
 
     assert response.status_code == 422
     assert not Judgment.objects.exists()
+
+
+def test_documents_are_found_by_words_of_their_title(scene):
+    wanted = factories.candidate(scene.query, "F", title="Severn barrage of 1990")
+    factories.candidate(scene.query, "G", title="Severn bridge")
+
+    assert scene.shown(find="BARRAGE severn") == [wanted.pk]
+    assert scene.shown(find="nothing") == []
+
+
+def test_an_id_that_is_hidden_finds_nothing(scene):
+    hidden = factories.candidate(scene.query, "9_positive", title="Tides")
+    judged = factories.candidate(scene.query, "8_positive", title="Weirs")
+    assert scene.shown(find="positive") == []
+
+    scene.judge(judged.pk)
+
+    assert scene.shown(find="positive") == [judged.pk]
+    assert hidden.pk in scene.shown(find="tides")
+
+
+def test_what_was_searched_for_stays_on_the_next_part():
+    at = judging_session.JudgingSession(order=list(range(1, 11)), judged={}, flagged={})
+
+    part = window(at, QueryDict("find=weir"), 2, found={1, 3, 5}, find="weir")
+
+    assert [number for _, number in part.places] == [1, 3]
+    assert part.next == "?find=weir&after=3"

@@ -97,6 +97,8 @@ def test_every_number_that_is_a_key_and_says_so_only_by_its_name_was_looked_at()
         # Runs, topics and documents stand there by name.
         *("exporters.evaluation.systems", "exporters.evaluation.options"),
         "exporters.evaluation.results",
+        # Names of layouts.
+        "exporters.publication.layouts",
     }
     owned = tables.paths(apps)
     found = {

@@ -257,7 +257,7 @@ def test_an_empty_project_says_what_will_stand_there(db, client):
 
     page = client.get(reverse("annotate:matrix", args=["tides"])).content.decode()
 
-    assert "The documents will stand here" in page
+    assert "The documents will appear here" in page
 
 
 @pytest.mark.parametrize("asked", [{}, {"state": "disputed"}, {"state": "stale"}])

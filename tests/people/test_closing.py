@@ -215,7 +215,7 @@ def test_a_link_for_a_new_password_is_shown_once_and_holds_once(root, ada, clien
     person = Client()
     person.post(person.get(link)["Location"], new)
     assert User.objects.get(username="ada").check_password("eight tidal mills")
-    assert "This link does not hold" in Client().get(link).content.decode()
+    assert "This link is not valid" in Client().get(link).content.decode()
 
 
 def test_a_closed_account_gets_no_link_for_a_new_password(root, ada, client):
@@ -240,5 +240,5 @@ def test_a_page_of_a_link_that_was_used_meanwhile_says_so(root, ada):
     for (one, page), password in zip(pages, ("eight tidal mills", "nine tidal mills"), strict=True):
         answer = one.post(page, {"password1": password, "password2": password})
 
-    assert "This link does not hold" in answer.content.decode()
+    assert "This link is not valid" in answer.content.decode()
     assert User.objects.get(username="ada").check_password("eight tidal mills")

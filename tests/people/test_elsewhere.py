@@ -121,14 +121,14 @@ def test_an_address_that_is_not_confirmed_there_opens_no_account(provider, clien
 
     response = come(client)
 
-    assert "Nobody registers here" in response.content.decode()
+    assert "Accounts are by invitation" in response.content.decode()
     assert who(client) == ""
 
 
 def test_who_has_no_account_gets_none(provider, client):
     response = come(client)
 
-    assert "Nobody registers here" in response.content.decode()
+    assert "Accounts are by invitation" in response.content.decode()
     assert not User.objects.exists()
 
 
@@ -146,7 +146,7 @@ def test_who_is_invited_comes_in_that_way_and_uses_the_link_up(provider, client)
     carla = factories.lead(factories.project())
     token = invitations.invite(role="annotator", by=carla).token
     page = f"/invitations/{token}/"
-    assert "Come in with Our login" in client.get(page).content.decode()
+    assert "Join with Our login" in client.get(page).content.decode()
 
     response = come(client, page)
 
@@ -192,7 +192,7 @@ def test_a_link_that_was_taken_back_meanwhile_makes_no_account(provider, client)
 
     response = come(client)
 
-    assert "Nobody registers here" in response.content.decode()
+    assert "Accounts are by invitation" in response.content.decode()
     assert not User.objects.filter(username="ada").exists()
 
 

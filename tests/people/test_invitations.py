@@ -344,7 +344,7 @@ def test_all_that_is_wrong_with_the_passwords_is_told_at_once(carla, client):
 def test_who_is_signed_in_comes_in_with_one_button(carla, client):
     token = invitations.invite(role=ANNOTATOR, by=carla).token
     client.force_login(factories.user("ben"))
-    assert "Come in as ben" in client.get(page_of(token)).content.decode()
+    assert "Join as ben" in client.get(page_of(token)).content.decode()
     assert not Membership.objects.filter(name="ben").exists()
 
     response = client.post(page_of(token))

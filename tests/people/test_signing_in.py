@@ -103,7 +103,7 @@ def test_nobody_registers(ada, client):
         {"username": "eve", "password1": factories.PASSWORD, "password2": factories.PASSWORD},
     )
 
-    assert "Nobody registers here" in page.content.decode()
+    assert "Accounts are by invitation" in page.content.decode()
     assert User.objects.count() == 1
 
 
@@ -338,7 +338,7 @@ def test_a_lost_password_is_set_anew_by_mail(mailed, client):
 
     assert User.objects.get().check_password("eight tidal mills")
     assert not is_in(other)
-    assert "This link does not hold" in Client().get(link).content.decode()
+    assert "This link is not valid" in Client().get(link).content.decode()
 
 
 def test_who_asks_is_not_told_whether_there_is_such_an_account(mailed, client):
@@ -411,7 +411,7 @@ def test_who_changes_how_to_sign_in_is_asked_for_one_thing_again(
 ):
     page = client.get(reverse(route)).content.decode()
 
-    assert page.count("Is it you?") == 2
+    assert page.count("Confirm it is you") == 2
     assert page.count(words) == 1
     assert f'name="{field}"' in page
     assert f'name="{other}"' not in page
@@ -425,7 +425,7 @@ def test_with_an_app_the_password_alone_signs_nobody_in(secret, client):
     assert response.url == reverse("mfa_authenticate")
     assert not is_in(client)
     wrong = client.post(response.url, {"code": "000000"})
-    assert "This code does not hold." in wrong.content.decode()
+    assert "This code is not valid." in wrong.content.decode()
     # The code of this half minute was not used to sign in yet.
     assert client.post(response.url, {"code": code(secret)}).url == "/settings/"
     assert is_in(client)

@@ -58,7 +58,7 @@ def text(response):
 def test_an_empty_list_says_what_will_be_here_and_leads_there(tides, carla):
     page = text(carla.get(url("releases")))
 
-    assert "What is released will stand here" in page
+    assert "What is released will appear here" in page
     assert f'href="{url("new_release")}"' in page
 
 
@@ -130,7 +130,7 @@ def test_a_release_is_asked_for_watched_and_made(tides, carla, published, finish
     assert asked.url == url("release", "v1.0")
     assert (release.state, release.by, release.note) == ("queued", tides.carla, "For the paper.")
     assert f'hx-get="{asked.url}"' in waiting
-    assert "Waits for the worker." in waiting
+    assert "Waiting for the worker." in waiting
 
     finish_jobs()
 
@@ -258,7 +258,7 @@ def test_a_failed_release_says_why_and_can_be_tried_again(tides, carla):
     assert "No room." in page
     assert f"{url('new_release')}?name=v1.0" in page
     assert 'value="v1.0"' in again
-    assert "Waits for the worker." in text(carla.get(asked.url))
+    assert "Waiting for the worker." in text(carla.get(asked.url))
 
 
 def test_a_release_under_way_can_be_called_off(tides, carla):

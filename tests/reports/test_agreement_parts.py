@@ -98,7 +98,7 @@ def test_a_part_in_which_nobody_spoke_says_what_to_do(led, client):
     page = text(client.get(led.url + "?side=original"))
 
     assert "Nobody has answered anything in this part" in page
-    assert "Leave a field of the form open" in page
+    assert "Clear a field of the form" in page
 
 
 def test_one_rater_alone_is_named_with_what_to_do(led, client):

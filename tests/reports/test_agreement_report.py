@@ -120,7 +120,7 @@ def test_computing_again_gives_the_same_figures(disputed, published):
 def test_before_the_first_report_the_page_says_what_will_be_there(led, client):
     page = text(client.get(led.url))
 
-    assert "How much people agree will stand here" in page
+    assert "How much people agree will appear here" in page
     assert ">Compute<" in page
 
 

@@ -61,7 +61,7 @@ def test_where_auditors_reject_the_same_the_dashboard_says_so(audited, client):
     page = client.get(reverse("audit:differences", args=[audited.slug])).content.decode()
 
     assert "2 instructions were reviewed by two or more people, who reject the same." in page
-    assert "Where people differ will stand here" not in page
+    assert "Where people differ will appear here" not in page
 
 
 def test_where_auditors_differ_the_dashboard_lists_criteria_and_nothing_is_announced(
@@ -73,4 +73,4 @@ def test_where_auditors_differ_the_dashboard_lists_criteria_and_nothing_is_annou
 
     assert "By criterion of the reviews" in page
     assert 'class="legend"' in page
-    assert "Where people differ will stand here" not in page
+    assert "Where people differ will appear here" not in page

@@ -318,8 +318,8 @@ def test_the_page_of_an_empty_project_says_what_will_be_there(db, client):
 
     page = client.get(reverse("audit:differences", args=["tides"])).content.decode()
 
-    assert "Where people differ will stand here" in page
-    assert "How much people agree will stand here" in page
+    assert "Where people differ will appear here" in page
+    assert "How much people agree will appear here" in page
 
 
 def test_the_page_costs_the_same_however_much_differs(tides, client, django_assert_max_num_queries):

@@ -408,3 +408,27 @@ def test_what_came_strange_with_its_file_may_stay(pair, ada, client):
     client.post(url(pair), {"text": "Any plant\x85 at sea counts.", "based_on": 0})
 
     assert texts(pair) == ["Any plant\x85 at sea counts."]
+
+
+def test_the_share_that_drops_out_stands_by_the_title(pair, ada, client):
+    page = client.get(url(pair)).content.decode()
+
+    header = page[page.index('<header class="page-header">') :].split("</header>")[0]
+    assert '<p class="goal">' in header
+
+
+def test_the_documents_at_rewrite_impact_stand_beside_the_form(pair, ada, client):
+    page = client.get(url(pair)).content.decode()
+
+    assert page.index('<div class="rewrite">') < page.index('id="rewriting"')
+    assert page.index('id="rewriting"') < page.index("rewrite__rewrite_impact")
+
+
+def test_checks_that_passed_are_folded_to_one_line(pair, ada, client):
+    page = client.get(url(pair)).content.decode()
+
+    fold = page[page.index('id="passed-checks"') :]
+    fold = fold[: fold.index("</details>")]
+    assert fold.count("is-good") == page.count("is-good") > 0
+    assert re.search(r"\d checks? passed", fold)
+    assert "is-look" not in fold

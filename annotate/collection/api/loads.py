@@ -11,7 +11,7 @@ from rest_framework.response import Response
 
 from annotate.collection import access as collection_access
 from annotate.collection import loading
-from annotate.collection.models import Load
+from annotate.collection.models import Load, Run
 from annotate.projects import access
 from base.api.jobs import JobSerializer, job_told
 from base.api.resource import Json, Resource, Scope, Sent, done, reads, writes
@@ -68,6 +68,9 @@ class LoadSerializer(JobSerializer):
     format = serializers.CharField()
     file_name = serializers.CharField()
     no_grade = serializers.IntegerField(allow_null=True)
+    side = serializers.CharField(
+        allow_blank=True, help_text="Of a run, where one was given: original, altered or reversed."
+    )
     by = serializers.CharField()
     dry_run = serializers.BooleanField(help_text="Whether it is a preview, which writes nothing.")
     preview = serializers.IntegerField(allow_null=True, help_text="The preview of a load.")
@@ -94,6 +97,11 @@ class SentFile(Sent):
         min_value=-32_768,
         max_value=32_767,
         help_text="The value in the file that means no grade.",
+    )
+    side = serializers.ChoiceField(
+        choices=Run.Side.choices,
+        required=False,
+        help_text="Of a run: what it ranks documents for. Without it the ids on its lines say.",
     )
 
 
@@ -138,7 +146,11 @@ class Loads(Resource):
         by = access.lead(self.person, slug)
         sent = self.sent()
         asked = loading.request_load(
-            format_name=sent["format"], file=sent["file"], no_grade=sent.get("no_grade"), by=by
+            format_name=sent["format"],
+            file=sent["file"],
+            no_grade=sent.get("no_grade"),
+            side=sent.get("side", ""),
+            by=by,
         )
         return Response(_full(asked), status=201)
 
@@ -198,6 +210,7 @@ def _as_json(load: Load) -> dict[str, Any]:
         "format": load.format,
         "file_name": load.file_name,
         "no_grade": load.no_grade,
+        "side": load.side,
         "by": load.by.name,
         "dry_run": load.dry_run,
         "preview": load.preview_id,

@@ -6,6 +6,7 @@ from django import forms
 from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 
+from annotate.collection.models import Run
 from formats.registry import FORMATS
 
 
@@ -41,4 +42,10 @@ class LoadForm(forms.Form):
         min_value=-32_768,
         max_value=32_767,
         help_text=_("For instance -1: such lines become flags, “cannot judge”, and not judgments."),
+    )
+    side = forms.ChoiceField(
+        label=_("Side of a run"),
+        required=False,
+        choices=[("", _("as the ids on its lines say")), *Run.Side.choices],
+        help_text=_("What a run ranks documents for. Lines of runs over instructions name pairs."),
     )

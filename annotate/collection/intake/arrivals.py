@@ -19,11 +19,13 @@ LINES = 2**40
 
 class Options(NamedTuple):
     """How a file is to be taken: `no_grade` is the value that means no grade, `pool` how many
-    documents of each query of a run join the pool.
+    documents of each query of a run join the pool, `side` under which narratives a run ranks them
+    (a `Run.Side`; "" leaves it to the ids on its lines).
     """
 
     no_grade: int | None = None
     pool: int = 0
+    side: str = ""
 
 
 class Intake:

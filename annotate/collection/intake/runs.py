@@ -31,8 +31,12 @@ class Runs(Arrivals):
         self._tags: dict[str, None] = {}
         self._run: Run | None = None
         self.name = PurePath(intake.report.file).name
-        # Whether the lines name instruction pairs instead of queries.
-        self._of_pairs = False
+        self._side = Run.Side.ORIGINAL
+
+    @property
+    def _of_pairs(self) -> bool:
+        """Whether the lines name instruction pairs instead of queries."""
+        return self._side != Run.Side.ORIGINAL
 
     def take(self, record: RunLine, place: int) -> None:
         query_id, doc_id, _, score, tag = record
@@ -56,7 +60,7 @@ class Runs(Arrivals):
         return ["SELECT doc_id FROM stage_run"]
 
     def check(self) -> None:
-        self._of_pairs = self._names_pairs()
+        self._side = self._side_of_lines()
         self.repeats(
             self.lines,
             ["query_id", "doc_id"],
@@ -76,8 +80,12 @@ class Runs(Arrivals):
                 f"{next(iter(self._tags))}"
             )
 
-    def _names_pairs(self) -> bool:
-        """Whether all ids are those of instruction pairs, and not all those of queries."""
+    def _side_of_lines(self) -> Run.Side:
+        """The side that was given, where the ids fit it; else what the ids say.
+
+        All ids of a run over instructions are those of pairs. Where they are those of queries as
+        well, the run is over queries, unless it was given that it is not.
+        """
         [(ids, queries, pairs)] = bulk.select(
             """
             SELECT COUNT(*), COUNT(q.id), COUNT(p.id)
@@ -88,7 +96,21 @@ class Runs(Arrivals):
             """,
             self.intake.params,
         )
-        return bool(pairs == ids > queries)
+        given = self.intake.options.side
+        if not given:
+            return Run.Side.ALTERED if pairs == ids > queries else Run.Side.ORIGINAL
+        side = Run.Side(given)
+        if side == Run.Side.ORIGINAL and pairs == ids > queries:
+            self.intake.refuse(
+                "the lines name instruction pairs, and a run over queries names queries: give the "
+                "side altered or reversed, or none"
+            )
+        elif side != Run.Side.ORIGINAL and pairs < ids:
+            self.intake.refuse(
+                f"{ids - pairs:,} of {ids:,} ids are none of instruction pairs of this project: a "
+                f"run of the side {side} names pairs on every line"
+            )
+        return side
 
     def write(self) -> None:
         intake = self.intake
@@ -105,6 +127,12 @@ class Runs(Arrivals):
             return
         runs, lines = intake.rows("runs"), intake.rows("run_lines")
         if known is not None:
+            if intake.options.side and known.side != intake.options.side:
+                intake.refuse(
+                    f"the run {self.name} is here already with the side {known.side}; a run is "
+                    "never overwritten: give this file another name"
+                )
+                return
             runs.unchanged += 1
             lines.unchanged += self.lines.count
             self._pool(known.pk)
@@ -115,7 +143,7 @@ class Runs(Arrivals):
         self._run = Run(
             project=intake.project,
             name=self.name,
-            side=Run.Side.ALTERED if self._of_pairs else Run.Side.ORIGINAL,
+            side=self._side,
             tag=next(iter(self._tags)),
             sha256=fingerprint,
             loaded_at=intake.now,

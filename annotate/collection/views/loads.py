@@ -51,6 +51,7 @@ def loads(request: PageRequest, slug: str) -> HttpResponse:
                 format_name=form.cleaned_data["format"],
                 file=form.cleaned_data["file"],
                 no_grade=form.cleaned_data["no_grade"],
+                side=form.cleaned_data["side"],
                 by=member,
             )
         except Refused as refused:

@@ -222,7 +222,7 @@ def _show(
         "can_undo": bool(at.history),
         "finished": finished(pair, at, grades),
         "kinds": Flag.Kind,
-        "more": assignments.open_pairs(task=Assignment.Task.JUDGE, by=member).exists(),
+        "more": assignments.is_any_open(task=Assignment.Task.JUDGE, by=member),
         "hides_figures": blindness.hides_figures(task=Assignment.Task.JUDGE, by=member),
         "uuid": uuid4(),
         **(

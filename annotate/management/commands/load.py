@@ -12,6 +12,7 @@ from django.db import DatabaseError, transaction
 
 from annotate.collection.intake import KINDS, FileReport, on_disk, totals
 from annotate.collection.loading import check_grades, known_format, load_file
+from annotate.collection.models import Run
 from annotate.projects.actions import create_project, unmake_project
 from annotate.projects.models import Project
 from base.errors import Refused
@@ -52,6 +53,12 @@ class Command(BaseCommand):
             default=0,
             metavar="N",
             help="of a run: the first N documents of each query join the pool",
+        )
+        parser.add_argument(
+            "--side",
+            default="",
+            choices=Run.Side.values,
+            help="of a run: what it ranks documents for (default: as the ids on its lines say)",
         )
         parser.add_argument(
             "--dry-run", action="store_true", help="say what would change, and change nothing"
@@ -124,6 +131,7 @@ class Command(BaseCommand):
                         arrived=on_disk(file),
                         no_grade=options["no_grade"],
                         pool=options["pool"],
+                        side=options["side"],
                         dry_run=options["dry_run"],
                         progress=progress,
                     )

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from django.contrib import messages
-from django.db.models import Count, F, Q, Window
+from django.db.models import Count, F, Q
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -18,7 +18,7 @@ from annotate.collection.models import Candidate
 from annotate.judgments import assignments, blindness, completion
 from annotate.judgments.models import Judgment
 from annotate.overview.contributions import Contribution, overview
-from annotate.overview.progress import my_assignments
+from annotate.overview.progress import MyAssignment, my_assignments, read_assignments
 from annotate.pairs import access as pairs_access
 from annotate.pairs.models import Assignment, Narrative
 from annotate.projects import access
@@ -34,6 +34,7 @@ def home(request: PageRequest) -> HttpResponse:
     waits for them, and how far it is if they lead it.
     """
     members = list(access.memberships_of(request.user).order_by("project__name", "pk"))
+    read_assignments(members)
     today = judged_today(members)
     projects = [_project(member, today.get(member.pk, 0)) for member in members]
     name_next_documents([offer for one in projects for offer in one["offers"]])
@@ -57,7 +58,7 @@ def _project(member: Membership, today: int) -> dict[str, Any]:
         "project": member.project,
         "member": member,
         "today": today,
-        "assignments": assignment_rows(member),
+        "assignments": assignment_rows(my_assignments(member)),
         "offers": [offer for offer in offers if not offer["hides_figures"]],
         "hiding": [offer for offer in offers if offer["hides_figures"]],
         "todo": added.todo,
@@ -128,24 +129,25 @@ def work_url(assignment: Assignment) -> str:
     return reverse(name, args=[assignment.pair_id])
 
 
-def assignment_rows(member: Membership) -> list[dict[str, Any]]:
-    """A member's assignments with work left, as the pages list them."""
+def assignment_rows(assignments: Iterable[MyAssignment]) -> list[dict[str, Any]]:
+    """Assignments with work left, as the pages list them."""
     return [
         {
             "title": mine.assignment.pair.query.title or mine.assignment.pair.pair_id,
             "task": mine.assignment.get_task_display(),
-            "project": member.project,
+            "project": mine.assignment.pair.project,
             "done": mine.done,
             "total": mine.total,
             "again": mine.again,
             "url": work_url(mine.assignment),
             "give_back_url": reverse(
-                "annotate:give_back_assignment", args=[member.project.slug, mine.assignment.pk]
+                "annotate:give_back_assignment",
+                args=[mine.assignment.pair.project.slug, mine.assignment.pk],
             )
             if mine.assignment.touched_at is None
             else None,
         }
-        for mine in my_assignments(member)
+        for mine in assignments
     ]
 
 
@@ -159,23 +161,18 @@ def _offers(member: Membership) -> list[dict[str, Any]]:
     """The tasks in which a member could take an assignment now, each with the pair that would be
     next.
     """
-    offers = []
-    for task in Assignment.Task:
-        found = assignments.open_pairs(task=task, by=member)
-        # How many there are comes with the first of them.
-        first = found.annotate(free=Window(Count("pk"))).values("query", "free").first()
-        if first is not None:
-            offers.append(
-                {
-                    "project": member.project,
-                    "task": task.value,
-                    "task_name": task.label,
-                    "free": first["free"],
-                    "query": first["query"],
-                    "hides_figures": blindness.hides_figures(task=task, by=member),
-                }
-            )
-    return offers
+    return [
+        {
+            "project": member.project,
+            "task": task.value,
+            "task_name": task.label,
+            "free": len(queries),
+            "query": queries[0],
+            "hides_figures": blindness.hides_figures(task=task, by=member),
+        }
+        for task in Assignment.Task
+        if (queries := assignments.open_queries(task=task, by=member))
+    ]
 
 
 def name_next_documents(offers: Sequence[dict[str, Any]]) -> None:
@@ -191,10 +188,10 @@ def name_next_documents(offers: Sequence[dict[str, Any]]) -> None:
             relevant=Count("pk", filter=Q(prior_relevance__gte=F("query__project__relevant_from"))),
         )
     )
-    found: dict[Any, Mapping[str, Any]] = {row["query"]: row for row in counts}
+    found: dict[int, Mapping[str, Any]] = {int(one["query"]): one for one in counts}
     for offer in judging:
         only_relevant = offer["project"].judge_scope == Project.Scope.RELEVANT
-        row = found.get(offer["query"], {})
+        row: Mapping[str, Any] = found.get(offer["query"], {})
         offer["documents"] = row.get("relevant" if only_relevant else "everything", 0)
 
 

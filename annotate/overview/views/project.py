@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.db.models import Q
@@ -17,14 +17,18 @@ from annotate.collection.models import Query
 from annotate.judgments import completion
 from annotate.judgments.assignments import count_free_assignments
 from annotate.judgments.blindness import blind_pairs, hides_figures
+from annotate.judgments.completion import PairJudging
 from annotate.judgments.document_names import names_to, neutral_order
 from annotate.overview import query_lists
 from annotate.overview.contributions import Todo, overview
 from annotate.overview.progress import (
+    MyAssignment,
     matrix_of,
+    my_assignments,
     pair_assignments,
     people_progress,
     query_progress,
+    read_assignments,
     said_of,
     task_progress,
 )
@@ -41,9 +45,12 @@ from base.word_diff import diff
 def project(request: PageRequest, slug: str) -> HttpResponse:
     """How far are we, how much do we agree, what needs me."""
     member = access.member(request.user, slug)
-    judgments = completion.judging(member.project)
+    read_assignments([member])
+    far = completion.judging_by_pair(member.project)
+    judgments = completion.total(far.values())
     page = page_by_key(member.project.queries.all(), request.GET)
-    added = overview(member)
+    added = overview(member, details=True)
+    assignments = my_assignments(member)
     tasks = task_progress(member, judgments)
     free = [task for task in tasks if task.free]
     people = _people(member, added.context.get("reviewed_by", {}))
@@ -60,8 +67,8 @@ def project(request: PageRequest, slug: str) -> HttpResponse:
             # What would hide the project's figures from a lead stands apart.
             "offered": [one for one in free if not hides_figures(task=one.task, by=member)],
             "hiding": [one for one in free if hides_figures(task=one.task, by=member)],
-            "todo": [*_begun(member), *added.todo],
-            "rows": _query_rows(member, page),
+            "todo": [*_begun(assignments), *added.todo],
+            "rows": _query_rows(member, page, far),
             "previous_url": page.previous,
             "next_url": page.next,
             "people": people,
@@ -172,8 +179,12 @@ def _pair(member: Membership, pair: InstructionPair) -> dict[str, Any]:
     }
 
 
-def _query_rows(member: Membership, page: Page[Query]) -> list[dict[str, Any]]:
-    """Queries as lists show them; what judgments come to is for leads alone."""
+def _query_rows(
+    member: Membership, page: Page[Query], far: Mapping[int, PairJudging] | None = None
+) -> list[dict[str, Any]]:
+    """Queries as lists show them; what judgments come to is for leads alone. `far`: how far the
+    judging of each pair is, where it is known.
+    """
     return [
         {
             "query": row.query,
@@ -181,7 +192,7 @@ def _query_rows(member: Membership, page: Page[Query]) -> list[dict[str, Any]]:
             "answered": row.answered,
             "wanted": row.wanted,
             "pairs": row.pairs,
-            "needs_narrative": any(vars(pair)["altered_id"] is None for pair in row.pairs),
+            "needs_narrative": row.needs_narrative,
             **(
                 {
                     "documents": row.documents,
@@ -193,7 +204,7 @@ def _query_rows(member: Membership, page: Page[Query]) -> list[dict[str, Any]]:
                 else {}
             ),
         }
-        for row in query_progress(member, page.rows)
+        for row in query_progress(member, page.rows, far)
     ]
 
 
@@ -214,10 +225,10 @@ def _people(member: Membership, reviewed: Mapping[int, int]) -> list[dict[str, A
     ]
 
 
-def _begun(member: Membership) -> list[Todo]:
-    """The member's tasks with work left: a line for each kind, not for each task."""
+def _begun(assignments: Sequence[MyAssignment]) -> list[Todo]:
+    """Tasks with work left: a line for each kind, not for each task."""
     found: dict[str, list[dict[str, Any]]] = {}
-    for row in assignment_rows(member):
+    for row in assignment_rows(assignments):
         found.setdefault(row["task"], []).append(row)
     return [
         Todo(

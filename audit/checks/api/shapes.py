@@ -371,7 +371,8 @@ class RunSerializer(serializers.Serializer[Any]):
     name = serializers.CharField()
     tag = serializers.CharField(allow_blank=True)
     side = serializers.ChoiceField(
-        choices=Run.Side.choices, help_text="altered: over instructions; original: over queries."
+        choices=Run.Side.choices,
+        help_text="original: over queries; altered, reversed: over such instructions.",
     )
     sha256 = serializers.CharField()
     loaded_at = serializers.DateTimeField()

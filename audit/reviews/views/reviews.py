@@ -66,7 +66,7 @@ def reviews(request: PageRequest, slug: str) -> HttpResponse:
             "member": member,
             "section": "reviews",
             "rows": [row._asdict() for row in listed_reviews(member, page.rows)],
-            "can_take": assignments.open_pairs(task=Assignment.Task.REVIEW, by=member).exists()
+            "can_take": assignments.is_any_open(task=Assignment.Task.REVIEW, by=member)
             or bool(open_assignments(member, Assignment.Task.REVIEW)),
             "previous_url": page.previous,
             "next_url": page.next,

@@ -85,6 +85,7 @@ def disagreements(request: PageRequest, slug: str) -> HttpResponse:
             "totals": totals,
             "showing": "settled" if wanted.settled else "waiting" if wanted.waiting else "open",
             "by_effect": wanted.order is Order.EFFECT,
+            "by_measure": wanted.order is Order.MEASURE,
             "open_url": with_asked(here, {**asked, "state": ""}),
             "waiting_url": with_asked(here, {**asked, "state": "waiting"}),
             "settled_url": with_asked(here, {**asked, "state": "settled"}),

@@ -19,6 +19,7 @@ from annotate.projects.models import Project
 from base.errors import Refused
 from exporters.exports import actions, manifest
 from exporters.exports.manifest import Manifest
+from exporters.exports.proof.content import PROOF
 from exporters.management.commands.release import found
 from exporters.releases import actions as releasing
 
@@ -30,7 +31,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("project", help="the project's short name")
-        parser.add_argument("format", help=" or ".join(actions.FORMATS))
+        parser.add_argument("format", help=", ".join(actions.WRITERS))
         parser.add_argument(
             "--output",
             required=True,
@@ -93,7 +94,7 @@ def _files_of_earlier_export(folder: Path) -> list[str]:
     if manifest.NAME in there:
         try:
             said = json.loads((folder / manifest.NAME).read_bytes())
-            ours = {entry["name"] for entry in said["files"]} | {manifest.NAME}
+            ours = {entry["name"] for entry in said["files"]} | {manifest.NAME, PROOF}
         except (ValueError, KeyError, TypeError):
             ours = set()
     if foreign := sorted(there - ours):

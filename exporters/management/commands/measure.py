@@ -11,12 +11,15 @@ from django.core.management.base import BaseCommand, CommandError
 from annotate.collection.models import Run
 from annotate.projects.models import Project
 from base.errors import Refused
-from exporters.evaluations import systems, tables
+from exporters.evaluations import evaluation, systems, tables
 from exporters.evaluations.actions import compute_evaluation, request_evaluation
 from exporters.evaluations.models import Evaluation
 from exporters.evaluations.systems import SIDES, System
 from exporters.management.commands.release import found
 from jobs.runner import JobError, run
+
+# Disputed documents that are printed.
+SHOWN = 10
 
 
 class Command(BaseCommand):
@@ -91,11 +94,30 @@ class Command(BaseCommand):
             return
         frame = tables.systems(results).drop(columns=["reason"])
         self.stdout.write(tables.written(frame, "md"), ending="")
-        said = [*results["notes"], *results["warnings"]]
+        self._print_disagreements(results)
+        sentences = [*results["notes"], *results["warnings"]]
         for one in results["systems"]:
             for key, value in one["values"].items():
-                said += [f"{one['name']}, {key}: {words}" for words in value["warnings"]]
-        self.stdout.write("\n".join(dict.fromkeys(said)))
+                sentences += [f"{one['name']}, {key}: {words}" for words in value["warnings"]]
+        self.stdout.write("\n".join(dict.fromkeys(sentences)))
+
+    def _print_disagreements(self, results: dict[str, Any]) -> None:
+        """Print what decides the measure of the queue, and how sure the order by it is."""
+        deciding = results["deciding"]
+        if not deciding["measure"]:
+            return
+        name = evaluation.name_of(deciding["measure"])
+        decides = tables.deciding(results).query("measure == @name").head(SHOWN)
+        order = tables.places(results).query("measure == @name")
+        self.stdout.write(
+            f"\nWhat decides {name}, of {deciding['disputed']:,} disputed documents:\n"
+        )
+        self.stdout.write(tables.written(decides.drop(columns=["measure"]), "md"))
+        if len(order):
+            self.stdout.write(
+                f"How probable it is that the first stays before the second by {name}:\n"
+            )
+            self.stdout.write(tables.written(order.drop(columns=["measure"]), "md"))
 
 
 def _option(text: str) -> tuple[str, str]:

@@ -1,0 +1,65 @@
+"""Candidates without a relevance: documents that a published set puts up for judging."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from annotate.collection.intake.arrivals import Arrivals, Intake
+from annotate.collection.intake.documents import Qrels
+from base import bulk
+from formats.records import Pooled
+
+
+class Pools(Arrivals):
+    """Documents of a query's pool. One that has a relevance as well keeps it."""
+
+    # After the earlier relevance of the same file.
+    order = 45
+    records: ClassVar = (Pooled,)
+    in_slices = True
+
+    def __init__(self, intake: Intake) -> None:
+        super().__init__(intake)
+        self.pooled = self.stage("stage_pooled", query_id="text", doc_id="text")
+
+    def take(self, record: Pooled, place: int) -> None:
+        self.taken += 1
+        self.pooled.add(place, record.query_id, record.doc_id)
+
+    def query_ids(self) -> list[str]:
+        return ["SELECT query_id FROM stage_pooled"]
+
+    def doc_ids(self) -> list[str]:
+        return ["SELECT doc_id FROM stage_pooled"]
+
+    def check(self) -> None:
+        self.repeats(
+            self.pooled,
+            ["query_id", "doc_id"],
+            "1 = 0",
+            lambda first, query_id, doc_id: f"{doc_id} of {query_id} is on {first} already",
+        )
+
+    def write(self) -> None:
+        # A preview does not write the candidates of the qrels, so they are not found in the table.
+        brought = self.intake.brings(Qrels)
+        without = "EXCEPT SELECT query_id, doc_id FROM stage_qrels" if brought else ""
+        self.new = self.intake.put(
+            "annotate_candidate",
+            "query_id, document_id, prior_relevance, origin",
+            f"""
+            SELECT q.id, d.id, NULL, 'listed'
+            FROM (SELECT query_id, doc_id FROM stage_pooled {without}) s
+            CROSS JOIN annotate_query q CROSS JOIN annotate_document d
+            WHERE q.project_id = %(project)s AND q.query_id = s.query_id
+            AND d.project_id = %(project)s AND d.doc_id = s.doc_id
+            AND NOT EXISTS (
+                SELECT 1 FROM annotate_candidate c
+                WHERE c.query_id = q.id AND c.document_id = d.id
+            )
+            ORDER BY q.id, d.id
+            """,  # noqa: S608 (our own statements)
+        )
+        rows = self.intake.rows("candidates")
+        rows.new += self.new
+        rows.unchanged += bulk.number("SELECT COUNT(*) FROM stage_pooled") - self.new

@@ -1,0 +1,318 @@
+"""What a page costs the processor: requests answered inside one process, one after another.
+
+    python -m benchmarks.pages [--rounds 40] [--share 1.0] [--only NAME] [--profile]
+
+Fills a new SQLite database with one project of 30,030 candidates in 77 pools and 100,000 judgments
+of people, and 49 smaller ones that the same lead leads, and prints JSON. For each page:
+
+- `ms`: milliseconds of processor time of one request, the median of all rounds after two that are
+  not counted. The whole of Django is in it, with all middleware, and the test client that asks
+  (`bare` is what that takes by itself); the web server is not.
+- `queries`: how many queries it asks the database.
+- `kb`: how large its answer is before it is compressed.
+
+`judgment` is one entry of the journal, `batch` twenty of them, `each_further` what each of these
+nineteen adds; `ahead` fetches twenty documents. `--profile` prints where the time went instead, for
+the pages that `--only` names.
+"""
+
+from __future__ import annotations
+
+import argparse
+import cProfile
+import json
+import os
+import pstats
+import random
+import statistics
+import tempfile
+import time
+from collections.abc import Callable
+from typing import Any
+from uuid import uuid4
+
+QUERIES, POOL, PEOPLE, JUDGMENTS = 77, 390, 6, 100_000
+PROJECTS = 50
+GOALS = {"sign_in": 2.5, "home": 12, "project": 40, "judgment": 2.5, "each_further": 1, "ahead": 12}
+
+
+def main() -> None:
+    """Fill a database, ask for each page many times, and print what it took."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--rounds", type=int, default=40, help="requests of each (%(default)s)")
+    parser.add_argument("--share", type=float, default=1.0, help="of all rows (%(default)s)")
+    parser.add_argument("--only", action="append", help="a page by its name in the figures")
+    parser.add_argument("--profile", action="store_true", help="print where the time goes")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ.setdefault("REJUDGE_DATA", folder)
+        os.environ |= {"DJANGO_SETTINGS_MODULE": "config.settings", "REJUDGE_WEB_PROCESS": "1"}
+        os.environ["DATABASE_URL"] = ""
+        import django
+
+        django.setup()
+        from config.static import collect_static
+
+        collect_static()
+        figures = _measure(_plan(options.share), options)
+    if not options.profile:
+        print(json.dumps(figures, indent=2))
+
+
+def _plan(share: float) -> dict[str, Any]:
+    """Fill the database, unless an earlier run has, in a folder that the environment names."""
+    from pathlib import Path
+
+    from django.conf import settings
+
+    there = Path(settings.DATA) / "pages.json"
+    if not there.exists():
+        there.write_text(json.dumps(fill(share)))
+    plan: dict[str, Any] = json.loads(there.read_text())
+    return plan
+
+
+def fill(share: float) -> dict[str, Any]:
+    """Make the projects, and return who asks for what."""
+    from django.core.management import call_command
+    from django.db import connection, transaction
+    from django.utils import timezone
+
+    from annotate.models import (
+        Assignment,
+        Grade,
+        Judgment,
+        Membership,
+        Project,
+        User,
+    )
+
+    call_command("migrate", verbosity=0)
+    rng = random.Random(7)
+    now = timezone.now()
+    with transaction.atomic():
+        people = [User.objects.create(username=f"judge{n}") for n in range(PEOPLE)]
+        lead = User.objects.create(username="carla")
+        for number in range(PROJECTS):
+            large = number == 0
+            project = Project.objects.create(
+                slug=f"bench{number}", name=f"Bench {number}", overlap_judge=4
+            )
+            Grade.objects.bulk_create(
+                Grade(project=project, value=value, name=name)
+                for value, name in enumerate(("Not relevant", "Relevant", "Highly relevant"))
+            )
+            Membership.objects.create(project=project, user=lead, name="carla", role="lead")
+            members = Membership.objects.bulk_create(
+                Membership(project=project, user=user, name=user.username) for user in people
+            )
+            pools = _pools(
+                project,
+                max(1, round(QUERIES * share)) if large else 3,
+                POOL if large else 20,
+                rng,
+            )
+            wanted = round(JUDGMENTS * share) if large else 60
+            judgments: list[Judgment] = []
+            for pair, narrative, candidates in pools:
+                assigned = rng.sample(members, 4)
+                Assignment.objects.bulk_create(
+                    Assignment(pair=pair, task="judge", seat=assignment, member=one, touched_at=now)
+                    for assignment, one in enumerate(assigned, start=1)
+                )
+                judgments += [
+                    Judgment(
+                        narrative=narrative,
+                        candidate=candidate,
+                        annotator=one,
+                        relevance=rng.choice((0, 0, 1, 2)),
+                        active_ms=4_000,
+                    )
+                    for one in assigned[: 3 if large else 1]
+                    for candidate in candidates
+                ]
+            if large:
+                # Of the pools that are done, a fourth answer, as many as are wanted in all.
+                for pair, narrative, candidates in pools:
+                    (fourth,) = pair.assignments.filter(seat=4).select_related("member")
+                    judgments += [
+                        Judgment(
+                            narrative=narrative,
+                            candidate=candidate,
+                            annotator=fourth.member,
+                            relevance=1,
+                            active_ms=4_000,
+                        )
+                        for candidate in candidates[: max(0, wanted - len(judgments))]
+                    ]
+            rng.shuffle(judgments)
+            Judgment.objects.bulk_create(judgments, batch_size=2000)
+            if large:
+                plan = _annotator(pools, members)
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE")
+    return {**plan, "lead": lead.pk}
+
+
+def _pools(project: Any, many: int, size: int, rng: random.Random) -> list[Any]:
+    """Queries with their narratives and candidates: (pair, altered narrative, candidates)."""
+    from annotate.models import (
+        Candidate,
+        Document,
+        DocumentText,
+        InstructionPair,
+        Narrative,
+        Query,
+    )
+
+    words = ["".join(rng.choices("etaoinshrdlu", k=rng.randint(2, 9))) for _ in range(3_000)]
+    documents = Document.objects.bulk_create(
+        [
+            Document(project=project, doc_id=f"D{n}", title=" ".join(rng.choices(words, k=6)))
+            for n in range(many * size)
+        ],
+        batch_size=2000,
+    )
+    DocumentText.objects.bulk_create(
+        [DocumentText(document=one, text=" ".join(rng.choices(words, k=400))) for one in documents],
+        batch_size=2000,
+    )
+    found = []
+    for n in range(many):
+        query = Query.objects.create(project=project, query_id=str(300 + n), title=words[n])
+        pair = InstructionPair.objects.create(project=project, query=query, pair_id=query.query_id)
+        text = " ".join(rng.choices(words, k=60))
+        Narrative.objects.create(pair=pair, side="original", version=1, text=text)
+        altered = Narrative.objects.create(
+            pair=pair, side="altered", version=1, text=f"{text} {words[0]} {words[1]}"
+        )
+        candidates = Candidate.objects.bulk_create(
+            Candidate(query=query, document=document, prior_relevance=1, origin="prior")
+            for document in documents[n * size : (n + 1) * size]
+        )
+        found.append((pair, altered, candidates))
+    return found
+
+
+def _annotator(pools: list[Any], members: list[Any]) -> dict[str, Any]:
+    """Somebody who still has most of a pool to judge."""
+    pair, narrative, candidates = pools[-1]
+    fourth = pair.assignments.get(seat=4).member
+    return {
+        "annotator": fourth.user_id,
+        "pair": pair.pk,
+        "narrative": narrative.pk,
+        "candidates": [one.pk for one in candidates[-300:]],
+    }
+
+
+def _measure(plan: dict[str, Any], options: argparse.Namespace) -> dict[str, Any]:
+    from django.db import connection
+    from django.test import Client
+    from django.test.utils import CaptureQueriesContext
+    from django.utils import timezone
+
+    from annotate.models import User
+
+    lead, annotator, visitor = (Client(SERVER_NAME="localhost") for _ in range(3))
+    lead.force_login(User.objects.get(pk=plan["lead"]), "django.contrib.auth.backends.ModelBackend")
+    annotator.force_login(
+        User.objects.get(pk=plan["annotator"]), "django.contrib.auth.backends.ModelBackend"
+    )
+    upcoming = iter(plan["candidates"] * 1000)
+
+    def entry() -> dict[str, Any]:
+        return {
+            "uuid": str(uuid4()),
+            "kind": "judgment",
+            "user": plan["annotator"],
+            "pair": plan["pair"],
+            "narrative": plan["narrative"],
+            "candidate": next(upcoming),
+            "relevance": 1,
+            "pressed": "key",
+            "note": "",
+            "evidence": [],
+            "clauses": [],
+            "verdicts": {},
+            "active_ms": 1200,
+            "made_at": timezone.now().isoformat(),
+            "instead_of": None,
+        }
+
+    def journal(entries: int) -> Any:
+        answer = annotator.post(
+            "/api/v1/journal/",
+            json.dumps({"entries": [entry() for _ in range(entries)]}),
+            content_type="application/json",
+        )
+        assert answer.content.count(b'"saved"') == entries, answer.content[:500]
+        return answer
+
+    def ahead() -> Any:
+        asked = "&".join(f"candidate={next(upcoming)}" for _ in range(20))
+        return annotator.get(f"/pairs/{plan['pair']}/documents/?{asked}")
+
+    pages: dict[str, Callable[[], Any]] = {
+        "bare": lambda: visitor.get("/healthz"),
+        "sign_in": lambda: visitor.get("/accounts/login/"),
+        "home": lambda: lead.get("/"),
+        "home_annotator": lambda: annotator.get("/"),
+        "project": lambda: lead.get("/projects/bench0/"),
+        "project_annotator": lambda: annotator.get("/projects/bench0/"),
+        "queries": lambda: lead.get("/projects/bench0/queries/"),
+        "progress": lambda: lead.get("/projects/bench0/progress/"),
+        "preferences": lambda: annotator.get("/settings/"),
+        "judge": lambda: annotator.get(
+            f"/pairs/{plan['pair']}/candidates/{plan['candidates'][50]}/"
+        ),
+        "ahead": ahead,
+        "judgment": lambda: journal(1),
+        "batch": lambda: journal(20),
+    }
+    figures: dict[str, Any] = {
+        "cores": os.cpu_count(),
+        "load_before": round(os.getloadavg()[0], 2),
+        "goals": GOALS,
+    }
+    for name, ask in pages.items():
+        if options.only and name not in options.only:
+            continue
+        for _ in range(2):
+            answer = ask()
+            assert answer.status_code == 200, (name, answer.status_code, answer.content[:500])
+        if options.profile:
+            _profile(name, ask, options.rounds)
+            continue
+        times = []
+        for _ in range(options.rounds):
+            begun = time.process_time()
+            ask()
+            times.append(1000 * (time.process_time() - begun))
+        with CaptureQueriesContext(connection) as asked:
+            answer = ask()
+        figures[name] = {
+            "ms": round(statistics.median(times), 2),
+            "least_ms": round(min(times), 2),
+            "queries": len(asked),
+            "kb": round(len(b"".join(answer)) / 1000, 1),
+        }
+    if "batch" in figures and "judgment" in figures:
+        more = figures["batch"]["ms"] - figures["judgment"]["ms"]
+        figures["batch"]["each_further"] = round(more / 19, 2)
+    return figures
+
+
+def _profile(name: str, ask: Callable[[], Any], rounds: int) -> None:
+    profile = cProfile.Profile()
+    profile.enable()
+    for _ in range(rounds):
+        ask()
+    profile.disable()
+    print(f"== {name}, {rounds} requests")
+    pstats.Stats(profile).sort_stats("cumulative").print_stats(70)
+    pstats.Stats(profile).sort_stats("tottime").print_stats(25)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,45 @@
+"""Where documents that results name by their ids stand in the database."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from annotate.collection.models import Candidate
+from annotate.pairs.models import Narrative
+from annotate.projects.models import Project
+
+# Ids that one query names.
+AT_A_TIME = 500
+
+# Sides as results call them, and as narratives do.
+SIDES = {"changed": Narrative.Side.ALTERED, "reversed": Narrative.Side.REVERSED}
+
+Place = tuple[str, str]
+
+
+def candidates_under(
+    project: Project, places: Collection[Place], side: str = Narrative.Side.ALTERED
+) -> dict[Place, tuple[int, int]]:
+    """The narrative in force on a side and the candidate, by their keys, of each pair and document
+    that is there still.
+    """
+    wanted = list(dict.fromkeys(places))
+    found: dict[Place, tuple[int, int]] = {}
+    for start in range(0, len(wanted), AT_A_TIME):
+        part = set(wanted[start : start + AT_A_TIME])
+        of_query: dict[int, list[tuple[str, int]]] = {}
+        narratives = Narrative.objects.filter(
+            pair__project=project, pair__pair_id__in={topic for topic, _ in part}, side=side
+        ).current()
+        for pair_id, query, narrative in narratives.values_list(
+            "pair__pair_id", "pair__query_id", "pk"
+        ):
+            of_query.setdefault(query, []).append((pair_id, narrative))
+        rows = Candidate.objects.filter(
+            query__in=list(of_query), document__doc_id__in={document for _, document in part}
+        )
+        for candidate, query, doc_id in rows.values_list("pk", "query_id", "document__doc_id"):
+            for pair_id, narrative in of_query[query]:
+                if (pair_id, doc_id) in part:
+                    found[pair_id, doc_id] = narrative, candidate
+    return found

@@ -1,0 +1,293 @@
+"""How sure the places of systems are while people disagree.
+
+In each of many draws every disputed document is settled as one of the people who judged it said.
+How often a system stays before another, and how many documents must be settled until neighbours
+keep their order, is counted over the draws. docs/measures.md defines the figures.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from itertools import combinations, pairwise
+from typing import TYPE_CHECKING, Any
+
+from exporters.evaluations.settlements import By, Dispute, Settled, Settlement, Together
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+RESAMPLES = 1_000
+# Neighbours are stable when two settlements of what is left agree on their order so often.
+STABLE = 0.95
+# Pairs of settlements of a topic whose combinations of grades are too many, and rankings that are
+# measured for them at a time, of all systems together.
+MOST_PAIRS, MOST_AGAIN = 32, 40_000
+# Means that differ by less are alike.
+_ALIKE = 1e-12
+
+
+Drawn = Sequence[tuple["npt.NDArray[np.float64]", "npt.NDArray[np.int64]"]]
+
+
+class Draws:
+    """Settlements of all topics, drawn together, and drawn again.
+
+    Where not every combination of grades is among the settlements of a topic, a second draw that
+    keeps some grades of the first is made anew: there are so many pairs of settlements for it.
+
+    Args:
+        together: Settlements of each topic.
+        resamples: How many draws.
+        seed: Seed of numpy's default_rng.
+        pairs: How many pairs of settlements.
+
+    Attributes:
+        drawn: Of each topic, which of its settlements every draw has.
+        which: Which of its pairs.
+    """
+
+    def __init__(
+        self, together: Mapping[str, Together], resamples: int, seed: int, pairs: int
+    ) -> None:
+        import numpy as np
+
+        rng = np.random.default_rng(seed)
+        self._together = list(together.values())
+        self._weights = [np.array([one.weight for one in its.every]) for its in self._together]
+        self.drawn = [_pick(weights, rng.random(resamples)) for weights in self._weights]
+        self._again = [rng.random(resamples) for _ in self._together]
+        self.which = [rng.integers(pairs, size=resamples) for _ in self._together]
+        self._pairs = [
+            []
+            if its.complete
+            else [
+                tuple(
+                    tuple(one.grades[int(rng.integers(len(one.grades)))] for one in its.disputes)
+                    for _ in range(2)
+                )
+                for _ in range(pairs)
+            ]
+            for its in self._together
+        ]
+
+    def again(self, place: int, settled: Collection[Dispute]) -> npt.NDArray[np.int64]:
+        """Draw a topic a second time: these documents keep the grade of the first draw."""
+        import numpy as np
+
+        its = self._together[place]
+        kept = [column for column, one in enumerate(its.disputes) if one in settled]
+        if len(kept) == len(its.disputes):
+            return self.drawn[place]
+        given = np.array([[grade for _, grade in one.settlement] for one in its.every])
+        _, group = np.unique(given[:, kept], axis=0, return_inverse=True)
+        group = group.reshape(-1)
+        wanted = group[self.drawn[place]]
+        return _draw(self._weights[place], group, wanted, self._again[place])
+
+    def pairs(
+        self, place: int, settled: Collection[Dispute]
+    ) -> tuple[list[Settlement], list[Settlement]]:
+        """The pairs of a topic: these documents have the grade of the first in the second too."""
+        disputes = self._together[place].disputes
+        firsts: list[Settlement] = []
+        seconds: list[Settlement] = []
+        for first, second in self._pairs[place]:
+            firsts.append(tuple(zip(disputes, first, strict=True)))
+            grades = zip(disputes, first, second, strict=True)
+            seconds.append(
+                tuple((one, kept if one in settled else new) for one, kept, new in grades)
+            )
+        return firsts, seconds
+
+
+def _pick(
+    weights: npt.NDArray[np.float64], random: npt.NDArray[np.float64]
+) -> npt.NDArray[np.int64]:
+    """Draw by weight; `random` is between 0 and 1."""
+    import numpy as np
+
+    at = np.searchsorted(np.cumsum(weights), random * weights.sum(), side="right")
+    return np.asarray(np.minimum(at, len(weights) - 1))
+
+
+def _draw(
+    weights: npt.NDArray[np.float64],
+    group: npt.NDArray[np.int64],
+    wanted: npt.NDArray[np.int64],
+    random: npt.NDArray[np.float64],
+) -> npt.NDArray[np.int64]:
+    """Draw by weight, each from the group that is wanted; `random` is between 0 and 1."""
+    import numpy as np
+
+    order = np.argsort(group, kind="stable")
+    ends = np.cumsum(weights[order])
+    of_group = np.bincount(group, weights=weights)
+    below = np.concatenate([[0.0], np.cumsum(of_group)[:-1]])
+    at = np.searchsorted(ends, below[wanted] + random * of_group[wanted], side="right")
+    last = np.cumsum(np.bincount(group)) - 1
+    return np.asarray(order[np.minimum(at, last[wanted])])
+
+
+class _Measure:
+    """Values of systems under draws of settlements, for one measure.
+
+    Attributes:
+        order: Systems as they are now, the best first.
+        rows: Where each of them stands in the values of settlements.
+    """
+
+    def __init__(
+        self,
+        key: str,
+        settled: Settled,
+        together: Mapping[str, Together],
+        now: Mapping[str, Mapping[str, float | None]],
+        *,
+        lower: bool,
+    ) -> None:
+        import numpy as np
+
+        known = {
+            name: {topic: value for topic, value in its.items() if value is not None}
+            for name, its in now.items()
+        }
+        means = {name: math.fsum(its.values()) / len(its) for name, its in known.items() if its}
+        self._sign = -1 if lower else 1
+        self.order = sorted(means, key=lambda name: (-self._sign * means[name], name))
+        self.rows = [settled.systems.index(name) for name in self.order]
+        values = settled.values(key)[self.rows]
+        self.settled = [
+            values[:, [settled.at[one.settlement] for one in its.every]]
+            for its in together.values()
+        ]
+        others = [
+            [value for topic, value in known[name].items() if topic not in together]
+            for name in self.order
+        ]
+        self._sums = np.array([math.fsum(its) for its in others])
+        self._counts = np.array([len(its) for its in others])
+
+    def under(self, drawn: Drawn) -> npt.NDArray[np.float64]:
+        """Values of the systems, shape (systems, draws), more is better; nan where undefined.
+
+        `drawn`: of each topic the values of some settlements, and which of them every draw has.
+        """
+        import numpy as np
+
+        shape = len(self.order), len(drawn[0][1])
+        sums = np.zeros(shape) + self._sums[:, np.newaxis]
+        counts = np.zeros(shape) + self._counts[:, np.newaxis]
+        for values, which in drawn:
+            picked = values[:, which]
+            counts += ~np.isnan(picked)
+            sums += np.nan_to_num(picked)
+        counts[counts == 0] = np.nan
+        return np.asarray(self._sign * sums / counts)
+
+
+def places(
+    together: Mapping[str, Together],
+    settled: Settled,
+    effects: Mapping[str, Sequence[Mapping[str, Any]]],
+    by_query: By,
+    *,
+    chosen: str,
+    lower: Collection[str] = (),
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> dict[str, dict[str, Any]]:
+    """How sure the places of systems are, by measure.
+
+    Of each measure: `order`, the systems as they are now, the best first; `before`, by system and
+    system, how probable it is that the one stays before the other; `judgments`, how many documents
+    have to be settled, those that move the measure most first, until the order of all neighbours is
+    stable; `documents`, how many are disputed. Where a topic has too many combinations of grades
+    to measure them all, `judgments` is found for the `chosen` measure alone, and None elsewhere.
+    """
+    many = [its for its in together.values() if not its.complete]
+    room = MOST_AGAIN // max(1, 2 * len(settled.systems) * len(many))
+    draws = Draws(together, resamples, seed, pairs=max(4, min(MOST_PAIRS, room)))
+    disputes = [one for its in together.values() for one in its.disputes]
+    known = {(one.topic, one.document, one.side): one for one in disputes}
+    found: dict[str, dict[str, Any]] = {}
+    for key in settled.measures:
+        measure = _Measure(key, settled, together, by_query[key], lower=key in lower)
+        if len(measure.order) < 2:
+            continue
+        documents = [known[row["topic"], row["document"], row["side"]] for row in effects[key]]
+        judgments = None
+        if not many or key == chosen:
+            judgments = _judgments(key, measure, draws, together, settled, documents)
+        drawn = list(zip(measure.settled, draws.drawn, strict=True))
+        found[key] = {
+            "order": measure.order,
+            "before": _before(measure.order, measure.under(drawn)),
+            "judgments": judgments,
+            "documents": len(documents),
+        }
+    return found
+
+
+def _judgments(
+    key: str,
+    measure: _Measure,
+    draws: Draws,
+    together: Mapping[str, Together],
+    settled: Settled,
+    documents: Sequence[Dispute],
+) -> int:
+    """How many of the documents have to be settled until the order is stable, by halving: more
+    settled documents never make it less sure, but for chance.
+    """
+
+    def is_stable(count: int) -> bool:
+        known = set(documents[:count])
+        first, second = [], []
+        for place, its in enumerate(together.values()):
+            if its.complete:
+                values = measure.settled[place]
+                first.append((values, draws.drawn[place]))
+                second.append((values, draws.again(place, known)))
+            else:
+                for side, settlements in zip(
+                    (first, second), draws.pairs(place, known), strict=True
+                ):
+                    again = settled.measured_again(key, settlements)[measure.rows]
+                    side.append((again, draws.which[place]))
+        return _agree(measure.under(first), measure.under(second))
+
+    low, high = 0, len(documents)
+    while low < high:
+        middle = (low + high) // 2
+        if is_stable(middle):
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+def _signs(first: Any, second: Any) -> Any:
+    """1 where the first is more, -1 where the second is, 0 where they are alike up to rounding."""
+    import numpy as np
+
+    difference = first - second
+    return np.where(np.abs(difference) < _ALIKE, 0.0, np.sign(difference))
+
+
+def _before(order: Sequence[str], values: Any) -> dict[str, dict[str, float]]:
+    """The share of draws in which the one is before the other; half of those in which they tie."""
+    found: dict[str, dict[str, float]] = {name: {} for name in order}
+    for (row, name), (other_row, other) in combinations(enumerate(order), 2):
+        signs = _signs(values[row], values[other_row])
+        found[name][other] = float(((signs == 1) + (signs == 0) / 2).mean())
+    return found
+
+
+def _agree(first: Any, second: Any) -> bool:
+    """Whether both draws have the same order of all neighbours often enough."""
+    return all(
+        (_signs(first[row], first[below]) == _signs(second[row], second[below])).mean() >= STABLE
+        for row, below in pairwise(range(len(first)))
+    )

@@ -1,0 +1,1 @@
+"""Layouts: folders that the field's tools load, of the pairs that a project publishes."""

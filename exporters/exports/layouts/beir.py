@@ -1,0 +1,89 @@
+"""The layout `beir`: corpus, queries, and a split of qrels for each side.
+
+Shape: BEIR 2.2, GenericDataLoader. It has no field for instructions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import ExitStack
+
+from annotate.projects.models import Project
+from exporters.exports.files import Writer
+from exporters.exports.layouts import rows
+from exporters.exports.layouts.facts import manifest_of
+from exporters.exports.layouts.published import (
+    ALTERED,
+    ORIGINAL,
+    REVERSED,
+    Published,
+    gather,
+)
+from exporters.exports.manifest import Manifest
+from exporters.exports.progress import Report
+
+SPLITS = {"original": ORIGINAL, "changed": ALTERED, "reversed": REVERSED}
+HEADER = ("query-id", "corpus-id", "score")
+
+
+def write(project: Project, into: Writer, report: Report) -> Manifest:
+    """Write the folder. A pair's queries are its id with -og, -changed and -reversed."""
+    published = gather(project, report)
+    _check_quotes(pair.pair_id for pair in published.every_pair)
+    _check_quotes(published.doc_ids())
+    rows.write_corpus(published, into)
+    _write_queries(published, into)
+    with ExitStack() as stack:
+        original, changed, ranked = (
+            stack.enter_context(into.file(name, holds))
+            for name, holds in (
+                ("qrels/original.tsv", "The relevance that documents came with."),
+                ("qrels/changed.tsv", "The relevance under the altered narratives."),
+                (rows.TOP_RANKED, "The documents that a system reranks, for each query."),
+            )
+        )
+        original.write(rows.table_line(*HEADER))
+        changed.write(rows.table_line(*HEADER))
+        for pair, pool in published.pools(ALTERED, report):
+            og, after = (pair.pair_id + rows.SUFFIXES[side] for side in (ORIGINAL, ALTERED))
+            for row in pool:
+                if row.before is not None:
+                    original.write(rows.table_line(og, row.doc_id, row.before))
+                if row.after is not None:
+                    changed.write(rows.table_line(after, row.doc_id, row.after))
+            for query_id in (og, after):
+                rows.put(ranked, {"query-id": query_id, "corpus-ids": [row.doc_id for row in pool]})
+    if published.pairs[REVERSED]:
+        holds = "The relevance under the reversed narratives."
+        with into.file("qrels/reversed.tsv", holds) as stream:
+            stream.write(rows.table_line(*HEADER))
+            for pair, pool in published.pools(REVERSED, report):
+                query_id = pair.pair_id + rows.SUFFIXES[REVERSED]
+                for row in pool:
+                    if row.after is not None:
+                        stream.write(rows.table_line(query_id, row.doc_id, row.after))
+    rows.write_pairs_file(published, into)
+    return manifest_of("beir", published, into.files)
+
+
+def _check_quotes(ids: Iterable[str]) -> None:
+    """Refuse an id with a quotation mark: tools differ in how they read it in a table."""
+    if quoted := [one for one in ids if '"' in one]:
+        raise ValueError(
+            f"the id {quoted[0]!r} has a quotation mark, which readers of BEIR's qrels take for "
+            "one of the table. The other layouts take it"
+        )
+
+
+def _write_queries(published: Published, into: Writer) -> None:
+    """Write a query for each side of each pair, with the narrative behind it if that is wanted."""
+    appended = published.publication.instructions_in_queries
+    holds = "The query of each side of each pair" + (", with its narrative." if appended else ".")
+    with into.file(rows.QUERIES, holds) as stream:
+        for side in (ORIGINAL, ALTERED, REVERSED):
+            of = published.pairs[ALTERED if side == ORIGINAL else side]
+            for pair, narrative in published.narratives(side, of):
+                text = rows.query_text(pair)
+                if appended and narrative:
+                    text = f"{text} {narrative}"
+                rows.put(stream, {"_id": pair.pair_id + rows.SUFFIXES[side], "text": text})

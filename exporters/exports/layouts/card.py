@@ -1,0 +1,238 @@
+"""README.md of a data set: the configs that `datasets` reads, and the dataset card."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from annotate.projects.models import Guideline, Project
+from audit.checks.figures import figures
+from audit.checks.models import Sample
+from audit.reports.reliability import agreement_of
+from exporters.exports.layouts import citation
+from exporters.exports.layouts.facts import EVERYWHERE, warnings_of
+from exporters.exports.layouts.published import ALTERED, Published
+
+# Of the intervals of people's agreement, so that the same rows give the same card.
+SEED, RESAMPLES = 17, 1_000
+# Documents up to which a data set is of a size, as the hub names it.
+SIZES = (
+    (1_000, "n<1K"),
+    (10_000, "1K<n<10K"),
+    (100_000, "10K<n<100K"),
+    (1_000_000, "100K<n<1M"),
+    (10_000_000, "1M<n<10M"),
+)
+LARGEST = "10M<n<100M"
+# Licences that the hub knows by these names.
+LICENCES = {
+    "mit",
+    "apache-2.0",
+    "cc0-1.0",
+    "cc-by-4.0",
+    "cc-by-3.0",
+    "cc-by-2.0",
+    "cc-by-sa-4.0",
+    "cc-by-sa-3.0",
+    "cc-by-nc-4.0",
+    "cc-by-nc-sa-4.0",
+    "cc-by-nc-nd-4.0",
+    "cc-by-nd-4.0",
+    "odc-by",
+    "odbl",
+    "pddl",
+    "bsd-3-clause",
+}
+TWICE = (
+    "Each query stands here twice: `-og` with its original narrative and `-changed` with the "
+    "altered one. `qrel_diff` names the documents whose relevance changed, by pair."
+)
+
+
+class Part(NamedTuple):
+    """One config with the size of its file."""
+
+    name: str
+    split: str
+    file: str
+    columns: dict[str, str]
+    rows: int
+    bytes: int
+
+
+def short(published: Published, parts: list[Part]) -> str:
+    """Return the README of the layout `mteb`: its configs, and how the task is run."""
+    head = ["---", *_configs(parts), "---"]
+    project = published.project
+    about = (
+        "Instruction reranking: each query stands here twice, `-og` with its original narrative "
+        "and `-changed` with the altered one."
+    )
+    body = [
+        f"# {project.name}",
+        about,
+        "Evaluate a model without a network:",
+        "    HF_HUB_OFFLINE=1 HF_DATASETS_OFFLINE=1 python task.py MODEL",
+    ]
+    return "\n".join(head) + "\n\n" + "\n\n".join(body) + "\n"
+
+
+def full(published: Published, parts: list[Part]) -> str:
+    """Return the dataset card: what it holds, how it was made, how far people agree, its limits."""
+    head = ["---", *_metadata(published, parts), *_configs(parts), *_dataset_info(parts), "---"]
+    sections = [
+        f"# {published.project.name}",
+        published.publication.description or published.project.description,
+        "## What it holds",
+        _table(("config", "split", "rows"), [(p.name, p.split, f"{p.rows:,}") for p in parts]),
+        TWICE,
+        "## How it was judged",
+        *_process(published),
+        "## Agreement of people",
+        *_agreement(published.project),
+        "## Checked labels",
+        *_checks(published.project),
+        "## Known limits",
+        "\n".join(f"- {one}" for one in [*warnings_of(published), EVERYWHERE]),
+        "## Licence",
+        _licence(published),
+        "## Citation",
+        published.publication.citation or citation.sentence(published),
+    ]
+    return "\n".join(head) + "\n\n" + "\n\n".join(filter(None, sections)) + "\n"
+
+
+def _quoted(text: str) -> str:
+    """Return a text as YAML takes it: a JSON string is one."""
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _metadata(published: Published, parts: list[Part]) -> list[str]:
+    publication = published.publication
+    lines = [f"pretty_name: {_quoted(published.project.name)}"]
+    if publication.licence:
+        licence = publication.licence.lower()
+        if licence in LICENCES:
+            lines.append(f"license: {licence}")
+        else:
+            lines += ["license: other", f"license_name: {_quoted(publication.licence)}"]
+    if languages := publication.languages.split():
+        lines.append("language:")
+        lines += [f"- {_quoted(one.partition('-')[0])}" for one in languages]
+    corpus = next(part.rows for part in parts if part.name == "corpus")
+    size = next((name for most, name in SIZES if corpus < most), LARGEST)
+    return [
+        *lines,
+        "annotations_creators:",
+        "- expert-generated",
+        "task_categories:",
+        "- text-ranking",
+        "size_categories:",
+        f"- {size}",
+    ]
+
+
+def _configs(parts: list[Part]) -> list[str]:
+    lines = ["configs:"]
+    for part in parts:
+        lines += [
+            f"- config_name: {part.name}",
+            "  data_files:",
+            f"  - split: {part.split}",
+            f"    path: {part.file}",
+        ]
+    return lines
+
+
+def _dataset_info(parts: list[Part]) -> list[str]:
+    lines = ["dataset_info:"]
+    for part in parts:
+        lines += [f"- config_name: {part.name}", "  features:"]
+        for column, kind in part.columns.items():
+            named = "list: string" if kind == "list" else f"dtype: {kind}"
+            lines += [f"  - name: {column}", f"    {named}"]
+        lines += [
+            "  splits:",
+            f"  - name: {part.split}",
+            f"    num_bytes: {part.bytes}",
+            f"    num_examples: {part.rows}",
+        ]
+    return lines
+
+
+def _table(head: tuple[str, ...], lines: Sequence[tuple[str, ...]]) -> str:
+    rows = [head, tuple("---" for _ in head), *lines]
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+def _process(published: Published) -> list[str]:
+    project = published.project
+    asked = (
+        "all candidates"
+        if project.judge_scope == Project.Scope.POOL
+        else ("the candidates that were relevant before")
+    )
+    process = (
+        f"{project.overlap_judge} people are asked for each pair. They judge {asked} under the "
+        "altered narrative, without seeing what others said. A grade counts where they come to it "
+        f"by the rule “{project.get_consensus_display()}”, or where a lead settled it."
+    )
+    said = [
+        process,
+        _table(
+            ("grade", "name", "means"),
+            [
+                (str(one.value), one.name, " ".join(one.sentence.split()).replace("|", "\\|"))
+                for one in project.grades.order_by("value")
+            ],
+        ),
+    ]
+    guideline = Guideline.objects.latest_of(project)
+    if guideline is not None:
+        said.append(f"Guidelines, version {guideline.version}:")
+        said.append("\n".join(f"> {line}".rstrip() for line in guideline.text.splitlines()))
+    pairs = published.pairs[ALTERED]
+    by_model = sum(pair.origin == "llm" for pair in pairs)
+    categories = sorted({pair.category for pair in pairs if pair.category})
+    said.append(
+        f"{len(pairs):,} instruction pairs, {by_model:,} of them written by a language model"
+        + (f"; categories: {', '.join(categories)}." if categories else ".")
+    )
+    return said
+
+
+def _agreement(project: Project) -> list[str]:
+    everyone: dict[str, Any] = agreement_of(project, seed=SEED, resamples=RESAMPLES, by=())[
+        "judgments"
+    ]["all"]
+    if not everyone["units"]:
+        return ["Nobody's judgments can be compared: no document was judged by two people."]
+    lines = []
+    for key in ("alpha_ordinal", "percent"):
+        found = everyone["coefficients"][key]
+        value = found["note"] if found["value"] is None else f"{found['value']:.3f}"
+        interval = found["interval"]
+        words = (
+            f"{interval[0]:.3f} to {interval[1]:.3f}" if interval else found["interval_note"] or "-"
+        )
+        lines.append((found["name"], value, words))
+    computed = (
+        f"Computed on {everyone['units']:,} judged documents, {everyone['ratings']:,} judgments "
+        f"and {len(everyone['raters']):,} people."
+    )
+    return [_table(("coefficient", "value", "95 % interval"), lines), computed]
+
+
+def _checks(project: Project) -> list[str]:
+    samples = Sample.objects.filter(project=project).order_by("pk")
+    return [figures(one).sentence for one in samples] or ["No claimed label was checked by people."]
+
+
+def _licence(published: Published) -> str:
+    publication = published.publication
+    if not publication.licence:
+        return "No licence is named."
+    return f"{publication.licence}." + (
+        "" if publication.texts else " The texts of documents are not part of this data set."
+    )

@@ -1,0 +1,131 @@
+"""How a published set is cited: CITATION.cff, and .zenodo.json for a DOI.
+
+DataCite asks for creator, title, publisher, year and resource type; each comes from the project's
+publication settings.
+"""
+
+from __future__ import annotations
+
+import json
+
+from annotate.projects.models import Project
+from exporters.exports.files import Writer
+from exporters.exports.layouts.facts import manifest_of
+from exporters.exports.layouts.published import Published, gather
+from exporters.exports.manifest import Manifest
+from exporters.exports.models import Publication
+from exporters.exports.progress import Report
+
+CFF, ZENODO = "CITATION.cff", ".zenodo.json"
+
+
+def write(project: Project, into: Writer, report: Report) -> Manifest:
+    """Write both files. Raises ValueError where a part that a DOI needs is not set."""
+    published = gather(project, report)
+    if lacking := missing(published.publication):
+        raise ValueError(
+            f"a citation needs {', '.join(lacking)}. Set them in the project's publication settings"
+        )
+    write_files(published, into)
+    return manifest_of("citation", published, into.files)
+
+
+def missing(publication: Publication) -> list[str]:
+    """Return what a DOI needs and the publication settings do not say."""
+    return [
+        words
+        for words, value in (
+            ("creators", publication.creators.strip()),
+            ("a publisher", publication.publisher),
+            ("a year", publication.year),
+            ("a licence", publication.licence),
+        )
+        if not value
+    ]
+
+
+def write_files(published: Published, into: Writer) -> None:
+    """Write what is known of CITATION.cff and .zenodo.json."""
+    with into.file(CFF, "How the set is cited, for GitHub and reference managers.") as stream:
+        stream.write(_cff(published).encode())
+    with into.file(ZENODO, "The record of a DOI; Zenodo reads it before CITATION.cff.") as stream:
+        stream.write((json.dumps(_zenodo(published), ensure_ascii=False, indent=2) + "\n").encode())
+
+
+def creators_of(publication: Publication) -> list[tuple[str, str]]:
+    """Return family and given name of each creator; a line without a comma is one name."""
+    found = []
+    for line in publication.creators.splitlines():
+        family, _, given = line.partition(",")
+        if family.strip():
+            found.append((family.strip(), given.strip()))
+    return found
+
+
+def sentence(published: Published) -> str:
+    """Return a line by which the set is cited."""
+    publication = published.publication
+    who = "; ".join(", ".join(filter(None, one)) for one in creators_of(publication))
+    year = f" ({publication.year})" if publication.year else ""
+    publisher = f" {publication.publisher}." if publication.publisher else ""
+    return f"{who}{year}{'. ' if who or year else ''}{published.project.name}.{publisher}"
+
+
+def _quoted(text: str) -> str:
+    """Return a text as YAML takes it: a JSON string is one."""
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _cff(published: Published) -> str:
+    publication = published.publication
+    lines = [
+        "cff-version: 1.2.0",
+        "message: Please cite this data set as below.",
+        "type: dataset",
+        f"title: {_quoted(published.project.name)}",
+        "authors:",
+    ]
+    for family, given in creators_of(publication):
+        if given:
+            lines += [f"- family-names: {_quoted(family)}", f"  given-names: {_quoted(given)}"]
+        else:
+            lines.append(f"- name: {_quoted(family)}")
+    if not creators_of(publication):
+        lines.append(f"- name: {_quoted(published.project.name)}")
+    if publication.description:
+        lines.append(f"abstract: {_quoted(publication.description)}")
+    if publication.licence:
+        lines.append(f"license: {_quoted(publication.licence)}")
+    if publication.year:
+        lines += [
+            "preferred-citation:",
+            "  type: data",
+            f"  title: {_quoted(published.project.name)}",
+            f"  year: {publication.year}",
+            "  authors:",
+            *(f"  {line}" for line in lines[5:] if line.startswith(("- ", "  "))),
+        ]
+        if publication.publisher:
+            lines += ["  publisher:", f"    name: {_quoted(publication.publisher)}"]
+    return "\n".join(lines) + "\n"
+
+
+def _zenodo(published: Published) -> dict[str, object]:
+    publication = published.publication
+    record: dict[str, object] = {
+        "title": published.project.name,
+        "upload_type": "dataset",
+        "creators": [{"name": ", ".join(filter(None, one))} for one in creators_of(publication)],
+        "description": publication.description
+        or published.project.description
+        or published.project.name,
+    }
+    if publication.licence:
+        record["license"] = publication.licence
+    if publication.publisher:
+        record["imprint_publisher"] = publication.publisher
+    if publication.year:
+        record["publication_date"] = str(publication.year)
+    if languages := publication.languages.split():
+        record["language"] = languages[0].partition("-")[0]
+    return record

@@ -1,0 +1,111 @@
+"""The manifest of a layout: what was written, and what the layout has no place for."""
+
+from __future__ import annotations
+
+from exporters.exports import selection
+from exporters.exports.files import FileFacts
+from exporters.exports.layouts.published import ALTERED, REVERSED, Published
+from exporters.exports.manifest import Manifest, Rule, compose, facts_of
+
+# What a layout has no place for, beside what none of them holds.
+NOT_HELD = {
+    "mteb": (
+        "A query's text is its description, or its title where it has none; pairs.jsonl has both.",
+        "A pair id with an underscore is written with a hyphen; pair_ids.tsv has both.",
+    ),
+    "hf": (
+        "A query's text is its description, or its title where it has none; pairs.jsonl has both.",
+        "A pair id with an underscore is written with a hyphen; pair_ids.tsv has both.",
+    ),
+    "beir": (
+        "A query's text is its description, or its title where it has none; pairs.jsonl has both.",
+        "BEIR's loader reads neither top_ranked.jsonl nor pairs.jsonl.",
+    ),
+    "ir-datasets": (
+        "Categories and conditions are in pairs.jsonl, which ir_datasets does not read.",
+    ),
+    "citation": ("This layout names the collection and holds none of its data.",),
+}
+EVERYWHERE = (
+    "No layout holds who judged, notes, evidence, flags, or older versions of narratives and "
+    "texts: the format jsonl does, with the names of annotators."
+)
+
+
+def manifest_of(layout: str, published: Published, files: list[FileFacts]) -> Manifest:
+    """Return the manifest of a layout whose files are all written."""
+    pairs = published.every_pair
+    tally = selection.tally(published.project, published.all_pairs)
+    counts = published.counts | tally.counts()
+    counts["layout_pairs"] = len(published.pairs[ALTERED])
+    if published.pairs[REVERSED]:
+        counts["layout_pairs_reversed"] = len(published.pairs[REVERSED])
+    marked = counts.pop("layout_with_markup", 0)
+    notes = [*NOT_HELD[layout], EVERYWHERE]
+    if marked:
+        notes.append(
+            f"{marked:,} documents are HTML or Markdown tables. Their texts are written as they "
+            "stand; that they are tables is not said."
+        )
+    if published.left_out:
+        notes.append(
+            f"{len(published.left_out):,} queries and pairs are left out; the manifest names each "
+            "with the reason."
+        )
+    return compose(
+        project=published.project,
+        format_name=layout,
+        counts=counts,
+        rules=_rules(published),
+        warnings=[] if layout == "citation" else warnings_of(published),
+        notes=notes,
+        pairs=[facts_of(pair, {}) for pair in pairs],
+        left_out=published.left_out,
+        files=files,
+    )
+
+
+def _rules(published: Published) -> list[Rule]:
+    publication = published.publication
+    texts = (
+        f"Titles and newest texts are published under the licence {publication.licence}."
+        if publication.texts
+        else "Ids alone are published: the project's publication settings keep texts back."
+    )
+    return [
+        Rule(about="Texts", says=texts),
+        Rule(
+            about="Relevance",
+            says="Before the change: what documents came with. After it: the relevance of "
+            "qrels.changed.txt in the format trec.",
+        ),
+        Rule(
+            about="Changed documents",
+            says="Those with a relevance before and after the change that differ.",
+        ),
+        Rule(about="People", says="No layout names an annotator."),
+    ]
+
+
+def warnings_of(published: Published) -> list[str]:
+    """Return what a user of the files has to look out for."""
+    counts = published.counts
+    found = []
+    if not published.publication.texts:
+        found.append(
+            "The corpus holds ids alone: a system needs the collection itself to rank it. Publish "
+            "texts if the licence allows it."
+        )
+    elif without := counts.get("layout_without_text"):
+        found.append(f"{without:,} documents have no text here and are written with an empty one.")
+    if without := counts.get("layout_without_line"):
+        found.append(
+            f"{without:,} documents have a relevance before the change and none after it: they "
+            "are disputed or not judged. Evaluators take them for not relevant."
+        )
+    if published.project.relevant_from != 1:
+        found.append(
+            f"Documents are relevant from grade {published.project.relevant_from}; the readers of "
+            "these files take grade 1 for relevant."
+        )
+    return found

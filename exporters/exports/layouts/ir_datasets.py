@@ -1,0 +1,169 @@
+"""The layout `ir-datasets`: a package that registers the set with ir_datasets.
+
+Shape: ir_datasets 0.6, registry.register(id, Dataset(docs, queries, qrels, scoreddocs)). Queries
+are JSONL, because TrecQueries strips texts and fails on topics without a description.
+"""
+
+from __future__ import annotations
+
+import re
+
+from annotate.projects.models import Project
+from exporters.exports.files import Writer
+from exporters.exports.layouts import rows
+from exporters.exports.layouts.facts import manifest_of
+from exporters.exports.layouts.published import ALTERED, ORIGINAL, REVERSED, Published, gather
+from exporters.exports.manifest import Manifest
+from exporters.exports.progress import Report
+
+_INIT = '''"""{title}, for ir_datasets. After `pip install .`:
+
+    import ir_datasets, {module}
+    {module}.register()
+    ir_datasets.load("{name}/changed").qrels_iter()
+"""
+
+from pathlib import Path
+from typing import NamedTuple
+
+import ir_datasets
+from ir_datasets.datasets.base import Dataset
+from ir_datasets.formats import JsonlDocs, JsonlQueries, TrecQrels, TrecQuery, TrecScoredDocs
+from ir_datasets.util import LocalDownload
+
+DATA = Path(__file__).resolve().parent / "data"
+NAME = {name!r}
+SIDES = {sides!r}
+GRADES = {grades!r}
+
+
+class Doc(NamedTuple):
+    """A document: its id, its title and its text."""
+
+    doc_id: str
+    title: str
+    text: str
+
+    def default_text(self):
+        return f"{{self.title}} {{self.text}}".strip()
+
+
+def _file(name):
+    return LocalDownload(DATA / name, mkdir=False)
+
+
+def datasets():
+    """Return the set of each side by its id."""
+    docs = JsonlDocs(
+        _file("corpus.jsonl"),
+        doc_cls=Doc,
+        mapping={{"doc_id": "_id", "title": "title", "text": "text"}},
+        namespace=NAME,
+        docstore_path=ir_datasets.util.home_path() / NAME / "{sum}.pklz4",
+    )
+    return {{
+        f"{{NAME}}/{{side}}": Dataset(
+            docs,
+            JsonlQueries(_file(f"queries.{{side}}.jsonl"), query_cls=TrecQuery),
+            TrecQrels(_file(f"qrels.{{side}}.txt"), GRADES),
+            TrecScoredDocs(_file(f"candidates.{{side}}.run")),
+        )
+        for side in SIDES
+    }}
+
+
+def register():
+    """Make the sets known to ir_datasets; a second time changes nothing."""
+    for name, dataset in datasets().items():
+        if name not in ir_datasets.registry:
+            ir_datasets.registry.register(name, dataset)
+'''
+_PROJECT = """[build-system]
+requires = ["setuptools>=61"]
+build-backend = "setuptools.build_meta"
+
+[project]
+name = "{distribution}"
+version = "1.0.0"
+description = "{title}, for ir_datasets"
+dependencies = ["ir_datasets>=0.5"]
+
+[tool.setuptools]
+packages = ["{module}"]
+
+[tool.setuptools.package-data]
+"{module}" = ["data/*"]
+"""
+SIDES = {"original": ORIGINAL, "changed": ALTERED, "reversed": REVERSED}
+
+
+def module_of(slug: str) -> str:
+    """Return the name of the package of a project."""
+    return "irds_" + re.sub(r"[^a-z0-9]+", "_", slug.lower())
+
+
+def write(project: Project, into: Writer, report: Report) -> Manifest:
+    """Write the package: its data, then what registers them."""
+    published = gather(project, report)
+    module = module_of(project.slug)
+    data = f"{module}/data/"
+    sides = [side for side, of in SIDES.items() if of == ORIGINAL or published.pairs[of]]
+    rows.write_corpus(published, into, data + rows.CORPUS)
+    for side in sides:
+        _write_queries(published, into, data, side)
+        _write_grades(published, into, data, side, report)
+    rows.write_pairs_file(published, into, data + rows.PAIRS)
+    corpus = next(one for one in into.files if one["name"] == data + rows.CORPUS)
+    title = re.sub(r'["\\]', "", " ".join(project.name.split()))
+    with into.file(f"{module}/__init__.py", "What registers the sets with ir_datasets.") as stream:
+        source = _INIT.format(
+            title=title,
+            module=module,
+            name=project.slug,
+            sides=sides,
+            sum=corpus["sha256"][:16],
+            grades={
+                one.value: f"{one.name}: {one.sentence}" if one.sentence else one.name
+                for one in project.grades.order_by("value")
+            },
+        )
+        stream.write(source.encode())
+    with into.file("pyproject.toml", "What pip installs: pip install .") as stream:
+        distribution = module.replace("_", "-").strip("-")
+        stream.write(
+            _PROJECT.format(distribution=distribution, title=title, module=module).encode()
+        )
+    return manifest_of("ir-datasets", published, into.files)
+
+
+def _write_queries(published: Published, into: Writer, data: str, side: str) -> None:
+    of = published.pairs[ALTERED if side == "original" else SIDES[side]]
+    holds = f"The queries with their {side} narratives, under the ids of the pairs."
+    with into.file(f"{data}queries.{side}.jsonl", holds) as stream:
+        for pair, narrative in published.narratives(SIDES[side], of):
+            rows.put(
+                stream,
+                {
+                    "query_id": pair.pair_id,
+                    "title": pair.query.title,
+                    "description": pair.query.description,
+                    "narrative": narrative,
+                },
+            )
+
+
+def _write_grades(published: Published, into: Writer, data: str, side: str, report: Report) -> None:
+    of = ALTERED if side == "original" else SIDES[side]
+    with (
+        into.file(f"{data}qrels.{side}.txt", f"The relevance of the {side} side.") as qrels,
+        into.file(f"{data}candidates.{side}.run", "The documents that a system reranks.") as run,
+    ):
+        for pair, pool in published.pools(of, report if side != "original" else lambda _: None):
+            for place, row in enumerate(pool):
+                grade = row.before if side == "original" else row.after
+                if grade is not None:
+                    qrels.write(f"{pair.pair_id} 0 {row.doc_id} {grade}\n".encode())
+                score = len(pool) - place
+                run.write(
+                    f"{pair.pair_id} Q0 {row.doc_id} {place + 1} {score} candidates\n".encode()
+                )

@@ -1,0 +1,172 @@
+"""The layouts `mteb` and `hf`: JSONL files that `datasets` loads by the configs of README.md.
+
+Shape: mteb 2.26, RetrievalDatasetLoader and Core17InstructionRetrieval. MTEB takes every query
+whose id does not end in `-og` for a changed one, so reversed narratives make a set of their own in
+the folder `reversed`.
+"""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from typing import NamedTuple
+
+from annotate.projects.models import Project
+from exporters.exports.files import Writer
+from exporters.exports.layouts import card, citation, rows, task_file
+from exporters.exports.layouts.facts import manifest_of
+from exporters.exports.layouts.published import ALTERED, ORIGINAL, REVERSED, Published, gather
+from exporters.exports.manifest import Manifest
+from exporters.exports.progress import Report
+from exporters.exports.selection import Pair
+
+QRELS, INSTRUCTIONS, DIFF = "qrels.jsonl", "instructions.jsonl", "qrel_diff.jsonl"
+README, TASK = "README.md", "task.py"
+OF_REVERSED = "reversed/"
+# MTEB groups queries by what stands before the first of these.
+SEPARATOR, INSTEAD = "_", "-"
+
+
+class Config(NamedTuple):
+    """One config of a data set: its split, its file and the types of its columns."""
+
+    name: str
+    split: str
+    file: str
+    columns: dict[str, str]
+
+
+CONFIGS = (
+    Config(
+        "default",
+        "test",
+        QRELS,
+        dict.fromkeys(("query-id", "corpus-id"), "string") | {"score": "int32"},
+    ),
+    Config("corpus", "corpus", rows.CORPUS, dict.fromkeys(("_id", "title", "text"), "string")),
+    Config("queries", "queries", rows.QUERIES, dict.fromkeys(("_id", "text"), "string")),
+    Config(
+        "instruction",
+        "instruction",
+        INSTRUCTIONS,
+        dict.fromkeys(("query-id", "instruction"), "string"),
+    ),
+    Config(
+        "top_ranked", "top_ranked", rows.TOP_RANKED, {"query-id": "string", "corpus-ids": "list"}
+    ),
+    Config("qrel_diff", "qrel_diff", DIFF, {"query-id": "string", "corpus-ids": "list"}),
+)
+
+
+def write_mteb(project: Project, into: Writer, report: Report) -> Manifest:
+    """Write the folder with a task file that evaluates it without a network."""
+    published = gather(project, report)
+    sets = _write_sets(published, into, report)
+    for prefix in sets:
+        with into.file(prefix + TASK, "The task: python task.py MODEL evaluates a model.") as f:
+            f.write(task_file.source(published, reverse=bool(prefix)).encode())
+        with into.file(prefix + README, "Which file holds which config, for datasets.") as f:
+            f.write(card.short(published, _of_set(into, prefix)).encode())
+    return manifest_of("mteb", published, into.files)
+
+
+def write_hf(project: Project, into: Writer, report: Report) -> Manifest:
+    """Write the folder with a dataset card and the files that say how it is cited."""
+    published = gather(project, report)
+    sets = _write_sets(published, into, report)
+    for prefix in sets:
+        with into.file(prefix + README, "The dataset card.") as f:
+            f.write(card.full(published, _of_set(into, prefix)).encode())
+    if not citation.missing(published.publication):
+        citation.write_files(published, into)
+    return manifest_of("hf", published, into.files)
+
+
+def _write_sets(published: Published, into: Writer, report: Report) -> list[str]:
+    """Write the data of each set, and return the folders that they lie in."""
+    ids = written_ids(published.every_pair)
+    sets = {"": ALTERED}
+    if published.pairs[REVERSED]:
+        sets[OF_REVERSED] = REVERSED
+    for prefix, side in sets.items():
+        _write_data(published, into, prefix, side, ids, report)
+    with into.file(rows.IDS, "The id of each pair here and in the project.") as stream:
+        stream.write(rows.table_line("pair_id", "written_as"))
+        for pair in published.every_pair:
+            stream.write(rows.table_line(pair.pair_id, ids[pair.pk]))
+    rows.write_pairs_file(published, into)
+    return list(sets)
+
+
+def _write_data(
+    published: Published,
+    into: Writer,
+    prefix: str,
+    side: str,
+    ids: dict[int, str],
+    report: Report,
+) -> None:
+    """Write the files of one set; in a set of reversed narratives these are the changed ones."""
+    og, changed = rows.SUFFIXES[ORIGINAL], rows.SUFFIXES[ALTERED]
+    with ExitStack() as stack:
+        qrels, ranked, diff = (
+            stack.enter_context(into.file(prefix + name, holds))
+            for name, holds in (
+                (QRELS, "The relevance before and after the change, under -og and -changed."),
+                (rows.TOP_RANKED, "The documents that a system reranks, for each query."),
+                (DIFF, "The documents whose relevance changed, for each pair."),
+            )
+        )
+        for pair, pool in published.pools(side, report):
+            name = ids[pair.pk]
+            candidates = [row.doc_id for row in pool]
+            for suffix, grades in (
+                (og, [(row.doc_id, row.before) for row in pool]),
+                (changed, [(row.doc_id, row.after) for row in pool]),
+            ):
+                for doc_id, grade in grades:
+                    if grade is not None:
+                        rows.put(
+                            qrels, {"query-id": name + suffix, "corpus-id": doc_id, "score": grade}
+                        )
+                rows.put(ranked, {"query-id": name + suffix, "corpus-ids": candidates})
+            if differing := [row.doc_id for row in pool if row.changed]:
+                rows.put(diff, {"query-id": name, "corpus-ids": differing})
+    pairs = published.pairs[side]
+    with (
+        into.file(prefix + rows.QUERIES, "Each query twice: before and after the change.") as f,
+        into.file(prefix + INSTRUCTIONS, "The narrative of each of them.") as instructions,
+    ):
+        before = published.narratives(ORIGINAL, pairs)
+        after = published.narratives(side, pairs)
+        for (pair, original), (_pair, narrative) in zip(before, after, strict=True):
+            for suffix, words in ((og, original), (changed, narrative)):
+                query_id = ids[pair.pk] + suffix
+                rows.put(f, {"_id": query_id, "text": rows.query_text(pair)})
+                rows.put(instructions, {"query-id": query_id, "instruction": words})
+    rows.write_corpus(published, into, prefix + rows.CORPUS)
+
+
+def written_ids(pairs: list[Pair]) -> dict[int, str]:
+    """Return the id under which each pair is written: another sign for `_`, no id twice."""
+    taken = {pair.pair_id for pair in pairs if SEPARATOR not in pair.pair_id}
+    written = {}
+    for pair in pairs:
+        name = pair.pair_id
+        if SEPARATOR in name:
+            name = name.replace(SEPARATOR, INSTEAD)
+            while name in taken:
+                name += INSTEAD
+            taken.add(name)
+        written[pair.pk] = name
+    return written
+
+
+def _of_set(into: Writer, prefix: str) -> list[card.Part]:
+    """Return the configs of a set with the sizes of their files."""
+    facts = {entry["name"]: entry for entry in into.files}
+    return [
+        card.Part(
+            *config, facts[prefix + config.file]["lines"], facts[prefix + config.file]["bytes"]
+        )
+        for config in CONFIGS
+    ]

@@ -1,0 +1,148 @@
+"""Proving a folder: check its files, read it with every tool that is installed, compare."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any, TypedDict
+
+from django.utils.translation import gettext as _
+
+from base.errors import Refused
+from exporters.exports.files import BUFFER
+from exporters.exports.manifest import NAME
+from exporters.exports.proof.content import PROOF, Content
+from exporters.exports.proof.measured import oracle
+from exporters.exports.proof.readers import PLAIN, READERS, Reader
+
+SAME, DIFFERS, NOT_INSTALLED, FAILED = "same", "differs", "not installed", "failed"
+
+
+class Result(TypedDict):
+    """One tool: its version, what came of it, and what it counted."""
+
+    tool: str
+    version: str | None
+    result: str
+    says: list[str]
+    counts: dict[str, int]
+    oracle: dict[str, float | None]
+
+
+class Proof(TypedDict):
+    """What proof.json holds. `expected` is what json and csv alone read in the folder."""
+
+    proof: int
+    layout: str
+    manifest_sha256: str
+    expected: dict[str, dict[str, Any]]
+    oracle: dict[str, float | None]
+    results: list[Result]
+
+
+def prove(folder: Path) -> Proof:
+    """Read a written layout with every tool for it, write proof.json, and return what it holds.
+
+    Refused: a folder without a manifest, a layout that no tool reads, a file that is not what the
+    manifest says.
+    """
+    try:
+        content = (folder / NAME).read_bytes()
+        manifest = json.loads(content)
+        layout, files = manifest["format"], manifest["files"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise Refused(
+            _("%(folder)s has no %(name)s that an export wrote. Name the folder of an export.")
+            % {"folder": folder, "name": NAME}
+        ) from error
+    if layout not in PLAIN:
+        known = ", ".join(PLAIN)
+        raise Refused(
+            _("No tool reads the layout %(layout)s. Those that are read: %(known)s.")
+            % {"layout": layout, "known": known}
+        )
+    _check_files(folder, files)
+    expected = PLAIN[layout](folder)
+    # What documents count as relevant in the readers of these files.
+    best = oracle(expected.qrels, relevant=1)
+    made = Proof(
+        proof=1,
+        layout=layout,
+        manifest_sha256=hashlib.sha256(content).hexdigest(),
+        expected={
+            part: {"count": one.count, "sum": one.digest}
+            for part, one in sorted(expected.parts.items())
+        },
+        oracle=best,
+        results=[
+            _result(reader, folder, expected, best)
+            for reader in READERS
+            if layout in reader.layouts
+        ],
+    )
+    text = json.dumps(made, ensure_ascii=False, indent=2)
+    (folder / PROOF).write_text(text + "\n", encoding="utf-8")
+    return made
+
+
+def _check_files(folder: Path, files: list[dict[str, Any]]) -> None:
+    """Refuse a folder in which a file is missing or is not what the manifest says."""
+    for entry in files:
+        digest = hashlib.sha256()
+        try:
+            with (folder / entry["name"]).open("rb") as stream:
+                while part := stream.read(BUFFER):
+                    digest.update(part)
+        except OSError as error:
+            raise Refused(
+                _("%(file)s: %(error)s.")
+                % {"file": folder / entry["name"], "error": error.strerror}
+            ) from error
+        if digest.hexdigest() != entry["sha256"]:
+            raise Refused(
+                _(
+                    "%(file)s is not the file that the manifest names: its sha256 differs. Export "
+                    "the folder again."
+                )
+                % {"file": folder / entry["name"]}
+            )
+
+
+def _result(
+    reader: Reader, folder: Path, expected: Content, best: dict[str, float | None]
+) -> Result:
+    """Read the folder with one tool and compare. What the tool raises is its result."""
+    result = Result(
+        tool=reader.package, version=reader.version(), result=SAME, says=[], counts={}, oracle={}
+    )
+    if result["version"] is None:
+        result["result"], result["says"] = NOT_INSTALLED, [reader.install]
+        return result
+    try:
+        found = reader.read(folder)
+    except Exception as error:  # noqa: BLE001 (whatever a tool raises is what is reported of it)
+        result["result"], result["says"] = FAILED, [f"{type(error).__name__}: {error}"]
+        return result
+    result["counts"] = {part: one.count for part, one in sorted(found.parts.items())}
+    result["oracle"] = oracle(found.qrels, relevant=1)
+    result["says"] = _differences(expected, found)
+    if result["oracle"] != best:
+        result["says"].append("The oracle gets other values on the grades that were read.")
+    if result["says"]:
+        result["result"] = DIFFERS
+    return result
+
+
+def _differences(expected: Content, found: Content) -> list[str]:
+    """Name the parts in which a tool read something else than stands in the files."""
+    said = []
+    for part in sorted({*expected.parts, *found.parts}):
+        wanted, got = expected.parts.get(part), found.parts.get(part)
+        if wanted is None or got is None:
+            said.append(f"{part}: {'not expected' if wanted is None else 'not read'}.")
+        elif wanted.count != got.count:
+            said.append(f"{part}: {got.count:,} read, {wanted.count:,} expected.")
+        elif wanted.total != got.total:
+            said.append(f"{part}: as many as expected, but an id, a text or a grade differs.")
+    return said

@@ -1,0 +1,141 @@
+"""The field's tools, and what each of them gets out of a layout.
+
+None of them is a dependency: one that is not installed is named with the command that installs it.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Callable
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from exporters.exports.proof import plain
+from exporters.exports.proof.content import Content
+
+
+class Reader(NamedTuple):
+    """A tool: the package that pip installs, the layouts that it reads, and how it reads one."""
+
+    package: str
+    layouts: tuple[str, ...]
+    read: Callable[[Path], Content]
+
+    @property
+    def install(self) -> str:
+        """The command that installs it."""
+        return f"pip install {self.package}"
+
+    def version(self) -> str | None:
+        """Return the version that is installed, or None."""
+        try:
+            return version(self.package)
+        except PackageNotFoundError:
+            return None
+
+
+def _datasets(folder: Path) -> Content:
+    """Load each config of the folder with `datasets`, without a network."""
+    for name in ("HF_HUB_OFFLINE", "HF_DATASETS_OFFLINE", "HF_DATASETS_DISABLE_PROGRESS_BARS"):
+        os.environ[name] = "1"
+    datasets: Any = import_module("datasets")
+    splits = {"default": "test"}
+    with tempfile.TemporaryDirectory(prefix="proof-") as cache:
+        return plain.of_configs(
+            lambda config: datasets.load_dataset(
+                str(folder), config, split=splits.get(config, config), cache_dir=cache
+            )
+        )
+
+
+def _beir(folder: Path) -> Content:
+    """Load each split with BEIR's GenericDataLoader."""
+    os.environ["TQDM_DISABLE"] = "1"
+    loader: Any = import_module("beir.datasets.data_loader")
+    found = Content()
+    for place, split in enumerate(plain.splits(folder)):
+        corpus, queries, qrels = loader.GenericDataLoader(data_folder=str(folder)).load(split=split)
+        if not place:
+            for doc_id, document in corpus.items():
+                found.add("documents", doc_id, document["title"], document["text"])
+        plain.add_split(found, queries, qrels)
+    return found
+
+
+def _ir_datasets(folder: Path) -> Content:
+    """Register the package with ir_datasets, and walk each of its sets."""
+    package = plain.data_of(folder).parent
+    with tempfile.TemporaryDirectory(prefix="proof-") as home:
+        os.environ["IR_DATASETS_HOME"] = home
+        sys.path.insert(0, str(folder))
+        try:
+            sys.modules.pop(package.name, None)
+            module: Any = import_module(package.name)
+        finally:
+            sys.path.remove(str(folder))
+        found = Content()
+        for place, (name, dataset) in enumerate(module.datasets().items()):
+            side = name.rpartition("/")[2]
+            if not place:
+                for doc in dataset.docs_iter():
+                    found.add("documents", *doc[:3])
+            for query in dataset.queries_iter():
+                found.add(f"queries {side}", *query)
+            for line in dataset.qrels_iter():
+                found.grade(side, line.query_id, line.doc_id, line.relevance)
+            for line in dataset.scoreddocs_iter():
+                found.add(f"candidates {side}", line.query_id, line.doc_id, line.score)
+        return found
+
+
+def _ir_measures(folder: Path) -> Content:
+    """Read the qrels with ir_measures."""
+    ir_measures: Any = import_module("ir_measures")
+    found = Content()
+    for side, path in plain.trec_files(folder).items():
+        for line in ir_measures.read_trec_qrels(str(path)):
+            found.grade(side, line.query_id, line.doc_id, line.relevance)
+    return found
+
+
+def _pytrec_eval(folder: Path) -> Content:
+    """Read the qrels with pytrec_eval."""
+    pytrec_eval: Any = import_module("pytrec_eval")
+    found = Content()
+    for side, path in plain.trec_files(folder).items():
+        with path.open(encoding="utf-8") as stream:
+            for query_id, grades in pytrec_eval.parse_qrel(stream).items():
+                for doc_id, relevance in grades.items():
+                    found.grade(side, query_id, doc_id, relevance)
+    return found
+
+
+def _pyterrier(folder: Path) -> Content:
+    """Read the qrels with PyTerrier."""
+    pyterrier: Any = import_module("pyterrier")
+    found = Content()
+    for side, path in plain.trec_files(folder).items():
+        for line in pyterrier.io.read_qrels(str(path)).itertuples():
+            found.grade(side, line.qid, line.docno, int(line.label))
+    return found
+
+
+PLAIN: dict[str, Callable[[Path], Content]] = {
+    "mteb": plain.mteb,
+    "hf": plain.mteb,
+    "beir": plain.beir,
+    "ir-datasets": plain.ir_datasets,
+    "trec": plain.trec,
+}
+READERS = (
+    Reader("datasets", ("mteb", "hf"), _datasets),
+    Reader("beir", ("beir",), _beir),
+    Reader("ir_datasets", ("ir-datasets",), _ir_datasets),
+    Reader("ir_measures", ("trec",), _ir_measures),
+    Reader("pytrec_eval-terrier", ("trec",), _pytrec_eval),
+    Reader("python-terrier", ("trec",), _pyterrier),
+)

@@ -1,0 +1,183 @@
+"""Changing how a project is published: texts, licence, creators, layouts of releases."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from django.db import transaction
+from django.db.models import Count, Exists, OuterRef, Q
+from django.utils.translation import gettext as _
+
+from annotate.collection.models import Candidate, Document
+from annotate.pairs.models import Narrative
+from annotate.projects.access import refuse_if_archived
+from annotate.projects.audit_log import record
+from annotate.projects.models import Membership, Project
+from base.errors import Refused
+from exporters.exports import selection
+from exporters.exports.actions import LAYOUTS
+from exporters.exports.layouts.citation import missing
+from exporters.exports.layouts.published import MOST_CHARACTERS
+from exporters.exports.models import Publication
+from exporters.exports.selection import Pair
+
+FIELDS = (
+    "texts",
+    "licence",
+    "languages",
+    "creators",
+    "publisher",
+    "year",
+    "description",
+    "citation",
+    "instructions_in_queries",
+    "layouts",
+)
+# As MTEB names a language: three letters, a hyphen, the script.
+LANGUAGE = re.compile(r"[a-z]{3}-[A-Z][a-z]{3}")
+FIRST_YEAR, LAST_YEAR = 1900, 2200
+
+
+def publication_of(project: Project) -> Publication:
+    """Return the publication settings of a project; those of a new one are not saved yet."""
+    found = Publication.objects.filter(project=project).first()
+    return found or Publication(project=project)
+
+
+def set_publication(
+    *,
+    project: Project,
+    changes: Mapping[str, Any],
+    by: Membership | None,
+    now: datetime | None = None,
+) -> Publication:
+    """Change fields of a project's publication settings and return them.
+
+    Refused: who does not lead, an archived project, texts without a licence, an unknown layout, a
+    language that is not written as eng-Latn, a year that is none.
+    """
+    if by is not None and (not by.leads or by.project_id != project.pk):
+        raise Refused(_("Only leads of this project can change how it is published."))
+    unknown = sorted(set(changes) - set(FIELDS))
+    if unknown:
+        raise ValueError(f"no field of a publication: {', '.join(unknown)}")
+    with transaction.atomic():
+        locked = Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+        refuse_if_archived(locked)
+        publication = publication_of(locked)
+        before = {name: getattr(publication, name) for name in FIELDS}
+        for name, value in changes.items():
+            setattr(publication, name, _trimmed(value))
+        _check(publication)
+        after = {name: getattr(publication, name) for name in FIELDS}
+        if before == after:
+            return publication
+        publication.save()
+        record(
+            project=locked,
+            what="publication.changed",
+            about=locked,
+            by=by,
+            changes={name: (before[name], after[name]) for name in FIELDS},
+            now=now,
+        )
+    return publication
+
+
+class Preview(NamedTuple):
+    """What would be published now: counts with their words; and what keeps something back."""
+
+    counts: list[tuple[str, int]]
+    kept_back: list[str]
+    checks: list[str]
+
+
+def preview(project: Project) -> Preview:
+    """Return what a layout would hold now: counted, not walked."""
+    publication = publication_of(project)
+    pairs = selection.pairs(project)
+    chosen = selection.written(pairs, Narrative.Side.ALTERED)
+    queries = {pair.query.pk for pair in chosen}
+    documents = Document.objects.filter(
+        Exists(Candidate.objects.filter(document=OuterRef("pk"), query__in=queries)),
+        project=project,
+    )
+    found = documents.aggregate(
+        all=Count("pk"),
+        without=Count("pk", filter=Q(text_version=None)),
+        long=Count("pk", filter=Q(length__gt=MOST_CHARACTERS)),
+    )
+    counts = [
+        (_("instruction pairs that people judged"), len(chosen)),
+        (_("instruction pairs that are left out"), len(pairs) - len(chosen)),
+        (_("queries"), len(queries)),
+        (_("documents"), found["all"]),
+    ]
+    return Preview(counts, _kept_back(publication), _checks(publication, chosen, found))
+
+
+def _kept_back(publication: Publication) -> list[str]:
+    """Say what may not leave the project."""
+    said = [
+        _(
+            "Layouts name no annotator. The format jsonl does, by the names that members have in "
+            "this project: give it out only if each of them agreed."
+        )
+    ]
+    if not publication.texts:
+        said.insert(0, _("Titles and texts of documents stay here: ids alone are published."))
+    return said
+
+
+def _checks(publication: Publication, chosen: list[Pair], found: dict[str, int]) -> list[str]:
+    """Say what keeps a layout from being written, or makes it less than it could be."""
+    said = []
+    if not chosen:
+        said.append(_("No instruction pair is judged yet, so no layout can be written."))
+    if publication.texts and found["without"]:
+        said.append(
+            _("%(n)s documents have no text here and would be written with an empty one.")
+            % {"n": f"{found['without']:,}"}
+        )
+    if publication.texts and found["long"]:
+        said.append(
+            _("%(n)s documents have texts that are too long for a layout.")
+            % {"n": f"{found['long']:,}"}
+        )
+    if lacking := missing(publication):
+        said.append(
+            _("A citation and a DOI also need %(lacking)s.") % {"lacking": ", ".join(lacking)}
+        )
+    return said
+
+
+def _trimmed(value: Any) -> Any:
+    return value.strip() if isinstance(value, str) else value
+
+
+def _check(publication: Publication) -> None:
+    if publication.texts and not publication.licence:
+        raise Refused(_("Texts are published under a licence. Name it, as in CC-BY-4.0."))
+    for language in publication.languages.split():
+        if not LANGUAGE.fullmatch(language):
+            raise Refused(
+                _(
+                    "“%(language)s” is no language. Write its three letters and its script, as in "
+                    "eng-Latn, with blanks between several."
+                )
+                % {"language": language}
+            )
+    if publication.year is not None and not FIRST_YEAR <= publication.year <= LAST_YEAR:
+        raise Refused(
+            _("A year lies between %(first)d and %(last)d.")
+            % {"first": FIRST_YEAR, "last": LAST_YEAR}
+        )
+    for layout in publication.layouts:
+        if layout not in LAYOUTS:
+            raise Refused(
+                _("“%(layout)s” is no layout. Known are: %(known)s.")
+                % {"layout": layout, "known": ", ".join(LAYOUTS)}
+            )

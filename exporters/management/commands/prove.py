@@ -1,0 +1,43 @@
+"""`manage.py prove FOLDER`: read a written layout with the field's tools, and compare."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from base.errors import Refused
+from exporters.exports.proof.content import PROOF
+from exporters.exports.proof.proving import DIFFERS, FAILED, prove
+
+
+class Command(BaseCommand):
+    """Prove that a layout loads, and write down which tool read what."""
+
+    help = "Load a written layout with the tools that are installed, compare, write proof.json."
+    requires_system_checks = ()
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("folder", metavar="FOLDER", help="what manage.py export wrote")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        folder = Path(options["folder"])
+        try:
+            made = prove(folder)
+        except Refused as refused:
+            raise CommandError(str(refused)) from refused
+        except OSError as error:
+            raise CommandError(f"{error.filename or folder}: {error.strerror}.") from error
+        for part, facts in made["expected"].items():
+            self.stdout.write(f"{facts['count']:>12,}  {part}")
+        for name, value in made["oracle"].items():
+            shown = "undefined" if value is None else f"{value:.4f}"
+            self.stdout.write(f"{shown:>12}  {name} of the oracle")
+        for one in made["results"]:
+            named = " ".join(filter(None, (one["tool"], one["version"])))
+            self.stdout.write(f"{named}: {one['result']}{''.join(f'; {s}' for s in one['says'])}")
+        self.stdout.write(str(folder / PROOF))
+        if any(one["result"] in (DIFFERS, FAILED) for one in made["results"]):
+            raise CommandError("A tool did not read what stands in the files.")

@@ -1,0 +1,235 @@
+"""Published sets read back: folders of MTEB and the Hugging Face hub, and BEIR with both sides.
+
+A query stands in them once for each narrative, as `301-og` and `301-changed`. Here it is one query
+with one instruction pair. `pairs.jsonl`, which Rejudge writes beside the other files, says what
+the ids and queries are in full.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from formats import beir
+from formats.beir import corpus_of, qrels_of
+from formats.fields import objects
+from formats.folders import Folder
+from formats.jsonl import read_pairs
+from formats.limits import check_id
+from formats.reading import Pairs, Seen, reader
+from formats.records import (
+    Doc,
+    JudgmentRecord,
+    NarrativeRecord,
+    PairRecord,
+    Pooled,
+    Qrel,
+    Topic,
+)
+from formats.source import Source
+
+# Who the agreed grades of a published set are from: people, whose own answers are not published.
+ANNOTATOR = "published"
+PAIRS, IDS = "pairs.jsonl", "pair_ids.tsv"
+CORPUS, QUERIES, INSTRUCTIONS = "corpus.jsonl", "queries.jsonl", "instructions.jsonl"
+QRELS, TOP_RANKED, DIFF = "qrels.jsonl", "top_ranked.jsonl", "qrel_diff.jsonl"
+# The set of reversed narratives, in which these are the changed ones.
+REVERSED = "reversed/"
+SIDES = {"-og": "original", "-changed": "altered", "-reversed": "reversed"}
+
+Record = PairRecord | Doc | Qrel | Pooled | JudgmentRecord
+
+
+class _Known(NamedTuple):
+    """The pairs of a folder: what each is called in it, and the query of each."""
+
+    pair_ids: dict[str, str]
+    queries: dict[str, str]
+
+    def of(self, query_id: str) -> tuple[str, str, str]:
+        """Return query, pair and side of a query's id; ValueError where there is none."""
+        for suffix, side in SIDES.items():
+            written = query_id.removesuffix(suffix)
+            if written != query_id:
+                pair_id = self.pair_ids.get(written, written)
+                if pair_id in self.queries:
+                    return self.queries[pair_id], pair_id, side
+        raise ValueError(f"query {query_id} is no side of a pair that the folder has")
+
+
+@reader("mteb", "query, document or qrels line")
+def read_mteb(folder: Folder) -> Iterator[Record]:
+    """Pairs, documents, candidates, the relevance before, and the agreed one after the change.
+
+    Without `pairs.jsonl` each pair is a query of its own, whose title is the text of the query.
+    """
+    names = folder.names()
+    if missing := [name for name in (QUERIES, INSTRUCTIONS, QRELS) if name not in names]:
+        folder.refuse_all(f"no {' and no '.join(missing)} in this folder")
+        return
+    known = _Known(_ids(folder, names), {})
+    pairs = _pairs(folder) if PAIRS in names else _pairs_of_queries(folder)
+    for pair in pairs:
+        known.queries[pair.pair_id] = pair.query_id
+        yield pair
+    if CORPUS in names:
+        yield from _documents(folder)
+    if TOP_RANKED in names:
+        yield from _pooled(folder.source(TOP_RANKED), known)
+    for prefix, changed in (("", "altered"), (REVERSED, "reversed")):
+        if prefix + QRELS in names:
+            yield from _graded(folder.source(prefix + QRELS), known, changed)
+
+
+@reader("hf", "query, document or qrels line")
+def read_hf(folder: Folder) -> Iterator[Record]:
+    """Read a data set of the hub with a dataset card: the same files as those of `mteb`."""
+    yield from read_mteb(folder)
+
+
+def read_beir(folder: Folder) -> Iterator[Record | Topic]:
+    """Read a BEIR folder; one with pairs and a split for each side as a published set."""
+    if {PAIRS, "qrels/original.tsv", "qrels/changed.tsv"} <= set(folder.names()):
+        yield from _sides(folder)
+    else:
+        yield from beir.read_beir(folder)
+
+
+def _sides(folder: Folder) -> Iterator[Record]:
+    """Read the folder that the layout `beir` is."""
+    names = folder.names()
+    known = _Known({}, {})
+    for pair in _pairs(folder):
+        known.queries[pair.pair_id] = pair.query_id
+        yield pair
+    if CORPUS in names:
+        yield from _documents(folder)
+    if TOP_RANKED in names:
+        yield from _pooled(folder.source(TOP_RANKED), known)
+    for split in ("original", "changed", "reversed"):
+        if (name := f"qrels/{split}.tsv") in names:
+            source = folder.source(name)
+            for line in qrels_of(source, Pairs()):
+                yield from _line(source, known, *line[:3])
+
+
+def _ids(folder: Folder, names: list[str]) -> dict[str, str]:
+    """Return the id of each pair by what it is called in the folder."""
+    if IDS not in names:
+        return {}
+    found = {}
+    source = folder.source(IDS)
+    for number, line in enumerate(source.lines()):
+        columns = line.split("\t")
+        if len(columns) != 2:
+            source.refuse(f"a line has 2 columns parted by a tab, this has {len(columns)}")
+        elif number:
+            found[columns[1]] = columns[0]
+    return found
+
+
+def _pairs(folder: Folder) -> Iterator[PairRecord]:
+    for record in read_pairs(folder.source(PAIRS)):
+        if isinstance(record, PairRecord):
+            yield record
+
+
+def _pairs_of_queries(folder: Folder) -> Iterator[PairRecord]:
+    """Put pairs together from the queries and their instructions."""
+    words: dict[str, str] = {}
+    source = folder.source(INSTRUCTIONS)
+    for fields in objects(source):
+        try:
+            words[fields.id("query-id")] = fields.text("instruction")
+        except ValueError as error:
+            source.refuse(str(error))
+            continue
+        fields.tell_rest(source)
+    titles: dict[str, str] = {}
+    narratives: dict[str, list[NarrativeRecord]] = {}
+    source = folder.source(QUERIES)
+    for fields in objects(source):
+        try:
+            query_id, text = fields.id("_id", "id"), fields.text("text")
+        except ValueError as error:
+            source.refuse(str(error))
+            continue
+        fields.tell_rest(source)
+        suffix = next((one for one in SIDES if query_id.endswith(one)), None)
+        if suffix is None:
+            source.refuse(f"the id {query_id} ends with none of {', '.join(SIDES)}")
+            continue
+        if query_id not in words:
+            source.refuse(f"query {query_id} has no instruction")
+            continue
+        pair_id = query_id.removesuffix(suffix)
+        titles.setdefault(pair_id, text)
+        narratives.setdefault(pair_id, []).append(
+            NarrativeRecord(SIDES[suffix], 1, words[query_id])
+        )
+    for pair_id, title in titles.items():
+        sides = sorted(narratives[pair_id], key=lambda one: list(SIDES.values()).index(one.side))
+        yield PairRecord(pair_id, pair_id, title, narratives=tuple(sides))
+
+
+def _documents(folder: Folder) -> Iterator[Doc]:
+    """Yield the documents; one with neither title nor text is known by its id only."""
+    for doc in corpus_of(folder.source(CORPUS), Seen()):
+        yield doc if doc.title or doc.text else doc._replace(text=None)
+
+
+def _pooled(source: Source, known: _Known) -> Iterator[Pooled]:
+    """Yield the candidates, once for each pair."""
+    for fields in objects(source):
+        try:
+            query_id, _, side = known.of(fields.id("query-id"))
+            listed = fields.value("corpus-ids")
+            if not isinstance(listed, list):
+                raise ValueError("corpus-ids must be a list")
+            candidates = [check_id(one, "corpus-ids") for one in listed]
+        except ValueError as error:
+            source.refuse(str(error))
+            continue
+        fields.tell_rest(source)
+        if side == "original":
+            for doc_id in candidates:
+                yield Pooled(query_id, doc_id)
+
+
+def _graded(source: Source, known: _Known, changed: str) -> Iterator[Qrel | JudgmentRecord]:
+    """Yield the grades of one set; of that of reversed narratives the changed ones alone."""
+    for fields in objects(source):
+        try:
+            found = fields.id("query-id"), fields.id("corpus-id"), fields.relevance("score")
+        except ValueError as error:
+            source.refuse(str(error))
+            continue
+        fields.tell_rest(source)
+        for line in _line(source, known, *found):
+            if isinstance(line, JudgmentRecord):
+                yield line._replace(side=changed)
+            elif changed == "altered":
+                yield line
+
+
+def _line(
+    source: Source, known: _Known, query_id: str, doc_id: str, relevance: int
+) -> Iterator[Qrel | JudgmentRecord]:
+    """Yield a grade as the relevance before, or as what people agreed on after the change."""
+    try:
+        query, pair_id, side = known.of(query_id)
+    except ValueError as error:
+        source.refuse(str(error))
+        return
+    if side == "original":
+        yield Qrel(query, doc_id, relevance)
+        return
+    yield JudgmentRecord(
+        query_id=query,
+        doc_id=doc_id,
+        annotator=ANNOTATOR,
+        relevance=relevance,
+        side=side,
+        pair_id=pair_id,
+        version=1,
+    )

@@ -1,0 +1,75 @@
+"""A prepared query is put together once for each shape, and asked with the values of each call."""
+
+from __future__ import annotations
+
+import pytest
+
+from annotate.models import Membership
+from base.prepared import Prepared, counted, prepared
+from tests import factories
+
+
+@pytest.fixture
+def people(db):
+    """Two projects: ada and carla in one, ben in the other."""
+    tides, dunes = factories.project("tides"), factories.project("dunes")
+    return {
+        "tides": tides.pk,
+        "dunes": dunes.pk,
+        "ada": factories.member(tides, "ada").pk,
+        "carla": factories.lead(tides, "carla").pk,
+        "ben": factories.member(dunes, "ben").pk,
+    }
+
+
+@prepared("project")
+def names(order: str, project: int):
+    return Membership.objects.filter(project=project).order_by(order).values_list("name")
+
+
+def test_each_call_gets_the_rows_of_its_own_values(people):
+    assert names.rows("name", project=people["tides"]) == [("ada",), ("carla",)]
+    assert names.rows("name", project=people["dunes"]) == [("ben",)]
+    assert names.value("-name", project=people["tides"]) == "carla"
+    assert names.value("name", project=0) is None
+
+
+def test_a_query_is_put_together_once_for_each_shape(people):
+    built = []
+
+    def build(order: str, project: int):
+        built.append(order)
+        return names.build(order, project)
+
+    query = Prepared(build, "project")
+    for order in ("name", "-name", "name", "-name"):
+        for project in ("tides", "dunes"):
+            query.rows(order, project=people[project])
+
+    assert built == ["name", "-name"]
+
+
+def test_a_list_of_values_may_have_any_length(people):
+    query = Prepared(
+        lambda project, keys: (
+            Membership.objects.filter(project=project, pk__in=[keys])
+            .order_by("name")
+            .values_list("name")
+        ),
+        "project",
+        "keys",
+    )
+
+    def found(*people_: str) -> list[str]:
+        keys = [people[name] for name in people_]
+        return [name for (name,) in query.rows(project=people["tides"], keys=keys)]
+
+    assert found("carla", "ada", "ben") == ["ada", "carla"]
+    assert found("ada") == ["ada"]
+    assert found() == []
+
+
+def test_rows_are_counted(people):
+    rows = Prepared(lambda project: counted(Membership.objects.filter(project=project)), "project")
+
+    assert rows.value(project=people["tides"]) == 2

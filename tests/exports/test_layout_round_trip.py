@@ -1,0 +1,72 @@
+"""What a layout holds comes back into an empty project, and is written from there as it was."""
+
+from __future__ import annotations
+
+import pytest
+
+from annotate.collection import intake
+from annotate.models import Candidate, InstructionPair, Judgment, Query
+from exporters.exports.models import Publication
+from formats.registry import lookup
+from tests import factories
+
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
+
+# They name the project, or count what people said.
+OF_THE_PROJECT = {"README.md", "manifest.json", "task.py"}
+
+
+def load(project, layout, folder):
+    """Load a layout into a project."""
+    report = intake.load(project=project, kind=lookup(layout), arrived=intake.on_disk(str(folder)))
+    assert report.refused == 0, report.problems
+    return report
+
+
+@pytest.fixture
+def published(tides):
+    """The project of tides with a reversed narrative, and with texts that may be published."""
+    Publication.objects.create(project=tides.project, texts=True, licence="CC-BY-4.0")
+    reverse = factories.narrative(tides.pair, side="reversed", text="Plants on land.")
+    tides.say(reverse, tides.pool["B"], tides.ada, 2)
+    tides.say(reverse, tides.pool["B"], tides.ben, 2)
+    InstructionPair.objects.filter(pair_id="302").update(pair_id="302_1")
+    return tides
+
+
+@pytest.mark.parametrize("layout", ["mteb", "hf", "beir"])
+def test_a_layout_comes_back_and_is_written_with_the_same_bytes(layout, published, write):
+    first = write(published.project, layout)
+    other = factories.project("other")
+    Publication.objects.create(project=other, texts=True, licence="CC-BY-4.0")
+
+    load(other, layout, first.folder)
+
+    again = write(other, layout)
+    assert set(first.bytes()) == set(again.bytes())
+    for name, content in first.bytes().items():
+        if name.rpartition("/")[2] not in OF_THE_PROJECT:
+            assert again.bytes()[name] == content, name
+    queries = Query.objects.filter(project=other).values_list("query_id", flat=True)
+    assert set(queries) == {"301", "302"}
+    assert Candidate.objects.filter(query__project=other).count() == 8
+
+
+def test_loading_a_layout_again_changes_nothing(published, write):
+    folder = write(published.project, "mteb").folder
+    other = factories.project("other")
+    load(other, "mteb", folder)
+
+    report = load(other, "mteb", folder)
+
+    assert (report.new, report.changed) == (0, 0)
+
+
+def test_the_published_grades_are_those_of_one_rater_who_is_no_machine(published, write):
+    other = factories.project("other")
+    load(other, "beir", write(published.project, "beir").folder)
+
+    raters = Judgment.objects.filter(narrative__pair__project=other).values_list(
+        "annotator__name", "annotator__is_machine"
+    )
+    assert set(raters) == {("published", False)}

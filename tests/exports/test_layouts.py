@@ -1,0 +1,224 @@
+"""Each layout is a folder in the shape that its reader takes."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from annotate.models import DocumentText
+from exporters.exports.models import Publication
+from tests import factories
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def published(tides):
+    """The project of tides, whose texts may be published."""
+    Publication.objects.create(project=tides.project, texts=True, licence="CC-BY-4.0")
+    return tides
+
+
+def test_mteb_repeats_each_query_before_and_after_the_change(published, write):
+    folder = write(published.project, "mteb")
+
+    assert [row["_id"] for row in folder.records("queries.jsonl")] == [
+        "301-og",
+        "301-changed",
+        "302-og",
+        "302-changed",
+    ]
+    assert folder.records("queries.jsonl")[0]["text"] == "tidal power"
+    instructions = folder.records("instructions.jsonl")
+    assert instructions[1] == {
+        "query-id": "301-changed",
+        "instruction": "Only plants at sea, in use.",
+    }
+    assert len(instructions) == 4
+
+
+def test_mteb_qrels_hold_both_sides_under_the_ids_of_the_queries(published, write):
+    folder = write(published.project, "mteb")
+
+    assert [tuple(row.values()) for row in folder.records("qrels.jsonl")][:9] == [
+        ("301-og", "B", 1),
+        ("301-og", "FT-10", 2),
+        ("301-og", "FT-9", 1),
+        ("301-og", "a", 0),
+        ("301-og", "é", 1),
+        ("301-changed", "B", 0),
+        ("301-changed", "FT-10", 2),
+        ("301-changed", "a", 0),
+        ("301-changed", "é", 0),
+    ]
+
+
+def test_mteb_ranks_every_candidate_and_names_the_changed_ones_without_suffix(published, write):
+    folder = write(published.project, "mteb")
+
+    assert folder.records("top_ranked.jsonl")[:2] == [
+        {"query-id": query, "corpus-ids": ["B", "FT-10", "FT-9", "Z", "a", "é"]}
+        for query in ("301-og", "301-changed")
+    ]
+    assert folder.records("qrel_diff.jsonl")[0] == {"query-id": "301", "corpus-ids": ["B", "é"]}
+
+
+def test_mteb_corpus_holds_the_text_of_every_candidate(published, write):
+    corpus = write(published.project, "mteb").records("corpus.jsonl")
+
+    assert [row["_id"] for row in corpus] == ["B", "C", "D", "FT-10", "FT-9", "Z", "a", "é"]
+    assert corpus[0] == {"_id": "B", "title": "", "text": "Text of B."}
+
+
+def test_texts_stay_back_until_the_lead_publishes_them(tides, write):
+    folder = write(tides.project, "mteb")
+
+    assert folder.records("corpus.jsonl")[0] == {"_id": "B", "title": "", "text": ""}
+    assert "Text of" not in folder["corpus.jsonl"]
+    assert folder.manifest["warnings"][0].startswith("The corpus holds ids alone")
+
+
+def test_a_newer_text_is_the_one_that_is_published(published, write):
+    document = published.pool["B"].document
+    DocumentText.objects.create(document=document, version=2, text="Newer.", length=6)
+    document.text_version = 2
+    document.save()
+
+    corpus = write(published.project, "beir").records("corpus.jsonl")
+
+    assert corpus[0]["text"] == "Newer."
+
+
+def test_mteb_writes_another_sign_for_an_underscore_and_keeps_the_ids_apart(published, write):
+    published.pair.pair_id = "3_1"
+    published.pair.save()
+    other = published.project.pairs.get(query__query_id="302")
+    other.pair_id = "3-1"
+    other.save()
+
+    folder = write(published.project, "mteb")
+
+    assert folder["pair_ids.tsv"] == "pair_id\twritten_as\n3-1\t3-1\n3_1\t3-1-\n"
+    assert folder.records("queries.jsonl")[2]["_id"] == "3-1--og"
+    assert [row["pair_id"] for row in folder.records("pairs.jsonl")] == ["3-1", "3_1"]
+
+
+def test_reversed_narratives_make_a_set_of_their_own(published, write):
+    reverse = factories.narrative(published.pair, side="reversed", text="Plants on land.")
+    published.say(reverse, published.pool["B"], published.ada, 2)
+    published.say(reverse, published.pool["B"], published.ben, 2)
+
+    folder = write(published.project, "mteb")
+
+    assert folder.records("reversed/instructions.jsonl")[1]["instruction"] == "Plants on land."
+    assert folder.records("reversed/qrels.jsonl")[-1] == {
+        "query-id": "301-changed",
+        "corpus-id": "B",
+        "score": 2,
+    }
+    assert "reversed" not in folder["queries.jsonl"]
+
+
+def test_readme_names_the_file_of_each_config(published, write):
+    readme = write(published.project, "mteb")["README.md"]
+
+    assert "- config_name: default\n  data_files:\n  - split: test\n    path: qrels.jsonl" in readme
+    for name in ("corpus", "queries", "instruction", "top_ranked", "qrel_diff"):
+        assert f"- config_name: {name}\n  data_files:\n  - split: {name}\n" in readme
+
+
+def test_the_task_file_is_a_program_whose_revision_is_a_string(published, write):
+    task = write(published.project, "mteb")["task.py"]
+
+    compile(task, "task.py", "exec")
+    assert "class TidesInstructionReranking(Core17InstructionRetrieval):" in task
+    assert '"revision": "local"' in task
+
+
+def test_hf_card_says_licence_agreement_and_limits(published, write):
+    card = write(published.project, "hf")["README.md"]
+
+    assert "license: cc-by-4.0\n" in card
+    assert "- n<1K\n" in card
+    assert "num_examples: 8\n" in card
+    assert "| Krippendorff's alpha |" in card
+    assert "2 documents have a relevance before the change and none after it" in card
+
+
+def test_beir_has_a_split_of_qrels_for_each_side(published, write):
+    folder = write(published.project, "beir")
+
+    assert folder["qrels/original.tsv"].startswith("query-id\tcorpus-id\tscore\n301-og\tB\t1\n")
+    assert folder["qrels/changed.tsv"].startswith("query-id\tcorpus-id\tscore\n301-changed\tB\t0\n")
+    assert folder.records("queries.jsonl")[2] == {
+        "_id": "301-changed",
+        "text": "tidal power Only plants at sea, in use.",
+    }
+
+
+def test_beir_leaves_instructions_out_where_that_is_chosen(published, write):
+    Publication.objects.update(instructions_in_queries=False)
+
+    folder = write(published.project, "beir")
+
+    assert folder.records("queries.jsonl")[2] == {"_id": "301-changed", "text": "tidal power"}
+
+
+def test_ir_datasets_is_a_package_with_queries_of_four_fields(published, write):
+    folder = write(published.project, "ir-datasets")
+
+    assert folder.records("irds_tides/data/queries.changed.jsonl")[0] == {
+        "query_id": "301",
+        "title": "tidal power",
+        "description": "",
+        "narrative": "Only plants at sea, in use.",
+    }
+    assert folder["irds_tides/data/qrels.changed.txt"].startswith("301 0 B 0\n")
+    assert folder["irds_tides/data/candidates.original.run"].startswith("301 Q0 B 1 6 candidates\n")
+    compile(folder["irds_tides/__init__.py"], "__init__.py", "exec")
+
+
+def test_citation_names_creators_licence_and_year(published, write):
+    Publication.objects.update(creators="Curie, Marie\nTide team", publisher="Zenodo", year=2026)
+
+    folder = write(published.project, "citation")
+
+    assert (
+        '- family-names: "Curie"\n  given-names: "Marie"\n- name: "Tide team"'
+        in folder["CITATION.cff"]
+    )
+    record = json.loads(folder[".zenodo.json"])
+    assert record["creators"] == [{"name": "Curie, Marie"}, {"name": "Tide team"}]
+    assert (record["license"], record["publication_date"]) == ("CC-BY-4.0", "2026")
+
+
+def test_the_manifest_counts_what_is_published_and_names_what_is_left_out(published, write):
+    manifest = write(published.project, "beir").manifest
+
+    counts = manifest["counts"]
+    assert counts["layout_pairs"] == 2
+    assert counts["layout_documents"] == 8
+    assert counts["layout_original"] == 7
+    assert counts["layout_without_line"] == 2
+    assert {(one["query_id"], one["why"]) for one in manifest["left_out"]} == {
+        ("1000", "no instruction pair"),
+        ("303", "removed"),
+        ("304", "not written"),
+    }
+
+
+def test_no_layout_names_an_annotator(published, write):
+    Publication.objects.update(creators="Curie, Marie", publisher="Zenodo", year=2026)
+    for member in published.project.memberships.all():
+        member.name = f"person-{member.name}"
+        member.save()
+
+    for layout in ("mteb", "hf", "beir", "ir-datasets", "citation"):
+        for name, content in write(published.project, layout).bytes().items():
+            assert b"person-" not in content, (layout, name)
+
+
+def test_the_same_rows_give_the_same_bytes(published, write):
+    for layout in ("mteb", "hf", "beir", "ir-datasets"):
+        assert write(published.project, layout).bytes() == write(published.project, layout).bytes()

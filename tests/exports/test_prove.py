@@ -1,0 +1,108 @@
+"""A written layout is read by the tools that are installed, and what they read is compared."""
+
+from __future__ import annotations
+
+import json
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from exporters.exports.models import Publication
+from exporters.exports.proof import readers
+from exporters.exports.proof.content import Content
+from exporters.exports.proof.proving import prove
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def folder(tides, write):
+    """Write a layout of the project of tides with texts."""
+    Publication.objects.create(project=tides.project, texts=True, licence="CC-BY-4.0")
+    return lambda layout: write(tides.project, layout).folder
+
+
+def results(proof):
+    return {one["tool"]: one["result"] for one in proof["results"]}
+
+
+def test_ir_measures_and_pytrec_eval_read_every_grade_of_the_qrels(folder):
+    proof = prove(folder("trec"))
+
+    found = results(proof)
+    assert (found["ir_measures"], found["pytrec_eval-terrier"]) == ("same", "same")
+    assert proof["expected"]["qrels changed"]["count"] == 5
+    assert proof["oracle"]["nDCG@10 changed"] == 1.0
+
+
+def test_ir_datasets_reads_what_the_package_registers(folder):
+    pytest.importorskip("ir_datasets")
+
+    assert results(prove(folder("ir-datasets")))["ir_datasets"] == "same"
+
+
+def test_datasets_reads_each_config(folder):
+    pytest.importorskip("datasets")
+
+    for layout in ("mteb", "hf"):
+        assert results(prove(folder(layout)))["datasets"] == "same"
+
+
+def test_a_tool_that_is_not_installed_is_named_with_its_command(folder, monkeypatch):
+    missing = readers.Reader("no-such-tool", ("beir",), lambda _: Content())
+    monkeypatch.setattr("exporters.exports.proof.proving.READERS", [missing])
+
+    (result,) = prove(folder("beir"))["results"]
+
+    assert (result["result"], result["says"]) == ("not installed", ["pip install no-such-tool"])
+
+
+def test_a_tool_that_reads_another_grade_differs(folder, monkeypatch):
+    def wrong(path):
+        found = readers.PLAIN["beir"](path)
+        found.parts.pop("qrels changed")
+        found.qrels.pop("changed")
+        found.grade("changed", "301", "B", 2)
+        return found
+
+    reader = readers.Reader("Django", ("beir",), wrong)
+    monkeypatch.setattr("exporters.exports.proof.proving.READERS", [reader])
+
+    (result,) = prove(folder("beir"))["results"]
+
+    assert result["result"] == "differs"
+    assert result["says"][0] == "qrels changed: 1 read, 5 expected."
+
+
+def test_what_a_tool_raises_is_its_result(folder, monkeypatch):
+    def raises(path):
+        raise KeyError("qid")
+
+    reader = readers.Reader("Django", ("beir",), raises)
+    monkeypatch.setattr("exporters.exports.proof.proving.READERS", [reader])
+
+    with pytest.raises(CommandError, match="A tool did not read"):
+        call_command("prove", str(folder("beir")), stdout=StringIO())
+
+
+def test_the_proof_is_written_beside_the_files_and_a_new_export_replaces_it(folder, tides):
+    path = folder("beir")
+    call_command("prove", str(path), stdout=StringIO())
+
+    assert json.loads((path / "proof.json").read_bytes())["layout"] == "beir"
+    call_command("export", "tides", "beir", "--output", str(path), stdout=StringIO())
+    assert not (path / "proof.json").exists()
+
+
+def test_a_file_that_is_not_what_was_written_is_refused(folder):
+    path = folder("beir")
+    (path / "queries.jsonl").write_text("{}\n")
+
+    with pytest.raises(CommandError, match=r"queries\.jsonl is not the file that the manifest"):
+        call_command("prove", str(path))
+
+
+def test_a_folder_that_no_export_wrote_is_refused(tmp_path):
+    with pytest.raises(CommandError, match=r"has no manifest\.json that an export wrote"):
+        call_command("prove", str(tmp_path))

@@ -1,0 +1,177 @@
+"""How a project is published is set by its leads, and stands in the audit log."""
+
+from __future__ import annotations
+
+import json
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import IntegrityError
+
+from annotate.models import AuditEvent
+from base.errors import Refused
+from exporters.exports.models import Export, Publication
+from exporters.exports.publishing import publication_of, set_publication
+from jobs.runner import JobError
+from tests import factories
+from tests.exports.conftest import released
+
+pytestmark = pytest.mark.django_db
+
+
+def test_texts_stay_back_in_a_new_project():
+    assert publication_of(factories.project()).texts is False
+
+
+def test_a_lead_sets_it_and_the_audit_log_says_what_changed():
+    project = factories.project()
+
+    made = set_publication(
+        project=project,
+        changes={"texts": True, "licence": " CC-BY-4.0 "},
+        by=factories.lead(project),
+    )
+
+    assert (made.texts, made.licence) == (True, "CC-BY-4.0")
+    audit_event = AuditEvent.objects.get(what="publication.changed")
+    assert audit_event.changes == {"texts": [False, True], "licence": ["", "CC-BY-4.0"]}
+
+
+def test_setting_the_same_again_changes_nothing():
+    project = factories.project()
+    for _ in range(2):
+        set_publication(project=project, changes={"licence": "MIT"}, by=None)
+
+    assert AuditEvent.objects.filter(what="publication.changed").count() == 1
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"texts": True}, "Texts are published under a licence."),
+        ({"languages": "English"}, "“English” is no language."),
+        ({"year": 26}, "A year lies between 1900 and 2200."),
+        ({"layouts": ["zip"]}, "“zip” is no layout."),
+    ],
+)
+def test_a_wrong_setting_is_refused_and_nothing_is_saved(changes, sentence):
+    project = factories.project()
+
+    with pytest.raises(Refused, match=sentence):
+        set_publication(project=project, changes=changes, by=None)
+
+    assert not Publication.objects.exists()
+
+
+def test_an_annotator_and_a_lead_of_another_project_are_refused():
+    project, other = factories.project(), factories.project("canals")
+
+    for member in (factories.member(project, "ada"), factories.lead(other, "eve")):
+        with pytest.raises(Refused):
+            set_publication(project=project, changes={"licence": "MIT"}, by=member)
+
+
+def test_the_database_holds_no_texts_without_a_licence():
+    with pytest.raises(IntegrityError):
+        Publication.objects.create(project=factories.project(), texts=True)
+
+
+def test_the_command_sets_and_prints_the_settings():
+    factories.project()
+    out = StringIO()
+
+    call_command(
+        *("publication", "tides", "--texts", "--licence", "CC0-1.0", "--creator", "Curie, Marie"),
+        "--json",
+        stdout=out,
+    )
+
+    settings = json.loads(out.getvalue())
+    assert (settings["texts"], settings["creators"]) == (True, "Curie, Marie")
+    with pytest.raises(CommandError, match="Texts are published under a licence"):
+        call_command("publication", "tides", "--licence", "")
+
+
+def test_a_release_holds_the_layouts_that_were_chosen(tides, tmp_path):
+    set_publication(project=tides.project, changes={"layouts": ["beir"]}, by=tides.carla)
+    release = released(tides, "v1")
+
+    call_command(
+        *("export", "tides", "beir", "--release", "v1", "--output", str(tmp_path / "beir")),
+        stdout=StringIO(),
+    )
+
+    assert release.manifest is not None
+    names = {entry["name"] for entry in release.manifest["files"]}
+    assert {"beir/qrels/changed.tsv", "beir.zip", "beir/manifest.json"} <= names
+    assert (tmp_path / "beir" / "corpus.jsonl").exists()
+    with pytest.raises(CommandError, match="v1 does not hold the format mteb"):
+        call_command(
+            *("export", "tides", "mteb", "--release", "v1", "--output", str(tmp_path / "mteb"))
+        )
+
+
+def test_the_page_says_what_is_published_and_changes_the_settings(tides, client):
+    client.force_login(tides.carla.user)
+    url = "/projects/tides/publication/"
+
+    page = client.get(url).content.decode()
+
+    assert "Titles and texts of documents stay here" in page
+    assert "What would be published now" in page
+    sent = {"texts": "on", "licence": "CC-BY-4.0", "layouts": ["mteb"]}
+    assert client.post(url, sent).status_code == 302
+    made = publication_of(tides.project)
+    assert (made.texts, made.layouts, made.instructions_in_queries) == (True, ["mteb"], False)
+
+
+def test_the_page_refuses_texts_without_a_licence_and_keeps_what_was(tides, client):
+    client.force_login(tides.carla.user)
+
+    answer = client.post("/projects/tides/publication/", {"texts": "on"})
+
+    assert answer.status_code == 422
+    assert "Texts are published under a licence." in answer.content.decode()
+    assert not Publication.objects.exists()
+
+
+def test_a_program_changes_what_it_sends_and_leaves_the_rest(tides, client):
+    set_publication(project=tides.project, changes={"publisher": "Zenodo"}, by=tides.carla)
+    client.force_login(tides.carla.user)
+    url = "/api/v1/projects/tides/publication/"
+
+    answer = client.patch(url, {"year": 2026}, content_type="application/json")
+
+    assert answer.status_code == 200
+    assert (answer.json()["year"], client.get(url).json()["publisher"]) == (2026, "Zenodo")
+    wrong = client.patch(url, {"texts": True}, content_type="application/json")
+    assert (wrong.status_code, wrong.json()["code"]) == (422, "refused")
+
+
+def test_the_button_of_a_layout_writes_it_as_a_job(tides, client, finish_jobs):
+    set_publication(
+        project=tides.project, changes={"texts": True, "licence": "CC0-1.0"}, by=tides.carla
+    )
+    client.force_login(tides.carla.user)
+
+    page = client.post("/projects/tides/exports/", {"format": "mteb"})
+    finish_jobs()
+
+    shown = client.get(page.url).content.decode()
+    assert "qrel_diff.jsonl" in shown
+    assert "documents have a relevance before the change and none after it" in shown
+
+
+def test_a_layout_that_cannot_be_written_fails_with_its_sentence_and_offers_nothing(
+    tides, client, finish_jobs
+):
+    client.force_login(tides.carla.user)
+
+    page = client.post("/projects/tides/exports/", {"format": "citation"})
+    with pytest.raises(JobError):
+        finish_jobs()
+
+    shown = client.get(page.url).content.decode()
+    assert "This cannot be written: a citation needs creators" in shown
+    assert Export.objects.get().folder == ""

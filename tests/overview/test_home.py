@@ -1,0 +1,109 @@
+"""Home shows a person's work project by project, and what the next task is."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from annotate.judging import actions
+from annotate.judgments import assignments
+from annotate.models import Assignment
+from tests import factories
+
+
+def a_query(project, query_id, *relevances, altered="Only plants at sea count."):
+    """A query with a document for each relevance; its pair."""
+    query = factories.query(project, query_id)
+    for place, relevance in enumerate(relevances):
+        factories.candidate(query, f"D{query_id}-{place}", prior=relevance)
+    return factories.pair(query, altered=altered)
+
+
+@pytest.fixture
+def ada(db, client):
+    member = factories.member(factories.project("tides"), "ada")
+    client.force_login(member.user)
+    return member
+
+
+def home(client):
+    return client.get(reverse("annotate:home"))
+
+
+def headings(page: str) -> list[str]:
+    return [
+        " ".join(re.sub(r"<[^>]+>", "", heading).split())
+        for heading in re.findall(r"<h3>(.*?)</h3>", page, re.DOTALL)
+    ]
+
+
+def test_the_next_task_to_judge_says_how_many_documents_it_has(ada, client):
+    # Of the three, two were relevant: those are put before judges.
+    a_query(ada.project, "301", 1, 2, 0)
+
+    assert "Judge, 2 documents" in headings(home(client).content.decode())
+
+
+def test_work_stands_below_its_project_and_projects_with_work_come_first(ada, client):
+    empty = factories.project("alps")
+    other = factories.project("zebras")
+    for project in (empty, other):
+        project.memberships.create(user=ada.user, name="ada", role="annotator")
+    a_query(other, "9", 1)
+
+    page = home(client).content.decode()
+
+    names = re.findall(r'<h2 id="project-\d+"><a[^>]*>(.*?)</a>', page)
+    assert names == ["Zebras", "Alps", "Tides"]
+
+
+def test_what_was_judged_today_is_counted(ada, client):
+    pair = a_query(ada.project, "301", 1, 1)
+    assignments.take(pair=pair, task=Assignment.Task.JUDGE, by=ada)
+    candidate = pair.query.candidates.order_by("pk")[0]
+    actions.judge(narrative=factories.altered(pair), candidate=candidate, relevance=1, by=ada)
+
+    assert "1 document judged today" in home(client).content.decode()
+
+
+def test_annotators_are_not_told_of_the_worker(ada, client):
+    assert "worker_known" not in home(client).context
+
+
+def test_leads_see_how_far_their_project_is(ada, client):
+    a_query(ada.project, "301", 1)
+    client.force_login(factories.lead(ada.project).user)
+
+    response = home(client)
+
+    assert response.context["projects"][0]["judging"].wanted == 2
+    assert "0 of 2" in response.content.decode()
+
+
+def test_one_query_names_the_documents_of_all_projects(ada, client):
+    def queries() -> int:
+        with CaptureQueriesContext(connection) as captured:
+            home(client)
+        return sum("everything" in query["sql"] for query in captured)
+
+    a_query(ada.project, "301", 1)
+    before = queries()
+    other = factories.project("zebras")
+    other.memberships.create(user=ada.user, name="ada", role="annotator")
+    a_query(other, "9", 1)
+
+    assert (before, queries()) == (1, 1)
+
+
+def test_what_needs_me_has_a_line_for_each_kind_of_task(ada, client):
+    for query_id in ("301", "302", "303"):
+        pair = a_query(ada.project, query_id, 1)
+        assignments.take(pair=pair, task=Assignment.Task.JUDGE, by=ada)
+
+    page = client.get(reverse("annotate:project", args=["tides"]))
+
+    assert [(todo.text, todo.counted) for todo in page.context["todo"]] == [("Judge", "3 tasks")]

@@ -1,0 +1,60 @@
+"""How many queries the first pages ask: as many for a large project as for a small one."""
+
+from __future__ import annotations
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from tests import factories
+
+
+@pytest.fixture
+def carla(db):
+    client = Client()
+    client.force_login(factories.user("carla"))
+    return client
+
+
+def made(slug: str, *, queries: int, documents: int):
+    """A project that carla leads: ada and ben have judged all of it, and differ on it."""
+    project = factories.project(slug)
+    factories.lead(project)
+    people = [factories.member(project, name) for name in ("ada", "ben")]
+    for number in range(queries):
+        pair = factories.pair(query := factories.query(project, f"{300 + number}"))
+        narrative = factories.altered(pair)
+        for person in people:
+            factories.assignment(pair, person)
+        for _ in range(documents):
+            candidate = factories.candidate(query)
+            for relevance, person in enumerate(people):
+                factories.judgment(narrative, candidate, person, relevance)
+    return project
+
+
+def queries_of(client: Client, path: str) -> int:
+    client.get(path)
+    with CaptureQueriesContext(connection) as asked:
+        answer = client.get(path)
+    assert answer.status_code == 200
+    return len(asked)
+
+
+def test_the_project_page_asks_the_same_queries_however_much_was_judged(carla):
+    made("small", queries=1, documents=1)
+    made("large", queries=3, documents=3)
+
+    small, large = (queries_of(carla, f"/projects/{slug}/") for slug in ("small", "large"))
+
+    assert small == large
+    assert large <= 47
+
+
+def test_home_asks_at_most_fifteen_queries_for_a_further_project(carla):
+    made("first", queries=1, documents=1)
+    one = queries_of(carla, "/")
+    made("second", queries=2, documents=2)
+
+    assert queries_of(carla, "/") - one <= 15
