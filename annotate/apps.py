@@ -27,7 +27,9 @@ class AnnotateConfig(AppConfig):
             judgment_chain,
         )
         from annotate.judgments.intake import Statements
-        from annotate.pairs.intake import Pairs, Topics, reopen_judging
+        from annotate.pairs.intake.pairs import Pairs
+        from annotate.pairs.intake.shared import reopen_judging
+        from annotate.pairs.intake.topics import Topics
         from annotate.pairs.longest import longest_conditions
         from annotate.people import members
         from annotate.projects import audit_log_chain, audit_log_page, chain, rules

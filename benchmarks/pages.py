@@ -117,8 +117,8 @@ def fill(share: float) -> dict[str, Any]:
             for pair, narrative, candidates in pools:
                 assigned = rng.sample(members, 4)
                 Assignment.objects.bulk_create(
-                    Assignment(pair=pair, task="judge", seat=seat, member=one, touched_at=now)
-                    for seat, one in enumerate(assigned, start=1)
+                    Assignment(pair=pair, task="judge", seat=assignment, member=one, touched_at=now)
+                    for assignment, one in enumerate(assigned, start=1)
                 )
                 judgments += [
                     Judgment(

@@ -12,10 +12,12 @@ from collections.abc import Iterable, Iterator
 from typing import IO
 
 from formats.fields import Fields, objects, to_json
+from formats.folders import Folder
 from formats.jsonl import doc_of
+from formats.limits import check_id
 from formats.reading import Pairs, Seen, parse_relevance, reader
 from formats.records import Doc, Qrel, Topic
-from formats.source import Folder, Source, check_id
+from formats.source import Source
 
 
 @reader("beir", "query, document or qrels line")

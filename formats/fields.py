@@ -9,8 +9,9 @@ from datetime import UTC, datetime, timedelta
 from itertools import chain
 from typing import Any, NoReturn
 
+from formats.limits import MAX_WHOLE, check_id, check_text, excerpt, json_name
 from formats.reading import parse_relevance
-from formats.source import MAX_WHOLE, Source, check_id, check_text, excerpt, json_name
+from formats.source import Source
 
 
 def _no_constant(name: str) -> NoReturn:

@@ -11,9 +11,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from formats.fields import Fields, NotJson, list_items, parse_json
+from formats.folders import Folder
+from formats.limits import check_id, excerpt, json_name
 from formats.reading import reader
 from formats.records import Claim, Doc, NarrativeRecord, PairRecord, Qrel, Topic
-from formats.source import Folder, Source, check_id, excerpt, json_name
+from formats.source import Source
 from formats.tables import markup_of, title_of
 
 LIST = "query_instruction.json"

@@ -13,6 +13,8 @@ from typing import NamedTuple
 
 from formats.beir import corpus_of, qrels_of
 from formats.fields import Fields, items, objects
+from formats.folders import Folder
+from formats.limits import json_name
 from formats.reading import Pairs, Seen, reader
 from formats.records import (
     Doc,
@@ -23,7 +25,7 @@ from formats.records import (
     RunLine,
     Topic,
 )
-from formats.source import Folder, Source, json_name
+from formats.source import Source
 
 RATER = "infosearch-claims"
 # The tag of a run: the files name none.

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import IO
 
 from formats.fields import Fields, objects, to_json
+from formats.limits import check_id, json_name
 from formats.reading import Seen, reader, write_lines
 from formats.records import (
     ANSWERS,
@@ -35,7 +36,7 @@ from formats.records import (
     VerdictRecord,
     writer_of,
 )
-from formats.source import Source, check_id, json_name
+from formats.source import Source
 from formats.tables import markup_of
 
 # --- documents ------------------------------------------------------------------------------------

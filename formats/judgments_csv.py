@@ -9,9 +9,10 @@ from typing import IO
 
 from formats.csv_rows import NAMELESS, csv_rows
 from formats.fields import Fields
+from formats.limits import check_id, check_text, excerpt
 from formats.reading import line_ends, reader
 from formats.records import PRESSED, SIDES, JudgmentRecord
-from formats.source import Source, check_id, check_text, excerpt
+from formats.source import Source
 
 COLUMNS = (
     "query_id",

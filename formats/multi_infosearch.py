@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from formats.fields import Fields, items, objects
+from formats.limits import check_id, json_name
 from formats.reading import Seen, reader
 from formats.records import (
     ConditionRecord,
@@ -23,7 +24,7 @@ from formats.records import (
     Topic,
     VerdictRecord,
 )
-from formats.source import Source, check_id, json_name
+from formats.source import Source
 
 # Types of the documents of query-doc.json -> the relevance they come with.
 TYPES = {"positive": 1, "hard_negative": 0}

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from formats.csv_rows import csv_rows
 from formats.fields import Fields
+from formats.limits import excerpt
 from formats.reading import reader
 from formats.records import (
     ConditionRecord,
@@ -24,7 +25,7 @@ from formats.records import (
     Topic,
     VerdictRecord,
 )
-from formats.source import Source, excerpt
+from formats.source import Source
 
 RATER = "multiconir-claims"
 MOST = 20

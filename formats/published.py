@@ -13,7 +13,9 @@ from typing import NamedTuple
 from formats import beir
 from formats.beir import corpus_of, qrels_of
 from formats.fields import objects
+from formats.folders import Folder
 from formats.jsonl import read_pairs
+from formats.limits import check_id
 from formats.reading import Pairs, Seen, reader
 from formats.records import (
     Doc,
@@ -24,7 +26,7 @@ from formats.records import (
     Qrel,
     Topic,
 )
-from formats.source import Folder, Source, check_id
+from formats.source import Source
 
 # Who the agreed grades of a published set are from: people, whose own answers are not published.
 ANNOTATOR = "published"

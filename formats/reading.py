@@ -9,7 +9,9 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import wraps
 from typing import IO, Any, TypeVar
 
-from formats.source import HEAD, Folder, Source, excerpt, json_name
+from formats.folders import Folder
+from formats.limits import excerpt, json_name
+from formats.source import HEAD, Source
 
 MAX_RECORD = 64 * 1024 * 1024
 """Characters of one record that goes over many lines (a document, a topic)."""

@@ -22,8 +22,13 @@ from formats import (
     rubrics,
     smart,
     topics_json,
-    trec,
+    trec_docs,
+    trec_qrels,
+    trec_run,
+    trec_topics,
+    trec_topics_xml,
 )
+from formats.folders import Folder, open_folder
 from formats.records import (
     AdjudicationRecord,
     Claim,
@@ -40,7 +45,7 @@ from formats.records import (
     RunLine,
     Topic,
 )
-from formats.source import Folder, Source, open_folder, open_source
+from formats.source import Source, open_source
 
 
 class UnknownFormat(KeyError):
@@ -89,8 +94,8 @@ _ALL = (
         "Queries with title, description and narrative, as TREC's ad hoc tracks have them.",
         "file",
         (Topic,),
-        trec.read_topics,
-        trec.write_topics,
+        trec_topics.read_topics,
+        trec_topics.write_topics,
         (".txt", ".topics", ".sgml"),
         "told",
     ),
@@ -100,8 +105,8 @@ _ALL = (
         "Queries as <topic number>, as TREC-COVID and the web track have them.",
         "file",
         (Topic,),
-        trec.read_topics_xml,
-        trec.write_topics_xml,
+        trec_topics_xml.read_topics_xml,
+        trec_topics_xml.write_topics_xml,
         (".xml",),
         "told",
     ),
@@ -122,8 +127,8 @@ _ALL = (
         "Earlier relevance: query, iteration, document, relevance.",
         "file",
         (Qrel,),
-        trec.read_qrels,
-        trec.write_qrels,
+        trec_qrels.read_qrels,
+        trec_qrels.write_qrels,
         (".txt", ".qrels", ".test"),
         "refused",
     ),
@@ -133,8 +138,8 @@ _ALL = (
         "A system's ranking: query, Q0, document, rank, score, tag.",
         "file",
         (RunLine,),
-        trec.read_run,
-        trec.write_run,
+        trec_run.read_run,
+        trec_run.write_run,
         (".run", ".txt", ".test"),
         "told",
     ),
@@ -144,8 +149,8 @@ _ALL = (
         "Documents in SGML: <DOC>, <DOCNO>, <TEXT>.",
         "file",
         (Doc,),
-        trec.read_docs,
-        trec.write_docs,
+        trec_docs.read_docs,
+        trec_docs.write_docs,
         (".sgml", ".trec", ".txt"),
         "told",
     ),

@@ -8,9 +8,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import IO, Any
 
 from formats.fields import NotJson, parse_json, to_json
+from formats.limits import check_text, excerpt, json_name
 from formats.reading import Seen, reader, write_lines
 from formats.records import CriterionRecord, LevelRecord, RubricRecord
-from formats.source import Source, check_text, excerpt, json_name
+from formats.source import Source
 
 # A rubric is a page; what is longer is no rubric.
 MAX_LENGTH = 200_000

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from formats.limits import check_id
 from formats.reading import (
     MAX_RECORD,
     Pairs,
@@ -20,7 +21,7 @@ from formats.reading import (
     tidy,
 )
 from formats.records import Doc, Qrel, Topic
-from formats.source import Source, check_id
+from formats.source import Source
 
 _SECTION = re.compile(r"\.([A-Z])\s*")
 _NUMBER = re.compile(r"\.I[ \t]+(.*)")

@@ -1,4 +1,4 @@
-"""Where readers read from: a file as checked lines (`Source`), several files as a `Folder`.
+"""Where readers read from: a file as checked lines (`Source`).
 
 Everything a stranger's file can do is met here once: gzip, wrong encoding, endless lines, control
 characters, archives that lie. Readers see clean text and say `source.refuse(...)` when a line is
@@ -10,52 +10,28 @@ from __future__ import annotations
 import io
 import re
 import stat
-import zipfile
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from types import TracebackType
 from typing import IO, Protocol
 
+from formats.limits import MAX_BLANK, MAX_LINE, MAX_WHOLE, SURROGATE, printable
+from formats.problems import FormatError, LeftOut, Problems
 from formats.unpacking import (
     CHUNK,
     GZIP,
-    MAX_RATIO,
-    MAX_UNPACKED,
-    NO_ZIP,
-    ZIP_METHODS,
     Budget,
     Unreadable,
-    ZipEntry,
     inflated,
-    open_zip,
 )
 from formats.unpacking import (
     HEAD as MAGIC,
 )
 
-MAX_LINE = 16 * 1024 * 1024
-MAX_WHOLE = 256 * 1024 * 1024
-MAX_PROBLEMS = 1_000
-MAX_ID = 255
-MAX_BLANK = 100_000
-"""Blank lines of a file, besides ten for each line that holds something."""
-
 HEAD = 4_096
-# Folders that belong inside a format's folder, so that none of them is the folder itself.
-PARTS = ("qrels", "tables")
-# An archive whose files come to no more is no bomb, however tightly it is packed.
-SMALL_ARCHIVE = 64 * 1024 * 1024
-
-# What a text may not hold: control characters other than tab, line feed, form feed and carriage
-# return. PostgreSQL refuses NUL, terminals obey escape, and a stray one means a binary file.
-_CONTROL = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f]")
 _CONTROL_IN_LINE = re.compile("[\x00-\x08\x0b\x0d-\x1f\x7f]")
 _CONTROL_BYTES = bytes(code for code in range(128) if _CONTROL_IN_LINE.match(chr(code)))
-_SURROGATE = re.compile("[\ud800-\udfff]")
-# What parts columns, here and in trec_eval.
-_WHITE_SPACE = re.compile("[ \t-\r]")
-_CONTROL_IN_ID = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 _CR_ALONE = (
     "the lines end in CR alone, as on old Macs; save the file with LF or CR LF at the ends of lines"
@@ -72,130 +48,6 @@ _FOREIGN_MAGIC = (
     (b"SQLite format 3\x00", "this is an SQLite database, not a text file"),
     (b"%PDF-", "this is a PDF, not a text file"),
 )
-
-
-class FormatError(Exception):
-    """A file that cannot be read as what it is said to be, with the place and the line.
-
-    `line` counts from 1 and is None where the fault is the file's as a whole.
-    """
-
-    def __init__(
-        self, message: str, *, file: str = "", line: int | None = None, text: str | None = None
-    ) -> None:
-        super().__init__(message, file, line, text)
-        self.message = message
-        self.file = file
-        self.line = line
-        self.text = text
-
-    def __str__(self) -> str:
-        place = self.file if self.line is None else f"{self.file}, line {self.line}"
-        sentence = f"{place}: {self.message}" if place else self.message
-        return sentence if not self.text else f"{sentence}: {excerpt(self.text)}"
-
-
-def excerpt(text: str, length: int = 120) -> str:
-    """The beginning of `text` on one line, for a sentence; what cannot be printed is escaped."""
-    short = text if len(text) <= length else text[:length] + "…"
-    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in short)
-
-
-def check_id(value: object, what: str) -> str:
-    """`value` as an id, or ValueError with a sentence.
-
-    An id is text of 1 to MAX_ID characters without blanks, tabs, line ends and control characters.
-    White space outside of ASCII (a no-break space) is part of an id: nothing splits columns at it.
-    """
-    if not isinstance(value, str):
-        raise ValueError(f"{what} must be text, not {json_name(value)}")
-    if not value:
-        raise ValueError(f"{what} is empty")
-    if _WHITE_SPACE.search(value):
-        raise ValueError(f"{what} {excerpt(repr(value), 40)} holds white space")
-    if len(value) > MAX_ID:
-        raise ValueError(f"{what} {excerpt(repr(value), 40)} is longer than {MAX_ID} characters")
-    if _CONTROL_IN_ID.search(value):
-        raise ValueError(f"{what} {excerpt(repr(value), 40)} holds a control character")
-    return value
-
-
-def check_text(value: str, what: str) -> str:
-    """`value`, or ValueError with a sentence where it holds control characters or half a pair."""
-    if match := _CONTROL.search(value):
-        raise ValueError(f"{what} holds the control character U+{ord(match[0]):04X}")
-    if match := _SURROGATE.search(value):
-        raise ValueError(f"{what} holds half of a surrogate pair, U+{ord(match[0]):04X}")
-    return value
-
-
-def json_name(value: object) -> str:
-    """What JSON calls a value of this type, for a sentence."""
-    names = {
-        type(None): "null",
-        bool: "true or false",
-        int: "a number",
-        float: "a number",
-        str: "text",
-        list: "a list",
-    }
-    return names.get(type(value), "an object")
-
-
-def printable(name: str) -> str:
-    """The name of a file as it can be shown and kept: controls and stray bytes as escapes."""
-    return _CONTROL_IN_ID.sub(lambda found: repr(found[0])[1:-1], name)
-
-
-class Problems:
-    """The problems of one input: the first `limit` are kept, all are counted."""
-
-    def __init__(self, *, collect: bool, limit: int = MAX_PROBLEMS) -> None:
-        self.collect = collect
-        self.limit = limit
-        self.shown: list[FormatError] = []
-        self.count = 0
-
-    def report(self, error: FormatError) -> None:
-        """Raise `error`; or keep it and go on, where problems are collected."""
-        self.count += 1
-        if len(self.shown) < self.limit:
-            self.shown.append(error)
-        if not self.collect:
-            raise error
-
-
-class LeftOut:
-    """Fields that records of a file have and its format does not keep: how many have each.
-
-    Of an endless number of names the first MOST are told apart.
-    """
-
-    MOST = 100
-
-    def __init__(self) -> None:
-        self._counts: dict[tuple[str, str], int] = {}
-
-    def add(self, part: str, field: str) -> None:
-        """Count one record whose field is not kept; `part` is the file of a folder, or empty."""
-        key = (part, excerpt(field, 60))
-        if key not in self._counts and len(self._counts) >= self.MOST:
-            key = ("", "(others)")
-        self._counts[key] = self._counts.get(key, 0) + 1
-
-    def sentences(self) -> list[str]:
-        """What is not kept: one sentence for the fields that as many records have."""
-        alike: dict[tuple[str, int], list[str]] = {}
-        for (part, field), count in self._counts.items():
-            alike.setdefault((part, count), []).append(f"“{field}”")
-        return [_not_kept(part, count, fields) for (part, count), fields in alike.items()]
-
-
-def _not_kept(part: str, count: int, fields: list[str]) -> str:
-    records = f"{count:,} record{'' if count == 1 else 's'}" + (f" of {part}" if part else "")
-    if len(fields) == 1:
-        return f"the field {fields[0]} of {records} is not kept"
-    return f"the fields {', '.join(fields[:-1])} and {fields[-1]} of {records} are not kept"
 
 
 class Input(ABC):
@@ -525,231 +377,24 @@ def _clean(body: bytes) -> str | None:
         return None
 
 
-class Folder(Input):
-    """Several files under one name. Subclasses say which there are and how to open one."""
-
-    def __init__(self, name: str, *, collect: bool = False, max_line: int = MAX_LINE) -> None:
-        self.name = printable(name)
-        self.max_line = max_line
-        self._problems = Problems(collect=collect)
-        self._budget = Budget()
-        self.left_out = LeftOut()
-        self._current: Source | None = None
-
-    @property
-    def place(self) -> tuple[str, int | None]:
-        return (self.name, None) if self._current is None else self._current.place
-
-    @property
-    def refused(self) -> int:
-        """How many problems the folder had."""
-        return self._problems.count
-
-    def refuse(self, message: str, *, line: int | None = None, text: str | None = None) -> None:
-        if self._current is None:
-            self._problems.report(FormatError(message, file=self.name, line=line, text=text))
-        else:
-            self._current.refuse(message, line=line, text=text)
-
-    def refuse_all(self, message: str) -> None:
-        self._problems.report(FormatError(message, file=self.name))
-
-    @abstractmethod
-    def names(self) -> list[str]:
-        """Every file in it as `folder/file` with forward slashes, sorted; no folders."""
-
-    def source(self, name: str) -> Source:
-        """The file `name`, sharing this folder's problems; the one before it is closed.
-
-        KeyError where there is no such file.
-        """
-        self.close_current()
-        file = f"{self.name}/{printable(name)}"
-        try:
-            stream = self._stream(name)
-        except Unreadable as error:
-            raise FormatError(str(error), file=file) from error
-        self._current = Source(
-            stream,
-            file,
-            max_line=self.max_line,
-            problems=self._problems,
-            budget=self._budget,
-            left_out=self.left_out,
-            part=printable(name),
-        )
-        return self._current
-
-    @abstractmethod
-    def _stream(self, name: str) -> Readable:
-        """The bytes of a file; KeyError where there is no such file."""
-
-    def close_current(self) -> None:
-        """Close the file that is being read, if any; `place` still names it."""
-        if self._current is not None:
-            self._current.close()
-
-    def close(self) -> None:
-        self.close_current()
-
-    def __enter__(self) -> Folder:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
-
-class DirectoryFolder(Folder):
-    """A folder of the file system. Links in it are not seen: they could lead out of it."""
-
-    def __init__(self, path: Path, *, collect: bool = False, max_line: int = MAX_LINE) -> None:
-        super().__init__(str(path), collect=collect, max_line=max_line)
-        self.path = path
-        self._names: dict[str, Path] | None = None
-
-    def _files(self) -> dict[str, Path]:
-        if self._names is None:
-            found = (p for p in self.path.rglob("*") if p.is_file() and not p.is_symlink())
-            self._names = {p.relative_to(self.path).as_posix(): p for p in found}
-        return self._names
-
-    def names(self) -> list[str]:
-        return sorted(self._files())
-
-    def _stream(self, name: str) -> IO[bytes]:
-        return _opened(self._files()[name])
-
-
-class ZipFolder(Folder):
-    """A zip archive (a stream that can seek) as a folder. Nothing is unpacked to disk.
-
-    Refused as a whole (always raised, also when problems are collected): what is no zip, absolute
-    names and `..`, links, encrypted entries, the same name twice, more than `max_entries` files,
-    more than `max_total` bytes unpacked, a file, or the archive, packed tighter than `max_ratio`.
-    """
-
-    def __init__(
-        self,
-        stream: IO[bytes],
-        name: str,
-        *,
-        collect: bool = False,
-        max_line: int = MAX_LINE,
-        max_entries: int = 200_000,
-        max_total: int = MAX_UNPACKED,
-        max_ratio: int = MAX_RATIO,
-    ) -> None:
-        super().__init__(name, collect=collect, max_line=max_line)
-        self._bytes = stream
-        try:
-            self._archive = open_zip(stream)
-        except Unreadable as error:
-            raise FormatError(str(error), file=self.name) from error
-        packed = stream.seek(0, io.SEEK_END)
-        most = min(max_total, max(SMALL_ARCHIVE, max_ratio * packed))
-        self._budget = Budget(most)
-        self._entries = self._checked(max_entries, most, max_ratio)
-
-    def _checked(
-        self, max_entries: int, max_total: int, max_ratio: int
-    ) -> dict[str, zipfile.ZipInfo]:
-        infos = self._archive.infolist()
-        if not all(info.filename for info in infos):
-            raise FormatError("the archive holds an entry without a name", file=self.name)
-        infos = [info for info in infos if not info.is_dir()]
-        if len(infos) > max_entries:
-            raise FormatError(f"more than {max_entries:,} files in the archive", file=self.name)
-        if sum(info.file_size for info in infos) > max_total:
-            raise FormatError(
-                f"the archive unpacks to more than {max_total:,} bytes", file=self.name
-            )
-        entries: dict[str, zipfile.ZipInfo] = {}
-        for info in infos:
-            path = self._checked_path(info, max_ratio)
-            # What the Mac's archiver adds beside each file.
-            if path.startswith("__MACOSX/") or path.rpartition("/")[2] == ".DS_Store":
-                continue
-            if path in entries:
-                raise FormatError(f"the entry {excerpt(repr(path))} occurs twice", file=self.name)
-            entries[path] = info
-        tops = {path.partition("/")[0] for path in entries}
-        if len(tops) == 1 and tops.isdisjoint(PARTS) and all("/" in path for path in entries):
-            # A zipped folder usually holds the folder itself.
-            return {path.partition("/")[2]: info for path, info in entries.items()}
-        return entries
-
-    def _checked_path(self, info: zipfile.ZipInfo, max_ratio: int) -> str:
-        path = PurePosixPath(info.filename.replace("\\", "/"))
-        shown = f"the entry {excerpt(repr(info.filename))}"
-        if path.is_absolute() or re.match("[A-Za-z]:/", str(path)) or ".." in path.parts:
-            raise FormatError(f"{shown} leads out of the archive", file=self.name)
-        if stat.S_ISLNK(info.external_attr >> 16):
-            raise FormatError(f"{shown} is a link", file=self.name)
-        if info.flag_bits & 1:
-            raise FormatError(f"{shown} is encrypted", file=self.name)
-        if info.compress_type not in ZIP_METHODS:
-            raise FormatError(
-                f"{shown} is packed by a method that is not known here "
-                f"(number {info.compress_type}); pack it by deflate",
-                file=self.name,
-            )
-        if not path.parts:
-            raise FormatError(f"{shown} has no name", file=self.name)
-        # Small files of one repeated letter are no bombs.
-        if info.file_size > 1024 * 1024 and info.file_size > max_ratio * info.compress_size:
-            raise FormatError(f"{shown} is packed more than {max_ratio} to 1", file=self.name)
-        return str(path)
-
-    def names(self) -> list[str]:
-        return sorted(self._entries)
-
-    def _stream(self, name: str) -> ZipEntry:
-        return ZipEntry(self._archive, self._entries[name])
-
-    def close(self) -> None:
-        super().close()
-        self._archive.close()
-        self._bytes.close()
-
-
 def open_source(path: str | Path, *, collect: bool = False) -> Source:
     """The file at `path` as a Source named as given; FormatError where there is none."""
-    file = _named(path)
-    if _is_dir(file):
+    file = named(path)
+    if is_dir(file):
         raise FormatError("this is a folder; a file is wanted", file=printable(str(path)))
-    return Source(_opened(file), str(path), collect=collect)
+    return Source(opened(file), str(path), collect=collect)
 
 
-def open_folder(path: str | Path, *, collect: bool = False) -> Folder:
-    """The folder (or zip archive) at `path`; FormatError where there is none."""
-    file = _named(path)
-    if _is_dir(file):
-        return DirectoryFolder(file, collect=collect)
-    stream = _opened(file)
-    try:
-        return ZipFolder(stream, str(path), collect=collect)
-    except FormatError as error:
-        stream.close()
-        if error.message == NO_ZIP:
-            message = "this is a file; a folder or a zip archive is wanted"
-            raise FormatError(message, file=error.file) from error
-        raise
-
-
-def _named(path: str | Path) -> Path:
+def named(path: str | Path) -> Path:
     """The path, where its name can be kept."""
     file = Path(path)
-    if _SURROGATE.search(str(file)):
+    if SURROGATE.search(str(file)):
         raise FormatError("the file's name is not UTF-8; rename it", file=printable(str(file)))
     return file
 
 
-def _is_dir(path: Path) -> bool:
+def is_dir(path: Path) -> bool:
+    """Return whether there is a folder, or raise FormatError."""
     try:
         return path.is_dir()
     except OSError:
@@ -757,7 +402,8 @@ def _is_dir(path: Path) -> bool:
         return False
 
 
-def _opened(path: Path) -> IO[bytes]:
+def opened(path: Path) -> IO[bytes]:
+    """Open a file to read its bytes, or raise FormatError."""
     name = printable(str(path))
     try:
         if not stat.S_ISREG(path.stat().st_mode):

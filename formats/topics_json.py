@@ -6,9 +6,10 @@ from collections.abc import Iterable, Iterator
 from typing import IO
 
 from formats.fields import Fields, NotJson, parse_json, to_json
+from formats.limits import MAX_WHOLE, check_id, json_name
 from formats.reading import Seen, reader, write_lines
 from formats.records import Topic
-from formats.source import MAX_WHOLE, Source, check_id, json_name
+from formats.source import Source
 
 _IDS = ("query_id", "id", "_id", "qid", "topic_id", "number")
 

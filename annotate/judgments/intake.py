@@ -19,7 +19,8 @@ from annotate.collection.spans import Span
 from annotate.judgments import adjudication_chain, judgment_chain
 from annotate.judgments.evidence import checked
 from annotate.judgments.models import Adjudication, Flag
-from annotate.pairs.intake import MAX_NAME, Pairs, refuse_other_query
+from annotate.pairs.intake.pairs import Pairs
+from annotate.pairs.intake.shared import MAX_NAME, refuse_other_query
 from annotate.projects import chain
 from base import bulk
 from formats.records import AdjudicationRecord, Claim, Evidence, FlagRecord, JudgmentRecord

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from annotate.collection.intake import Arrivals, Intake
 from annotate.collection.intake.stale import Beside, Said
-from annotate.pairs.intake import MAX_NAME, refuse_other_query
+from annotate.pairs.intake.shared import MAX_NAME, refuse_other_query
 from annotate.projects import chain
 from audit.reviews import chain_content as sums
 from audit.reviews import rubrics

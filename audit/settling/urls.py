@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from django.urls import path
 
+from audit.settling.views import check, judgment, names, rejudge, review, verdict
 from audit.settling.views import many as bulk
 from audit.settling.views import queue as disagreements
-from audit.settling.views import rejudge
-from audit.settling.views import settle as settling
 
 urlpatterns = [
     path("projects/<slug:slug>/disagreements/", disagreements.disagreements, name="disagreements"),
@@ -26,12 +25,12 @@ urlpatterns = [
     ),
     path(
         "narratives/<int:narrative>/candidates/<int:candidate>/disagreement/",
-        settling.disagreement,
+        judgment.disagreement,
         name="disagreement",
     ),
     path(
         "narratives/<int:narrative>/candidates/<int:candidate>/adjudication/withdrawal/",
-        settling.adjudication_withdrawal,
+        judgment.adjudication_withdrawal,
         name="adjudication_withdrawal",
     ),
     path(
@@ -46,35 +45,35 @@ urlpatterns = [
     ),
     path(
         "narratives/<int:narrative>/candidates/<int:candidate>/names/",
-        settling.reveal_judges,
+        names.reveal_judges,
         name="reveal_judges",
     ),
     path(
         "conditions/<int:condition>/candidates/<int:candidate>/disagreement/",
-        settling.verdict_disagreement,
+        verdict.verdict_disagreement,
         name="verdict_disagreement",
     ),
     path(
         "conditions/<int:condition>/candidates/<int:candidate>/adjudication/withdrawal/",
-        settling.verdict_withdrawal,
+        verdict.verdict_withdrawal,
         name="verdict_withdrawal",
     ),
     path(
         "narratives/<int:narrative>/disagreement/",
-        settling.review_disagreement,
+        review.review_disagreement,
         name="review_disagreement",
     ),
     path(
         "narratives/<int:narrative>/disagreement/withdrawal/",
-        settling.review_withdrawal,
+        review.review_withdrawal,
         name="review_withdrawal",
     ),
-    path("narratives/<int:narrative>/names/", settling.reveal_auditors, name="reveal_auditors"),
-    path("labels/<int:pk>/disagreement/", settling.check_disagreement, name="check_disagreement"),
+    path("narratives/<int:narrative>/names/", names.reveal_auditors, name="reveal_auditors"),
+    path("labels/<int:pk>/disagreement/", check.check_disagreement, name="check_disagreement"),
     path(
         "labels/<int:pk>/disagreement/withdrawal/",
-        settling.check_disagreement_withdrawal,
+        check.check_disagreement_withdrawal,
         name="check_disagreement_withdrawal",
     ),
-    path("labels/<int:pk>/names/", settling.reveal_checkers, name="reveal_checkers"),
+    path("labels/<int:pk>/names/", names.reveal_checkers, name="reveal_checkers"),
 ]

@@ -38,7 +38,7 @@ from exporters.exports.manifest import Manifest
 from exporters.releases import actions as releasing
 from exporters.releases.models import Release
 from formats.source import open_source
-from formats.trec import read_qrels
+from formats.trec_qrels import read_qrels
 from jobs import queue
 from jobs.models import Job
 from jobs.runner import JobError, LeaseLost, Progress

@@ -14,7 +14,7 @@ from annotate.collection.models import Candidate, Document, DocumentText
 from annotate.projects.models import Project
 from exporters.evaluations.evaluation import Collection, Ranked
 from formats.source import open_source
-from formats.trec import read_topics
+from formats.trec_topics import read_topics
 
 TOPICS = {"before": "topics.original.txt", "after": "topics.changed.txt"}
 

@@ -14,8 +14,9 @@ from django.utils.translation import gettext as _
 
 from annotate.collection.models import Run
 from base.errors import Refused
-from formats.source import FormatError, Source
-from formats.trec import read_run
+from formats.problems import FormatError
+from formats.source import Source
+from formats.trec_run import read_run
 
 SIDES = ("original", "changed", "reversed")
 # Lines of all runs of an evaluation together: what a worker holds in memory at a time.

@@ -12,7 +12,7 @@ from annotate.pairs.models import Condition
 from annotate.projects.models import Project
 from audit.checks.models import Check, Sample, SampleItem
 from audit.checks.queue import with_checks
-from exporters.exports import selection
+from exporters.exports import walking
 from formats.fields import to_json
 from formats.reading import write_lines
 
@@ -77,7 +77,7 @@ class Label(NamedTuple):
 def samples(project: Project) -> Iterator[Drawn]:
     """Yield every sample in the byte order of their names."""
     rows = Sample.objects.filter(project=project).select_related("rater", "created_by")
-    for one in rows.order_by(selection.bytewise("name")):
+    for one in rows.order_by(walking.bytewise("name")):
         items = with_checks(SampleItem.objects.filter(sample=one))
         yield Drawn(
             sample=one.name,
@@ -94,7 +94,7 @@ def samples(project: Project) -> Iterator[Drawn]:
             at_least=one.at_least,
             depth=one.depth,
             below=one.below,
-            runs=list(one.runs.order_by(selection.bytewise("name")).values_list("name", flat=True)),
+            runs=list(one.runs.order_by(walking.bytewise("name")).values_list("name", flat=True)),
             frame=dict(sorted(one.frame.items())),
             shows_claim=one.shows_claim,
             by=one.created_by.name,
@@ -110,13 +110,13 @@ def labels(project: Project) -> Iterator[Label]:
     """
     every = SampleItem.objects.filter(sample__project=project)
     outcomes = dict(with_checks(every).filter(_OVER).order_by().values_list("pk", "outcome"))
-    rows = selection.walk(
+    rows = walking.walk(
         every.order_by(
-            selection.bytewise("sample__name"),
-            selection.bytewise("narrative__pair__pair_id"),
-            selection.bytewise("narrative__side"),
+            walking.bytewise("sample__name"),
+            walking.bytewise("narrative__pair__pair_id"),
+            walking.bytewise("narrative__side"),
             "narrative__version",
-            selection.bytewise("candidate__document__doc_id"),
+            walking.bytewise("candidate__document__doc_id"),
         ),
         "pk",
         "sample__name",
@@ -132,7 +132,7 @@ def labels(project: Project) -> Iterator[Label]:
     )
     numbers: dict[str, int] = {}
     closed = (row for row in rows if row[0] in outcomes)
-    for batch in selection.batches(closed, selection.BATCH):
+    for batch in walking.batches(closed, walking.BATCH):
         said = _said([row[0] for row in batch], numbers)
         for pk, *label in batch:
             checks = tuple(said.get(pk, ()))

@@ -21,8 +21,9 @@ from annotate.pairs.models import Narrative
 from annotate.projects.models import Membership, Project
 from audit.checks.models import Sample, SampleItem
 from audit.checks.queue import with_checks
-from exporters.exports import selection
-from exporters.exports.selection import BATCH, CHUNK, Pair
+from exporters.exports import walking
+from exporters.exports.selection import Pair
+from exporters.exports.walking import BATCH, CHUNK
 
 # Sides in the order in which their files are written, with what stands in their files' names. The
 # altered side has none: its files are those that the others are compared with.
@@ -75,7 +76,7 @@ def raters(project: Project, side: str = Narrative.Side.ALTERED) -> list[Members
     in_force = Narrative.objects.filter(pair__project=project, side=side).current()
     said = Judgment.objects.current().filter(annotator=OuterRef("pk"), narrative__in=in_force)
     machines = Membership.objects.filter(Exists(said), project=project, is_machine=True)
-    return list(machines.order_by(selection.bytewise("name")))
+    return list(machines.order_by(walking.bytewise("name")))
 
 
 def file_names(
@@ -114,7 +115,7 @@ def labels(
     machines = list(
         Membership.objects.filter(project=project, is_machine=True).values_list("pk", flat=True)
     )
-    for batch in selection.batches(of, BATCH):
+    for batch in walking.batches(of, BATCH):
         under = {pair.versions[side].pk: pair for pair in batch}
         checked = _checked(list(under))
         walked = _claims(list(under), machines, rater)
@@ -148,8 +149,8 @@ def _checked(narratives: Sequence[int]) -> dict[tuple[int, int], Found]:
     found: dict[tuple[int, int], Found] = {}
     items = with_checks(
         SampleItem.objects.filter(narrative__in=narratives, sample__asks=Sample.Asks.GRADE)
-    ).order_by("sample__created_at", selection.bytewise("sample__name"))
-    for narrative, candidate, outcome, unjudgeable in selection.walk(
+    ).order_by("sample__created_at", walking.bytewise("sample__name"))
+    for narrative, candidate, outcome, unjudgeable in walking.walk(
         items, "narrative", "candidate", "outcome", "unjudgeable"
     ):
         earlier = found.get((narrative, candidate), Found(None, True))
@@ -168,7 +169,7 @@ def _claims(
     A document that nobody has judged has one row without a grade. In SQL, because a join of claims
     with other judgments of the same document cannot be said through the models.
     """
-    marks, order = selection.marks, selection.byte_order()
+    marks, order = walking.marks, walking.byte_order()
     statement = f"""
         SELECT m.narrative_id, m.candidate_id, d.doc_id, m.relevance, j.relevance, a.relevance
         FROM annotate_judgment m

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from annotate.judgments.models import Judgment
 from annotate.projects.models import Project
 from audit.reviews.models import Review
-from exporters.exports import checks, conditions, notes, repeats, selection
+from exporters.exports import checks, collection, conditions, notes, repeats, selection, statements
 from exporters.exports.files import Writer
 from exporters.exports.manifest import Manifest, compose, facts_of
 from exporters.exports.progress import Report, reported
@@ -31,15 +31,15 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
     tally = selection.tally(project, pairs)
     counts = {"queries": len(queries)}
 
-    newer = selection.documents_with_newer_texts(project)
+    newer = collection.documents_with_newer_texts(project)
     if newer:
         holds = "Documents that have had several texts, every version."
         with into.file("documents.jsonl", holds) as f:
-            write_docs(selection.documents(project, selection.with_newer_texts(project)), f)
+            write_docs(collection.documents(project, collection.with_newer_texts(project)), f)
         counts["documents_with_newer_texts"] = len(newer)
 
     with into.file("pairs.jsonl", "Instruction pairs with every version of their narratives.") as f:
-        counts["pairs"] = write_pairs(selection.pair_records(project), f)
+        counts["pairs"] = write_pairs(collection.pair_records(project), f)
 
     everything = "Every judgment of people and machines, also those that no longer stand."
     standing_ones = "Judgments that stand, as a table, with active time."
@@ -48,22 +48,22 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
         into.file("judgments.csv", standing_ones) as beside,
     ):
         table = JudgmentTable(beside, text_versions=bool(newer))
-        walked = reported(selection.judgments(queries), report)
+        walked = reported(statements.judgments(queries), report)
         counts["judgments"] = write_judgments(_beside(table, walked), f)
         table.close()
 
     said: list[tuple[str, str, Iterable[Said]]] = [
-        ("flags", "What judges said instead of a grade.", selection.flags(queries)),
-        ("adjudications", "Settling decisions.", selection.adjudications(queries)),
-        ("reviews", "Reviews of instructions, with their ratings.", selection.reviews(pairs)),
-        ("decisions", "What became of instructions, and why.", selection.decisions(pairs)),
+        ("flags", "What judges said instead of a grade.", statements.flags(queries)),
+        ("adjudications", "Settling decisions.", statements.adjudications(queries)),
+        ("reviews", "Reviews of instructions, with their ratings.", statements.reviews(pairs)),
+        ("decisions", "What became of instructions, and why.", statements.decisions(pairs)),
     ]
     for name, holds, records in said:
         with into.file(f"{name}.jsonl", holds) as f:
             counts[name] = write_judgments(records, f)
 
     with into.file("rubrics.jsonl", "The project's rubrics; the last is in force.") as f:
-        counts["rubrics"] = write_rubrics(selection.rubrics_of(project), f)
+        counts["rubrics"] = write_rubrics(statements.rubrics_of(project), f)
 
     with into.file("verdicts.jsonl", "Documents and which conditions they meet, by rater.") as f:
         counts["verdicts"] = conditions.write(conditions.documents(project, pairs), f)

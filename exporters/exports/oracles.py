@@ -23,7 +23,7 @@ from exporters.exports.oracle_facts import IR, SEED, SYSTEMS, Result, Values, ju
 from exporters.exports.selection import Pair
 from formats.records import Qrel
 from formats.source import open_source
-from formats.trec import read_qrels
+from formats.trec_qrels import read_qrels
 
 if TYPE_CHECKING:
     from measures import Measurement

@@ -8,7 +8,7 @@ from typing import IO, NamedTuple
 
 from annotate.judgments.models import Repeat
 from annotate.projects.models import Project
-from exporters.exports import selection
+from exporters.exports import walking
 from formats.fields import to_json
 from formats.reading import write_lines
 
@@ -36,14 +36,14 @@ class Twice(NamedTuple):
 def repeats(project: Project) -> Iterator[Twice]:
     """Yield every answer to a repeat that stands, in the order of judgments."""
     rows = Repeat.objects.current().filter(annotator__project=project)
-    for row in selection.walk(
+    for row in walking.walk(
         rows.order_by(
-            selection.bytewise("candidate__query__query_id"),
-            selection.bytewise("candidate__document__doc_id"),
-            selection.bytewise("narrative__pair__pair_id"),
-            selection.bytewise("narrative__side"),
+            walking.bytewise("candidate__query__query_id"),
+            walking.bytewise("candidate__document__doc_id"),
+            walking.bytewise("narrative__pair__pair_id"),
+            walking.bytewise("narrative__side"),
             "narrative__version",
-            selection.bytewise("annotator__name"),
+            walking.bytewise("annotator__name"),
         ),
         "candidate__query__query_id",
         "candidate__document__doc_id",

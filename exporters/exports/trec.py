@@ -12,7 +12,7 @@ from annotate.collection.models import Candidate, Run
 from annotate.judgments.consensus import State
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Membership, Project
-from exporters.exports import claimed, notes, oracle_facts, oracles, selection
+from exporters.exports import claimed, collection, notes, oracle_facts, oracles, selection
 from exporters.exports.files import BUFFER, Writer
 from exporters.exports.manifest import (
     NO_LINE,
@@ -27,7 +27,8 @@ from exporters.exports.progress import Report, reported
 from exporters.exports.selection import Pair, PooledDocument, QueryRow, Tally
 from formats.jsonl import write_docs
 from formats.records import Qrel
-from formats.trec import write_qrels, write_topics
+from formats.trec_qrels import write_qrels
+from formats.trec_topics import write_topics
 
 FORMAT = "trec"
 ALTERED = Narrative.Side.ALTERED
@@ -76,7 +77,7 @@ class _Export:
         # Ids of pairs that have a line in the changed qrels.
         self.paired: set[str] = set()
         self.changed_documents: set[int] = set()
-        self.newer_texts = selection.documents_with_newer_texts(project)
+        self.newer_texts = collection.documents_with_newer_texts(project)
         # Machines that claim something, by side, and claimed labels by what they are counted as.
         self.raters: dict[str, list[Membership]] = {
             side: raters for side in claimed.SIDES if (raters := claimed.raters(project, side))
@@ -129,8 +130,8 @@ class _Export:
         with into.file("pairs.tsv", "Which query each pair belongs to.") as stream:
             self._write_pairs(stream)
         with into.file("documents.changed.jsonl", "The same documents with their texts.") as stream:
-            texts = write_docs(selection.documents(self.project, self.changed_documents), stream)
-        runs = selection.runs(self.project)
+            texts = write_docs(collection.documents(self.project, self.changed_documents), stream)
+        runs = collection.runs(self.project)
         for name, run in _file_names(runs):
             with (
                 run.file.open("rb") as source,
@@ -244,17 +245,17 @@ class _Export:
         changed = self._changed()
         with into.file("topics.original.txt", "The topics of qrels.original.txt.") as stream:
             if changed:
-                write_topics(selection.pair_topics(changed, ORIGINAL), stream)
+                write_topics(collection.pair_topics(changed, ORIGINAL), stream)
             else:
-                write_topics(selection.original_topics(self.queries, self.pairs), stream)
+                write_topics(collection.original_topics(self.queries, self.pairs), stream)
         holds = "All queries, each with the original narrative of its first pair."
         with into.file("topics.original.all.txt", holds) as stream:
-            write_topics(selection.original_topics(self.queries, self.pairs), stream)
+            write_topics(collection.original_topics(self.queries, self.pairs), stream)
         with into.file("topics.changed.txt", "The altered narratives, one a pair.") as stream:
-            write_topics(selection.pair_topics(changed, ALTERED), stream)
+            write_topics(collection.pair_topics(changed, ALTERED), stream)
         if of := selection.written(self.pairs, REVERSED):
             with into.file("topics.reversed.txt", "The reversed narratives, one a pair.") as stream:
-                write_topics(selection.pair_topics(of, REVERSED), stream)
+                write_topics(collection.pair_topics(of, REVERSED), stream)
 
     def _write_claimed(self, side: str) -> None:
         """Write a file for each machine that claims labels on a side, and their narratives."""
@@ -267,7 +268,7 @@ class _Export:
         holds = f"The {side} narratives of claimed labels, one a pair."
         name = f"topics.claimed.{claimed.SIDES[Narrative.Side(side)]}txt"
         with self.into.file(name, holds) as stream:
-            write_topics(selection.pair_topics(of, side), stream)
+            write_topics(collection.pair_topics(of, side), stream)
 
     def _labels(self, of: list[Pair], rater: Membership, side: str) -> Iterator[Qrel]:
         counts = self.claims[side]
@@ -320,7 +321,7 @@ class _Export:
                 left_out=left_out,
                 asked=self.project.overlap_judge,
                 elsewhere=self.elsewhere,
-                differing=selection.differing_originals(self.pairs),
+                differing=collection.differing_originals(self.pairs),
                 texts=texts,
             ),
             pairs=pairs,

@@ -15,7 +15,9 @@ from django.test import Client
 
 from annotate.collection import loading
 from annotate.models import Load
-from formats.source import FormatError, Source, ZipFolder
+from formats.folders import ZipFolder
+from formats.problems import FormatError
+from formats.source import Source
 from tests import factories
 from tests.formats.files import zipped
 from tests.test_permissions import ROUTES, world

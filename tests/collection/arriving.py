@@ -13,8 +13,9 @@ from annotate.collection.intake import Arrived, FileReport
 from annotate.collection.loading import load_file
 from annotate.models import Project
 from base import bulk
+from formats.folders import Folder, ZipFolder
 from formats.registry import Format, lookup
-from formats.source import Folder, Source, ZipFolder
+from formats.source import Source
 
 
 def arrived(content: bytes, name: str = "file.txt") -> Arrived:

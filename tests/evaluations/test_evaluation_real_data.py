@@ -8,7 +8,8 @@ import pytest
 from exporters.evaluations.evaluation import Collection, Prepared, Ranked, evaluate
 from exporters.evaluations.options import read_options
 from formats.source import open_source
-from formats.trec import read_qrels, read_run
+from formats.trec_qrels import read_qrels
+from formats.trec_run import read_run
 
 
 def test_ndcg_before_and_after_on_csfcube_is_that_of_ir_measures(shared_data):

@@ -8,7 +8,8 @@ from django.core.management import call_command
 
 from annotate.models import Project
 from formats.source import open_source
-from formats.trec import read_qrels, read_topics
+from formats.trec_qrels import read_qrels
+from formats.trec_topics import read_topics
 
 
 def test_an_untouched_collection_comes_out_as_it_went_in(db, shared_data, write):

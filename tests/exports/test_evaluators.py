@@ -7,7 +7,8 @@ import pytrec_eval
 from ir_measures import P
 
 from formats.source import open_source
-from formats.trec import read_qrels, read_topics
+from formats.trec_qrels import read_qrels
+from formats.trec_topics import read_topics
 
 CHANGED = {"301": {"B": 0, "FT-10": 2, "a": 0, "é": 0}, "302": {"C": 1}}
 

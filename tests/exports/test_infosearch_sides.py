@@ -13,7 +13,7 @@ from ir_measures import read_trec_qrels
 
 from annotate.models import Candidate, Judgment, Project
 from formats.source import open_source
-from formats.trec import read_topics
+from formats.trec_topics import read_topics
 from tests.exports.conftest import Written
 
 # The documents of each query in the shape of InfoSearch: the first is the one that the instruction

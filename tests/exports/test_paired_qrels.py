@@ -8,7 +8,7 @@ from ir_measures import read_trec_qrels
 from annotate.models import Adjudication, Candidate, Judgment
 from exporters.releases import comparison, contents
 from formats.source import open_source
-from formats.trec import read_topics
+from formats.trec_topics import read_topics
 from tests import factories
 from tests.exports.conftest import LATER, released
 

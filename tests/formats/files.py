@@ -9,8 +9,10 @@ from typing import Any
 
 import pytest
 
+from formats.folders import ZipFolder
+from formats.problems import FormatError
 from formats.registry import lookup
-from formats.source import FormatError, Source, ZipFolder
+from formats.source import Source
 
 
 def zipped(files: Mapping[str, str | bytes]) -> bytes:

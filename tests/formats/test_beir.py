@@ -5,9 +5,9 @@ import zipfile
 
 import pytest
 
+from formats.folders import DirectoryFolder
 from formats.records import Doc, Qrel, Topic
 from formats.registry import lookup
-from formats.source import DirectoryFolder
 from tests.formats.files import read, read_collecting, refusal, written
 
 QUERIES = '{"_id": "q1", "text": "harbours", "metadata": {}}\n'

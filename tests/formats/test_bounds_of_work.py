@@ -8,8 +8,11 @@ import io
 import pytest
 
 from formats import unpacking
+from formats.folders import ZipFolder
+from formats.limits import MAX_BLANK
+from formats.problems import FormatError
 from formats.registry import FORMATS, lookup
-from formats.source import MAX_BLANK, FormatError, Source, ZipFolder
+from formats.source import Source
 from tests.formats.files import refusal, zipped
 
 MIB = 1024 * 1024

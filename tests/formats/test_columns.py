@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from formats.limits import check_id
 from formats.records import Doc, Qrel, RunLine, Topic
-from formats.source import check_id
 from tests.formats.files import read, refusal, written
 
 # White space to Python's `str.split`, part of an id to trec_eval.

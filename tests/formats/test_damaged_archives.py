@@ -9,8 +9,10 @@ import zipfile
 
 import pytest
 
+from formats.folders import ZipFolder, open_folder
+from formats.problems import FormatError
 from formats.registry import lookup
-from formats.source import FormatError, ZipFolder, open_folder, open_source
+from formats.source import open_source
 from tests.formats.files import refusal, zipped
 
 LINES = "".join(f"line {number}\n" for number in range(2_000))

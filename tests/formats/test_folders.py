@@ -6,7 +6,9 @@ import zipfile
 
 import pytest
 
-from formats.source import DirectoryFolder, FormatError, ZipFolder, open_folder, open_source
+from formats.folders import DirectoryFolder, ZipFolder, open_folder
+from formats.problems import FormatError
+from formats.source import open_source
 from tests.formats.files import zipped
 
 

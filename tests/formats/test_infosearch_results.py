@@ -6,9 +6,9 @@ import json
 
 import pytest
 
+from formats.problems import FormatError
 from formats.records import RunLine
 from formats.registry import lookup
-from formats.source import FormatError
 from tests.formats.files import opened, read, refusal
 
 

@@ -7,7 +7,7 @@ import pytest
 from formats.reading import WINDOW
 from formats.records import Qrel
 from formats.source import Source
-from formats.trec import read_qrels
+from formats.trec_qrels import read_qrels
 from tests.formats.files import read, read_collecting, refusal, written
 
 

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from formats.limits import check_id
 from formats.reading import Seen, line_ends, one_line, parse_relevance, tidy, unescape
-from formats.source import check_id
 
 
 @pytest.mark.parametrize(

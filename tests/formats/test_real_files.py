@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from formats.problems import FormatError
 from formats.records import Claim, Doc, JudgmentRecord, PairRecord, Qrel, Topic
 from formats.registry import lookup
-from formats.source import FormatError
 from formats.tables import parse_table
-from formats.trec import by_score
+from formats.trec_run import by_score
 
 
 class File(NamedTuple):

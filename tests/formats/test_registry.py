@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from formats.problems import FormatError
 from formats.registry import FORMATS, UnknownFormat, lookup
-from formats.source import FormatError, Source
+from formats.source import Source
 
 DOCUMENTATION = Path(__file__).parents[2] / "docs" / "formats.md"
 

@@ -41,7 +41,7 @@ from formats.records import (
     writer_of,
 )
 from formats.registry import FORMATS
-from formats.trec import _TOPIC_TAG
+from formats.trec_topics import _TOPIC_TAG
 from tests.formats.files import opened
 
 # Letters of several scripts, what formats use as marks, and no controls.

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from formats.records import RunLine
-from formats.trec import by_score
+from formats.trec_run import by_score
 from tests.formats.files import read, read_collecting, refusal, written
 
 

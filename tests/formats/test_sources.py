@@ -6,7 +6,8 @@ import tracemalloc
 
 import pytest
 
-from formats.source import FormatError, Source
+from formats.problems import FormatError
+from formats.source import Source
 
 
 def lines_of(data: bytes, **options) -> list[str]:

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import pytest
 
+from formats.problems import LeftOut
 from formats.registry import FORMATS
-from formats.source import LeftOut
 from tests.formats.files import opened, read_collecting, refusal
 
 

@@ -9,7 +9,7 @@ import pytest
 from django.apps import apps
 
 from annotate.models import InstructionPair, Narrative
-from exporters.exports.selection import pair_records
+from exporters.exports.collection import pair_records
 from tests import factories
 from tests.collection.arriving import jsonl, load, problems
 from tests.programs import Program

@@ -20,7 +20,7 @@ from audit.reviews.rejected import rejected
 from audit.settling import queue as disagreements
 from base.errors import Refused
 from exporters.exports.selection import pairs as pairs_of
-from exporters.exports.selection import reviews as exported
+from exporters.exports.statements import reviews as exported
 from formats.jsonl import read_judgments
 from formats.source import Source
 from tests import factories

@@ -16,7 +16,7 @@ from audit.reviews.actions import save_ratings, submit_review
 from audit.reviews.passes import in_force
 from audit.reviews.texts_at_hand import at_hand, texts_of
 from base.errors import Stale
-from exporters.exports import selection
+from exporters.exports import statements
 from formats.jsonl import write_judgments
 from keeping.verify import verify
 from tests import factories
@@ -49,7 +49,7 @@ def kept() -> list[tuple[str, int]]:
 def written(project) -> list[dict[str, Any]]:
     """The lines of reviews.jsonl."""
     stream = io.BytesIO()
-    write_judgments(selection.reviews(list(project.pairs.all())), stream)
+    write_judgments(statements.reviews(list(project.pairs.all())), stream)
     return [json.loads(line) for line in stream.getvalue().splitlines()]
 
 

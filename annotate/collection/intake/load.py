@@ -20,8 +20,10 @@ from annotate.collection.models import Candidate
 from annotate.projects.models import Project
 from base import bulk
 from base.providers import Provider
+from formats.folders import Folder
+from formats.problems import FormatError
 from formats.registry import Format
-from formats.source import Folder, FormatError, Source
+from formats.source import Source
 
 logger = logging.getLogger(__name__)
 

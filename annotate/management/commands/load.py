@@ -17,8 +17,8 @@ from annotate.projects.actions import create_project, unmake_project
 from annotate.projects.models import Project
 from base.errors import Refused
 from base.progress_bar import Bar
+from formats.limits import excerpt
 from formats.registry import FORMATS
-from formats.source import excerpt
 
 GRADES = (0, 1, 2)
 # Bad lines of one file that a terminal shows unasked.

@@ -16,7 +16,7 @@ from annotate.collection.models import Document, DocumentText
 from annotate.judgments.consensus import State
 from annotate.pairs.models import Condition, InstructionPair, Narrative
 from annotate.projects.models import Project
-from exporters.exports import selection
+from exporters.exports import collection, selection, walking
 from exporters.exports.manifest import NO_LINE, NO_PAIR, LeftOut
 from exporters.exports.models import Publication
 from exporters.exports.progress import Report, reported
@@ -105,12 +105,12 @@ class Published:
 
     def narratives(self, side: str, of: Sequence[Pair]) -> Iterator[tuple[Pair, str]]:
         """Yield each of these pairs with its narrative in force on a side, or "" without one."""
-        for pair, topic in zip(of, selection.pair_topics(of, side), strict=True):
+        for pair, topic in zip(of, collection.pair_topics(of, side), strict=True):
             yield pair, topic.narrative or ""
 
     def records(self) -> Iterator[PairRecord]:
         """Yield every published pair with the narratives in force, without who wrote them."""
-        for batch in selection.batches(self.every_pair, selection.TEXTS):
+        for batch in walking.batches(self.every_pair, collection.TEXTS):
             yield from _records(batch)
 
 
@@ -278,8 +278,8 @@ def _doc_ids(project: Project, wanted: set[int]) -> Iterator[str]:
 
 def _rows(project: Project, wanted: set[int], *fields: str) -> Iterator[tuple]:  # type: ignore[type-arg]
     """Yield doc_id and these fields of the wanted documents in byte order of doc_id."""
-    rows = Document.objects.filter(project=project).order_by(selection.bytewise("doc_id"))
-    for pk, *found in selection.walk(rows, "pk", "doc_id", *fields):
+    rows = Document.objects.filter(project=project).order_by(walking.bytewise("doc_id"))
+    for pk, *found in walking.walk(rows, "pk", "doc_id", *fields):
         if pk in wanted:
             yield tuple(found)
 
@@ -288,13 +288,13 @@ def _texts(project: Project, wanted: set[int]) -> Iterator[Text]:
     """Yield the newest text of each wanted document; a few texts are in memory at a time."""
     batch: dict[int, tuple[str, str, str]] = {}
     characters = 0
-    rows = Document.objects.filter(project=project).order_by(selection.bytewise("doc_id"))
-    for pk, doc_id, title, markup, length in selection.walk(
+    rows = Document.objects.filter(project=project).order_by(walking.bytewise("doc_id"))
+    for pk, doc_id, title, markup, length in walking.walk(
         rows, "pk", "doc_id", "title", "markup", "length"
     ):
         if pk not in wanted:
             continue
-        if batch and (characters + (length or 0) > TEXTS_AT_ONCE or len(batch) == selection.TEXTS):
+        if batch and (characters + (length or 0) > TEXTS_AT_ONCE or len(batch) == collection.TEXTS):
             yield from _with_texts(batch)
             batch, characters = {}, 0
         batch[pk] = (doc_id, title, markup)

@@ -14,7 +14,7 @@ from typing import Any
 
 from exporters.exports.proof.content import Content
 from formats.source import open_source
-from formats.trec import read_qrels
+from formats.trec_qrels import read_qrels
 
 Rows = Iterable[Mapping[str, Any]]
 # What the ids of the queries of a pair end with.

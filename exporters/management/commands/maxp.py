@@ -9,8 +9,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from formats.maxp import rank_documents
-from formats.source import FormatError, open_source
-from formats.trec import read_run, write_run
+from formats.problems import FormatError
+from formats.source import open_source
+from formats.trec_run import read_run, write_run
 
 
 class Command(BaseCommand):

@@ -1,4 +1,4 @@
-"""Topics and instruction pairs: queries with their titles, narratives with their versions."""
+"""Intake of instruction pairs: narratives with their versions."""
 
 from __future__ import annotations
 
@@ -7,272 +7,19 @@ from typing import ClassVar
 
 from annotate.collection.intake.arrivals import Arrivals, Intake
 from annotate.pairs import condition_lines
-from annotate.projects.models import Membership, Project
+from annotate.pairs.intake.shared import (
+    MAX_NAME,
+    NEWEST,
+    refuse_other_query,
+    reopen_assignments,
+    retitle,
+)
 from base import bulk
-from formats.records import PairRecord, Topic, writer_of
+from formats.records import PairRecord, writer_of
 
 MAX_CATEGORY = 60
 MAX_MODEL = 120
 MAX_NOTE = 500
-MAX_NAME = Membership._meta.get_field("name").max_length or 0
-
-# The version in force of one side of a pair: `%s` is the narrative's alias.
-_NEWEST = """
-    {0}.version = (
-        SELECT MAX(v.version) FROM annotate_narrative v
-        WHERE v.pair_id = {0}.pair_id AND v.side = {0}.side
-    )
-"""
-
-
-def retitle(intake: Intake, stage: str) -> None:
-    """Give queries the titles and descriptions of a stage; a text that a file lacks erases nothing.
-
-    Marks the rows of the stage whose query was known and is called otherwise now, in `retitled`.
-    """
-    differs = """
-        (s.title <> '' AND q.title <> s.title
-        OR s.description <> '' AND q.description <> s.description)
-        """
-    intake.run(
-        f"""
-        UPDATE {stage} SET retitled = 1 WHERE n IN (
-            SELECT s.n FROM {stage} s
-            CROSS JOIN annotate_query q
-            CROSS JOIN stage_query_ids g
-            WHERE q.project_id = %(project)s AND q.query_id = s.query_id
-            AND g.query_id = s.query_id AND g.fresh = 0 AND {differs}
-        )
-        """  # noqa: S608 (our own stages)
-    )
-    intake.run(
-        f"""
-        UPDATE annotate_query SET
-            title = CASE WHEN s.title <> '' THEN s.title ELSE annotate_query.title END,
-            description = CASE WHEN s.description <> '' THEN s.description
-                ELSE annotate_query.description END
-        FROM {stage} s JOIN annotate_query q
-            ON q.project_id = %(project)s AND q.query_id = s.query_id
-        WHERE annotate_query.id = q.id AND {differs}
-        """  # noqa: S608
-    )
-    intake.rows("queries").changed += intake.number(
-        f"SELECT COUNT(DISTINCT query_id) FROM {stage} WHERE retitled = 1"  # noqa: S608
-    )
-
-
-def refuse_other_query(intake: Intake, stage: str, pair_id: str = "pair_id") -> None:
-    """Refuse rows whose pair belongs to another query."""
-    intake.refuse_found(
-        f"""
-        SELECT s.n, s.place, p.pair_id, q.query_id, s.query_id AS said FROM {stage} s
-        CROSS JOIN annotate_instructionpair p
-        CROSS JOIN annotate_query q
-        WHERE p.project_id = %(project)s AND p.pair_id = s.{pair_id} AND q.id = p.query_id
-        AND q.query_id <> s.query_id
-        """,  # noqa: S608
-        lambda pair, query, said: (
-            f"instruction pair {pair} belongs to query {query} in this project, not to {said}"
-        ),
-    )
-
-
-def reopen_assignments(intake: Intake, pairs: str, *tasks: str) -> None:
-    """Let there be work again in the assignments of these tasks, for what they worked on has
-    changed.
-
-    `pairs` is a query for keys of pairs.
-    """
-    named = ", ".join(f"'{task}'" for task in tasks)
-    intake.run(
-        f"""
-        UPDATE annotate_assignment SET done_at = NULL
-        WHERE done_at IS NOT NULL AND task IN ({named}) AND pair_id IN ({pairs})
-        """  # noqa: S608
-    )
-
-
-def reopen_judging(intake: Intake, newest: int) -> None:
-    """Let there be work again for judges whose pool has grown."""
-    candidates = intake.rows("candidates")
-    if not candidates.new and not candidates.changed:
-        return
-    # Which of the old ones have changed is not kept: any of their queries may be among these.
-    grown = "c.id > %(newest)s" if not candidates.changed else "1 = 1"
-    in_scope = (
-        f"c.prior_relevance >= {int(intake.project.relevant_from)}"
-        if intake.project.judge_scope == Project.Scope.RELEVANT
-        else "1 = 1"
-    )
-    intake.params["newest"] = newest
-    reopen_assignments(
-        intake,
-        f"""
-        SELECT p.id FROM annotate_instructionpair p WHERE p.project_id = %(project)s AND EXISTS (
-            SELECT 1 FROM annotate_candidate c JOIN annotate_query q ON q.id = c.query_id
-            JOIN stage_query_ids g ON g.query_id = q.query_id
-            WHERE c.query_id = p.query_id AND {grown} AND {in_scope}
-        )
-        """,  # noqa: S608 (our own conditions)
-        "judge",
-    )
-
-
-class Topics(Arrivals):
-    """Topics: each a query and, under the query's own id, a pair with its original narrative."""
-
-    order = 20
-    records: ClassVar = (Topic,)
-
-    def __init__(self, intake: Intake) -> None:
-        super().__init__(intake)
-        self.topics = self.stage(
-            "stage_topics",
-            query_id="text",
-            title="text",
-            description="text",
-            narrative="text",
-            own="integer 0",
-            paired="integer 0",
-            retitled="integer 0",
-            rewritten="integer 0",
-        )
-
-    def take(self, record: Topic, place: int) -> None:
-        query_id, title, description, narrative = record
-        self.taken += 1
-        self.topics.add(
-            place,
-            query_id,
-            title,
-            description,
-            narrative or None,
-            weight=len(title) + len(description) + len(narrative or ""),
-        )
-
-    def query_ids(self) -> list[str]:
-        return ["SELECT query_id FROM stage_topics"]
-
-    def check(self) -> None:
-        self.repeats(
-            self.topics,
-            ["query_id"],
-            "s.title <> f.title OR s.description <> f.description "
-            "OR COALESCE(s.narrative, '') <> COALESCE(f.narrative, '')",
-            lambda first, query_id: f"topic {query_id} was already on {first}, with other words",
-        )
-
-    def write(self) -> None:
-        intake = self.intake
-        refuse_other_query(intake, "stage_topics", "query_id")
-        retitle(intake, "stage_topics")
-        self._find_pairs()
-        pairs = intake.rows("pairs")
-        made = intake.run(
-            """
-            INSERT INTO annotate_instructionpair
-                (project_id, query_id, pair_id, category, origin, model)
-            SELECT %(project)s, q.id, s.query_id, '', 'human', '' FROM stage_topics s
-            CROSS JOIN annotate_query q
-            WHERE s.own = 1 AND s.paired = 0
-            AND q.project_id = %(project)s AND q.query_id = s.query_id
-            ORDER BY s.n
-            """
-        )
-        pairs.new += made
-        pairs.unchanged += self._marked("own = 1") - made
-        self._write_narratives()
-        self.new = self._marked("fresh = 1 OR own = 1 AND paired = 0")
-        self.changed = self._marked(
-            "NOT (fresh = 1 OR own = 1 AND paired = 0) AND (retitled = 1 OR rewritten = 1)"
-        )
-
-    def _find_pairs(self) -> None:
-        """Mark the topics that are a pair of their own, and those of them that are one already.
-
-        Every topic with a narrative is; one without, only where its query has no pair otherwise
-        and the file brings none: the queries of FollowTable are there for their instructions.
-        """
-        brought = "AND 1 = 0" if self.intake.brings(Pairs) else ""
-        self.intake.run(
-            """
-            UPDATE stage_topics SET paired = 1 WHERE EXISTS (
-                SELECT 1 FROM annotate_instructionpair p
-                WHERE p.project_id = %(project)s AND p.pair_id = stage_topics.query_id
-            )
-            """
-        )
-        self.intake.run(
-            f"""
-            UPDATE stage_topics SET own = 1 WHERE n IN (
-                SELECT s.n FROM stage_topics s
-                WHERE s.narrative IS NOT NULL OR s.paired = 1 OR (
-                    NOT EXISTS (
-                        SELECT 1 FROM annotate_instructionpair p
-                        JOIN annotate_query q ON q.id = p.query_id
-                        WHERE q.project_id = %(project)s AND q.query_id = s.query_id
-                    ) {brought}
-                )
-            )
-            """  # noqa: S608
-        )
-        if without := self._marked("own = 1 AND narrative IS NULL"):
-            self.intake.report.notes.append(
-                "1 topic has no narrative"
-                if without == 1
-                else f"{without:,} topics have no narrative"
-            )
-
-    def _write_narratives(self) -> None:
-        intake = self.intake
-        intake.run(
-            f"""
-            UPDATE stage_topics SET rewritten = 1 WHERE n IN (
-                SELECT s.n FROM stage_topics s
-                CROSS JOIN annotate_instructionpair p
-                CROSS JOIN annotate_narrative o
-                WHERE s.own = 1 AND s.paired = 1 AND s.narrative IS NOT NULL
-                AND p.project_id = %(project)s AND p.pair_id = s.query_id
-                AND o.pair_id = p.id AND o.side = 'original' AND {_NEWEST.format("o")}
-                AND o.text <> s.narrative
-            )
-            """  # noqa: S608
-        )
-        written = intake.run(
-            """
-            INSERT INTO annotate_narrative (pair_id, side, version, text, note, created_at)
-            SELECT p.id, 'original', 1 + COALESCE(
-                (SELECT MAX(o.version) FROM annotate_narrative o
-                WHERE o.pair_id = p.id AND o.side = 'original'), 0
-            ), COALESCE(s.narrative, ''), '', %(now)s
-            FROM stage_topics s CROSS JOIN annotate_instructionpair p
-            WHERE s.own = 1 AND p.project_id = %(project)s AND p.pair_id = s.query_id
-            AND (s.rewritten = 1 OR NOT EXISTS (
-                SELECT 1 FROM annotate_narrative o WHERE o.pair_id = p.id AND o.side = 'original'
-            ))
-            ORDER BY s.n
-            """
-        )
-        rewritten = self._marked("rewritten = 1")
-        narratives = intake.rows("narratives")
-        narratives.new += written - rewritten
-        narratives.changed += rewritten
-        narratives.unchanged += self._marked("own = 1") - written
-        if rewritten:
-            reopen_assignments(
-                intake,
-                """
-                SELECT p.id FROM annotate_instructionpair p JOIN stage_topics s
-                ON s.query_id = p.pair_id WHERE p.project_id = %(project)s AND s.rewritten = 1
-                """,
-                "judge",
-            )
-
-    def _marked(self, condition: str) -> int:
-        return bulk.number(
-            "SELECT COUNT(*) FROM stage_topics s "  # noqa: S608
-            f"JOIN stage_query_ids g ON g.query_id = s.query_id WHERE {condition}"
-        )
 
 
 class Pairs(Arrivals):
@@ -602,7 +349,7 @@ class Pairs(Arrivals):
                 SELECT o.text FROM annotate_narrative o
                 JOIN annotate_instructionpair t ON t.id = o.pair_id
                 WHERE t.project_id = %(project)s AND t.pair_id = s.query_id
-                AND t.query_id = p.query_id AND o.side = 'original' AND {_NEWEST.format("o")}
+                AND t.query_id = p.query_id AND o.side = 'original' AND {NEWEST.format("o")}
             ), ''), '', %(now)s
             FROM stage_pairs s CROSS JOIN annotate_instructionpair p
             WHERE p.project_id = %(project)s AND p.pair_id = s.pair_id AND NOT EXISTS (

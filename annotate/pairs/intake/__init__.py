@@ -1,0 +1,1 @@
+"""Topics and instruction pairs: queries with their titles, narratives with their versions."""

@@ -1,0 +1,109 @@
+"""What intakes that name pairs share: limits, other queries, work that is open again."""
+
+from __future__ import annotations
+
+from annotate.collection.intake.arrivals import Intake
+from annotate.projects.models import Membership, Project
+
+MAX_NAME = Membership._meta.get_field("name").max_length or 0
+
+# The version in force of one side of a pair: `%s` is the narrative's alias.
+NEWEST = """
+    {0}.version = (
+        SELECT MAX(v.version) FROM annotate_narrative v
+        WHERE v.pair_id = {0}.pair_id AND v.side = {0}.side
+    )
+"""
+
+
+def retitle(intake: Intake, stage: str) -> None:
+    """Give queries the titles and descriptions of a stage; a text that a file lacks erases nothing.
+
+    Marks the rows of the stage whose query was known and is called otherwise now, in `retitled`.
+    """
+    differs = """
+        (s.title <> '' AND q.title <> s.title
+        OR s.description <> '' AND q.description <> s.description)
+        """
+    intake.run(
+        f"""
+        UPDATE {stage} SET retitled = 1 WHERE n IN (
+            SELECT s.n FROM {stage} s
+            CROSS JOIN annotate_query q
+            CROSS JOIN stage_query_ids g
+            WHERE q.project_id = %(project)s AND q.query_id = s.query_id
+            AND g.query_id = s.query_id AND g.fresh = 0 AND {differs}
+        )
+        """  # noqa: S608 (our own stages)
+    )
+    intake.run(
+        f"""
+        UPDATE annotate_query SET
+            title = CASE WHEN s.title <> '' THEN s.title ELSE annotate_query.title END,
+            description = CASE WHEN s.description <> '' THEN s.description
+                ELSE annotate_query.description END
+        FROM {stage} s JOIN annotate_query q
+            ON q.project_id = %(project)s AND q.query_id = s.query_id
+        WHERE annotate_query.id = q.id AND {differs}
+        """  # noqa: S608
+    )
+    intake.rows("queries").changed += intake.number(
+        f"SELECT COUNT(DISTINCT query_id) FROM {stage} WHERE retitled = 1"  # noqa: S608
+    )
+
+
+def refuse_other_query(intake: Intake, stage: str, pair_id: str = "pair_id") -> None:
+    """Refuse rows whose pair belongs to another query."""
+    intake.refuse_found(
+        f"""
+        SELECT s.n, s.place, p.pair_id, q.query_id, s.query_id AS said FROM {stage} s
+        CROSS JOIN annotate_instructionpair p
+        CROSS JOIN annotate_query q
+        WHERE p.project_id = %(project)s AND p.pair_id = s.{pair_id} AND q.id = p.query_id
+        AND q.query_id <> s.query_id
+        """,  # noqa: S608
+        lambda pair, query, said: (
+            f"instruction pair {pair} belongs to query {query} in this project, not to {said}"
+        ),
+    )
+
+
+def reopen_assignments(intake: Intake, pairs: str, *tasks: str) -> None:
+    """Let there be work again in the assignments of these tasks, for what they worked on has
+    changed.
+
+    `pairs` is a query for keys of pairs.
+    """
+    named = ", ".join(f"'{task}'" for task in tasks)
+    intake.run(
+        f"""
+        UPDATE annotate_assignment SET done_at = NULL
+        WHERE done_at IS NOT NULL AND task IN ({named}) AND pair_id IN ({pairs})
+        """  # noqa: S608
+    )
+
+
+def reopen_judging(intake: Intake, newest: int) -> None:
+    """Let there be work again for judges whose pool has grown."""
+    candidates = intake.rows("candidates")
+    if not candidates.new and not candidates.changed:
+        return
+    # Which of the old ones have changed is not kept: any of their queries may be among these.
+    grown = "c.id > %(newest)s" if not candidates.changed else "1 = 1"
+    in_scope = (
+        f"c.prior_relevance >= {int(intake.project.relevant_from)}"
+        if intake.project.judge_scope == Project.Scope.RELEVANT
+        else "1 = 1"
+    )
+    intake.params["newest"] = newest
+    reopen_assignments(
+        intake,
+        f"""
+        SELECT p.id FROM annotate_instructionpair p WHERE p.project_id = %(project)s AND EXISTS (
+            SELECT 1 FROM annotate_candidate c JOIN annotate_query q ON q.id = c.query_id
+            JOIN stage_query_ids g ON g.query_id = q.query_id
+            WHERE c.query_id = p.query_id AND {grown} AND {in_scope}
+        )
+        """,  # noqa: S608 (our own conditions)
+        "judge",
+    )

@@ -1,0 +1,168 @@
+"""Intake of topics: queries with their titles and their narratives."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from annotate.collection.intake.arrivals import Arrivals, Intake
+from annotate.pairs.intake.pairs import Pairs
+from annotate.pairs.intake.shared import NEWEST, refuse_other_query, reopen_assignments, retitle
+from base import bulk
+from formats.records import Topic
+
+
+class Topics(Arrivals):
+    """Topics: each a query and, under the query's own id, a pair with its original narrative."""
+
+    order = 20
+    records: ClassVar = (Topic,)
+
+    def __init__(self, intake: Intake) -> None:
+        super().__init__(intake)
+        self.topics = self.stage(
+            "stage_topics",
+            query_id="text",
+            title="text",
+            description="text",
+            narrative="text",
+            own="integer 0",
+            paired="integer 0",
+            retitled="integer 0",
+            rewritten="integer 0",
+        )
+
+    def take(self, record: Topic, place: int) -> None:
+        query_id, title, description, narrative = record
+        self.taken += 1
+        self.topics.add(
+            place,
+            query_id,
+            title,
+            description,
+            narrative or None,
+            weight=len(title) + len(description) + len(narrative or ""),
+        )
+
+    def query_ids(self) -> list[str]:
+        return ["SELECT query_id FROM stage_topics"]
+
+    def check(self) -> None:
+        self.repeats(
+            self.topics,
+            ["query_id"],
+            "s.title <> f.title OR s.description <> f.description "
+            "OR COALESCE(s.narrative, '') <> COALESCE(f.narrative, '')",
+            lambda first, query_id: f"topic {query_id} was already on {first}, with other words",
+        )
+
+    def write(self) -> None:
+        intake = self.intake
+        refuse_other_query(intake, "stage_topics", "query_id")
+        retitle(intake, "stage_topics")
+        self._find_pairs()
+        pairs = intake.rows("pairs")
+        made = intake.run(
+            """
+            INSERT INTO annotate_instructionpair
+                (project_id, query_id, pair_id, category, origin, model)
+            SELECT %(project)s, q.id, s.query_id, '', 'human', '' FROM stage_topics s
+            CROSS JOIN annotate_query q
+            WHERE s.own = 1 AND s.paired = 0
+            AND q.project_id = %(project)s AND q.query_id = s.query_id
+            ORDER BY s.n
+            """
+        )
+        pairs.new += made
+        pairs.unchanged += self._marked("own = 1") - made
+        self._write_narratives()
+        self.new = self._marked("fresh = 1 OR own = 1 AND paired = 0")
+        self.changed = self._marked(
+            "NOT (fresh = 1 OR own = 1 AND paired = 0) AND (retitled = 1 OR rewritten = 1)"
+        )
+
+    def _find_pairs(self) -> None:
+        """Mark the topics that are a pair of their own, and those of them that are one already.
+
+        Every topic with a narrative is; one without, only where its query has no pair otherwise
+        and the file brings none: the queries of FollowTable are there for their instructions.
+        """
+        brought = "AND 1 = 0" if self.intake.brings(Pairs) else ""
+        self.intake.run(
+            """
+            UPDATE stage_topics SET paired = 1 WHERE EXISTS (
+                SELECT 1 FROM annotate_instructionpair p
+                WHERE p.project_id = %(project)s AND p.pair_id = stage_topics.query_id
+            )
+            """
+        )
+        self.intake.run(
+            f"""
+            UPDATE stage_topics SET own = 1 WHERE n IN (
+                SELECT s.n FROM stage_topics s
+                WHERE s.narrative IS NOT NULL OR s.paired = 1 OR (
+                    NOT EXISTS (
+                        SELECT 1 FROM annotate_instructionpair p
+                        JOIN annotate_query q ON q.id = p.query_id
+                        WHERE q.project_id = %(project)s AND q.query_id = s.query_id
+                    ) {brought}
+                )
+            )
+            """  # noqa: S608
+        )
+        if without := self._marked("own = 1 AND narrative IS NULL"):
+            self.intake.report.notes.append(
+                "1 topic has no narrative"
+                if without == 1
+                else f"{without:,} topics have no narrative"
+            )
+
+    def _write_narratives(self) -> None:
+        intake = self.intake
+        intake.run(
+            f"""
+            UPDATE stage_topics SET rewritten = 1 WHERE n IN (
+                SELECT s.n FROM stage_topics s
+                CROSS JOIN annotate_instructionpair p
+                CROSS JOIN annotate_narrative o
+                WHERE s.own = 1 AND s.paired = 1 AND s.narrative IS NOT NULL
+                AND p.project_id = %(project)s AND p.pair_id = s.query_id
+                AND o.pair_id = p.id AND o.side = 'original' AND {NEWEST.format("o")}
+                AND o.text <> s.narrative
+            )
+            """  # noqa: S608
+        )
+        written = intake.run(
+            """
+            INSERT INTO annotate_narrative (pair_id, side, version, text, note, created_at)
+            SELECT p.id, 'original', 1 + COALESCE(
+                (SELECT MAX(o.version) FROM annotate_narrative o
+                WHERE o.pair_id = p.id AND o.side = 'original'), 0
+            ), COALESCE(s.narrative, ''), '', %(now)s
+            FROM stage_topics s CROSS JOIN annotate_instructionpair p
+            WHERE s.own = 1 AND p.project_id = %(project)s AND p.pair_id = s.query_id
+            AND (s.rewritten = 1 OR NOT EXISTS (
+                SELECT 1 FROM annotate_narrative o WHERE o.pair_id = p.id AND o.side = 'original'
+            ))
+            ORDER BY s.n
+            """
+        )
+        rewritten = self._marked("rewritten = 1")
+        narratives = intake.rows("narratives")
+        narratives.new += written - rewritten
+        narratives.changed += rewritten
+        narratives.unchanged += self._marked("own = 1") - written
+        if rewritten:
+            reopen_assignments(
+                intake,
+                """
+                SELECT p.id FROM annotate_instructionpair p JOIN stage_topics s
+                ON s.query_id = p.pair_id WHERE p.project_id = %(project)s AND s.rewritten = 1
+                """,
+                "judge",
+            )
+
+    def _marked(self, condition: str) -> int:
+        return bulk.number(
+            "SELECT COUNT(*) FROM stage_topics s "  # noqa: S608
+            f"JOIN stage_query_ids g ON g.query_id = s.query_id WHERE {condition}"
+        )

@@ -1,0 +1,147 @@
+"""The collection as records: topics, documents, runs and instruction pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from django.db.models import F
+
+from annotate.collection.models import Document, DocumentText, Run
+from annotate.pairs.models import Condition, InstructionPair, Narrative
+from annotate.projects.models import Project
+from exporters.exports.selection import Pair, QueryRow
+from exporters.exports.walking import ORDER_OF_SIDES, batches, bytewise, narrative_texts, walk
+from formats.records import (
+    ConditionRecord,
+    Doc,
+    NarrativeRecord,
+    PairRecord,
+    Topic,
+)
+
+# Texts fetched at once: they may be long.
+TEXTS = 100
+
+
+def original_topics(of: Sequence[QueryRow], pairs: Iterable[Pair]) -> Iterator[Topic]:
+    """Yield one topic for each query, with the original narrative in force of its first pair."""
+    first: dict[int, int] = {}
+    for pair in pairs:
+        if Narrative.Side.ORIGINAL in pair.versions:
+            first.setdefault(pair.query.pk, pair.versions[Narrative.Side.ORIGINAL].pk)
+    for batch in batches(of, TEXTS):
+        texts = narrative_texts([first[query.pk] for query in batch if query.pk in first])
+        for query in batch:
+            narrative = texts[first[query.pk]] if query.pk in first else None
+            yield Topic(query.query_id, query.title, query.description, narrative)
+
+
+def pair_topics(of: Sequence[Pair], side: str) -> Iterator[Topic]:
+    """Yield one topic for each pair, under the pair's id, with the narrative in force on `side`.
+
+    A pair without a narrative on that side has a topic without one.
+    """
+    for batch in batches(of, TEXTS):
+        texts = narrative_texts([pair.versions[side].pk for pair in batch if side in pair.versions])
+        for pair in batch:
+            narrative = texts[pair.versions[side].pk] if side in pair.versions else None
+            yield Topic(pair.pair_id, pair.query.title, pair.query.description, narrative)
+
+
+def differing_originals(of: Iterable[Pair]) -> list[str]:
+    """Return the ids of queries whose pairs do not agree on the original narrative."""
+    first: dict[str, int] = {}
+    differing: set[str] = set()
+    side = Narrative.Side.ORIGINAL
+    for batch in batches((pair for pair in of if side in pair.versions), TEXTS):
+        texts = narrative_texts([pair.versions[side].pk for pair in batch])
+        for pair in batch:
+            text = hash(texts[pair.versions[side].pk])
+            if first.setdefault(pair.query.query_id, text) != text:
+                differing.add(pair.query.query_id)
+    return sorted(differing)
+
+
+def documents(project: Project, wanted: set[int]) -> Iterator[Doc]:
+    """Yield the documents with these keys in byte order of doc_id, with the text where known; of
+    those that have had several, every version, which then has its number.
+    """
+    if not wanted:
+        return
+    rows = Document.objects.filter(project=project).order_by(bytewise("doc_id"))
+    found = (
+        row
+        for row in walk(rows, "pk", "doc_id", "title", "markup", "text_version")
+        if row[0] in wanted
+    )
+    for batch in batches(found, TEXTS):
+        texts: dict[int, list[tuple[int, str, str]]] = {}
+        versions = DocumentText.objects.filter(
+            document__in=[row[0] for row in batch], version__lte=F("document__text_version")
+        )
+        for pk, version, of_text, text in walk(
+            versions.order_by("version"), "document", "version", "markup", "text"
+        ):
+            texts.setdefault(pk, []).append((version, of_text, text))
+        for pk, doc_id, title, markup, newest in batch:
+            if newest is None:
+                yield Doc(doc_id, title, None, markup)
+            for version, of_text, text in texts.get(pk, ()):
+                yield Doc(doc_id, title, text, of_text, version if newest > 1 else None)
+
+
+def documents_with_newer_texts(project: Project) -> dict[str, int]:
+    """Return the newest text version of each document that has had several, by doc_id in byte
+    order.
+    """
+    rows = Document.objects.filter(project=project, text_version__gt=1)
+    return dict(walk(rows.order_by(bytewise("doc_id")), "doc_id", "text_version"))
+
+
+def with_newer_texts(project: Project) -> set[int]:
+    """Return the keys of the documents that have had several texts."""
+    rows = Document.objects.filter(project=project, text_version__gt=1)
+    return {pk for (pk,) in walk(rows.order_by(), "pk")}
+
+
+def runs(project: Project) -> list[Run]:
+    """Return the project's runs in byte order of their names."""
+    return list(Run.objects.filter(project=project).order_by(bytewise("name")))
+
+
+def pair_records(project: Project) -> Iterator[PairRecord]:
+    """Yield every pair with every version of its narratives, in byte order of pair_id."""
+    rows = InstructionPair.objects.filter(project=project).order_by(bytewise("pair_id"))
+    of_pair = walk(
+        rows,
+        "pk",
+        "pair_id",
+        "query__query_id",
+        "query__title",
+        "query__description",
+        "category",
+        "origin",
+        "model",
+    )
+    for batch in batches(of_pair, TEXTS):
+        narratives: dict[int, list[NarrativeRecord]] = {}
+        versions = Narrative.objects.filter(pair__in=[row[0] for row in batch])
+        conditions: dict[int, list[ConditionRecord]] = {}
+        for narrative, name, text in walk(
+            Condition.objects.filter(narrative__in=versions).order_by("number"),
+            *("narrative", "name", "text"),
+        ):
+            conditions.setdefault(narrative, []).append(ConditionRecord(name, text))
+        for pair, pk, *fields in walk(
+            versions,
+            *("pair", "pk", "origin", "model"),
+            *("side", "version", "text", "author__name", "created_at", "note"),
+        ):
+            origin, model, *fields = fields
+            record = NarrativeRecord._make([*fields, tuple(conditions.get(pk, ())), origin, model])
+            narratives.setdefault(pair, []).append(record)
+        for pk, *fields in batch:
+            in_order = sorted(
+                narratives.get(pk, []), key=lambda n: (ORDER_OF_SIDES[n.side], n.version)
+            )
+            yield PairRecord._make([*fields, tuple(in_order)])

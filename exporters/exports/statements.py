@@ -1,0 +1,255 @@
+"""What people said, as records: judgments, flags, adjudications, reviews, decisions."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from django.db.models import TextField
+from django.db.models.functions import Cast
+
+from annotate.judgments.models import Adjudication, Flag, Judgment, Verdict
+from annotate.projects.models import Project
+from audit.reviews import rubrics
+from audit.reviews.models import Decision, Rating, Review, ReviewedText, Rubric
+from exporters.exports.selection import Pair, QueryRow
+from exporters.exports.walking import BATCH, TEXT_READ, batches, bytewise, walk
+from formats.records import (
+    AdjudicationRecord,
+    DecisionRecord,
+    Evidence,
+    FlagRecord,
+    JudgmentRecord,
+    RatingRecord,
+    ReviewRecord,
+    RubricRecord,
+    TextRead,
+    VerdictRecord,
+)
+
+# Judgments whose verdicts are fetched at once.
+VERDICTS = 500
+
+# Which narrative version something was said under, and of which document.
+_UNDER = ("narrative__side", "narrative__pair__pair_id", "narrative__version")
+_OF = ("candidate__query__query_id", "candidate__document__doc_id")
+
+
+def judgments(of: Sequence[QueryRow]) -> Iterator[JudgmentRecord]:
+    """Yield every judgment ever made, of people and machines, also those that no longer stand."""
+    for batch in batches(of, BATCH):
+        among = [query.pk for query in batch]
+        rows = Judgment.objects.filter(candidate__query__in=among)
+        # As text: an empty list of evidence need not be parsed, nor a UUID made and unmade.
+        with_text = rows.annotate(
+            spans=Cast("evidence", TextField()),
+            said_of=Cast("clauses", TextField()),
+            hexadecimal=Cast("uuid", TextField()),
+            text=TEXT_READ,
+        )
+        walked = walk(
+            with_text.order_by(*_said_order("annotator__name"), "uuid"),
+            "pk",
+            *_OF,
+            "annotator__name",
+            "relevance",
+            *_UNDER,
+            "at",
+            "note",
+            "hexadecimal",
+            "annotator__is_machine",
+            "spans",
+            "active_ms",
+            "superseded_at",
+            "withdrawn_at",
+            "said_of",
+            "pressed",
+            "made_at",
+            "text",
+        )
+        for row, verdicts in _with_verdicts(walked, among):
+            _, *said, uuid, machine, spans, active, over, back, clauses, pressed, made, text = row
+            yield JudgmentRecord._make(
+                (
+                    *said,
+                    _dashed(uuid),
+                    machine,
+                    _evidence(spans),
+                    active,
+                    over,
+                    back,
+                    _evidence(clauses),
+                    verdicts,
+                    pressed,
+                    made,
+                    text,
+                )
+            )
+
+
+def _with_verdicts(
+    rows: Iterable[tuple[Any, ...]], of: Sequence[int]
+) -> Iterator[tuple[tuple[Any, ...], tuple[VerdictRecord, ...]]]:
+    """Yield each judgment, its key first, with its verdicts. Most collections have none at all."""
+    if not Verdict.objects.filter(judgment__candidate__query__in=of).exists():
+        yield from ((row, ()) for row in rows)
+        return
+    for chunk in batches(rows, VERDICTS):
+        verdicts: dict[int, list[VerdictRecord]] = {}
+        given = Verdict.objects.filter(judgment__in=[row[0] for row in chunk])
+        for judgment, number, answer in walk(
+            given.order_by("condition__number"), "judgment", "condition__number", "answer"
+        ):
+            verdicts.setdefault(judgment, []).append(VerdictRecord(number, answer))
+        yield from ((row, tuple(verdicts.get(row[0], ()))) for row in chunk)
+
+
+def _dashed(uuid: str) -> str:
+    """A UUID as it is written; SQLite keeps its digits only."""
+    if len(uuid) == 32:
+        return f"{uuid[:8]}-{uuid[8:12]}-{uuid[12:16]}-{uuid[16:20]}-{uuid[20:]}"
+    return uuid
+
+
+def _evidence(spans: str) -> tuple[Evidence, ...]:
+    if spans == "[]":
+        return ()
+    return tuple(Evidence(span["start"], span["end"]) for span in json.loads(spans))
+
+
+def flags(of: Sequence[QueryRow]) -> Iterator[FlagRecord]:
+    """Yield every flag ever put, also those cleared since."""
+    for batch in batches(of, BATCH):
+        rows = Flag.objects.filter(candidate__query__in=[query.pk for query in batch])
+        for *said, uuid, made_at, machine, text in walk(
+            rows.annotate(text=TEXT_READ).order_by(
+                *_said_order("annotator__name"), bytewise("kind"), "uuid"
+            ),
+            *_OF,
+            "annotator__name",
+            "kind",
+            *_UNDER,
+            "at",
+            "words",
+            "cleared_at",
+            "uuid",
+            "made_at",
+            "annotator__is_machine",
+            "text",
+        ):
+            yield FlagRecord._make((*said, str(uuid), made_at, machine, text))
+
+
+def adjudications(of: Sequence[QueryRow]) -> Iterator[AdjudicationRecord]:
+    """Yield every settling decision ever taken, also those withdrawn since."""
+    for batch in batches(of, BATCH):
+        rows = Adjudication.objects.filter(candidate__query__in=[query.pk for query in batch])
+        for row in walk(
+            rows.annotate(text=TEXT_READ).order_by(*_said_order("by__name"), "relevance"),
+            *_OF,
+            "by__name",
+            "relevance",
+            *_UNDER,
+            "at",
+            "reason",
+            "cause",
+            "withdrawn_by__name",
+            "withdrawn_at",
+            "text",
+        ):
+            yield AdjudicationRecord._make(row)
+
+
+def reviews(of: Sequence[Pair]) -> Iterator[ReviewRecord]:
+    """Yield every submitted review with its ratings in the order of the criteria."""
+    keys: dict[tuple[int, str], list[str]] = {}
+    for batch in batches(of, BATCH):
+        rows = Review.objects.submitted().filter(narrative__pair__in=[pair.pk for pair in batch])
+        submitted = walk(
+            rows.order_by(*_reviewed_order("auditor__name")),
+            "pk",
+            "narrative__pair__project",
+            "narrative__pair__pair_id",
+            "narrative__pair__query__query_id",
+            "auditor__name",
+            "rubric",
+            "narrative__side",
+            "narrative__version",
+            "started_at",
+            "submitted_at",
+            "auditor__is_machine",
+        )
+        for chunk in batches(submitted, BATCH):
+            ratings: dict[int, list[RatingRecord]] = {}
+            answers = Rating.objects.filter(review__in=[row[0] for row in chunk])
+            for review, *answer in walk(answers, "review", "criterion", "level", "words"):
+                ratings.setdefault(review, []).append(RatingRecord._make(answer))
+            documents: dict[int, list[TextRead]] = {}
+            at_hand = ReviewedText.objects.filter(review__in=[row[0] for row in chunk])
+            ordered = at_hand.order_by(bytewise("document__doc_id"))
+            for review, *read in walk(ordered, "review", "document__doc_id", "text_version"):
+                documents.setdefault(review, []).append(TextRead._make(read))
+            for pk, project, *fields, machine in chunk:
+                said = tuple(ratings.get(pk, [])), machine, tuple(documents.get(pk, []))
+                record = ReviewRecord._make([*fields, *said])
+                under = project, record.rubric
+                if under not in keys:
+                    keys[under] = list(rubrics.named(*under).keys)
+                yield record._replace(ratings=_in_order(record.ratings, keys[under]))
+
+
+def _in_order(ratings: Iterable[RatingRecord], keys: list[str]) -> tuple[RatingRecord, ...]:
+    return tuple(sorted(ratings, key=lambda rating: keys.index(rating.criterion)))
+
+
+def rubrics_of(project: Project) -> Iterator[RubricRecord]:
+    """Yield the project's own rubrics and those it chose, by name; the one in force last."""
+    kept = list(Rubric.objects.filter(project=project))
+    chosen = [one for one in kept if one.chosen_at is not None]
+    in_force = max(chosen, key=lambda one: (one.chosen_at, one.pk), default=None)
+    for one in sorted(kept, key=lambda one: (one == in_force, one.name.encode())):
+        yield one.content
+
+
+def decisions(of: Sequence[Pair]) -> Iterator[DecisionRecord]:
+    """Yield every decision on an instruction, also those withdrawn since."""
+    for batch in batches(of, BATCH):
+        rows = Decision.objects.filter(narrative__pair__in=[pair.pk for pair in batch])
+        for row in walk(
+            rows.order_by(*_reviewed_order("by__name"), "at", bytewise("outcome")),
+            "narrative__pair__pair_id",
+            "narrative__pair__query__query_id",
+            "by__name",
+            "outcome",
+            "narrative__side",
+            "narrative__version",
+            "at",
+            "reason",
+            "withdrawn_by__name",
+            "withdrawn_at",
+        ):
+            yield DecisionRecord._make(row)
+
+
+def _said_order(who: str) -> list[Any]:
+    """The order of what was said of candidates: by document, then the words it was read under."""
+    return [
+        bytewise("candidate__query__query_id"),
+        bytewise("candidate__document__doc_id"),
+        bytewise("narrative__pair__pair_id"),
+        bytewise("narrative__side"),
+        "narrative__version",
+        bytewise(who),
+        "at",
+    ]
+
+
+def _reviewed_order(who: str) -> list[Any]:
+    """The order of what was said of instructions."""
+    return [
+        bytewise("narrative__pair__pair_id"),
+        bytewise("narrative__side"),
+        "narrative__version",
+        bytewise(who),
+    ]

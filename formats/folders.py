@@ -1,0 +1,239 @@
+"""Folders of files, on the disk and inside zip archives."""
+
+from __future__ import annotations
+
+import io
+import re
+import stat
+import zipfile
+from abc import abstractmethod
+from pathlib import Path, PurePosixPath
+from types import TracebackType
+from typing import IO
+
+from formats.limits import MAX_LINE, excerpt, printable
+from formats.problems import FormatError, LeftOut, Problems
+from formats.source import Input, Readable, Source, is_dir, named, opened
+from formats.unpacking import (
+    MAX_RATIO,
+    MAX_UNPACKED,
+    NO_ZIP,
+    ZIP_METHODS,
+    Budget,
+    Unreadable,
+    ZipEntry,
+    open_zip,
+)
+
+# Folders that belong inside a format's folder, so that none of them is the folder itself.
+PARTS = ("qrels", "tables")
+# An archive whose files come to no more is no bomb, however tightly it is packed.
+SMALL_ARCHIVE = 64 * 1024 * 1024
+
+
+class Folder(Input):
+    """Several files under one name. Subclasses say which there are and how to open one."""
+
+    def __init__(self, name: str, *, collect: bool = False, max_line: int = MAX_LINE) -> None:
+        self.name = printable(name)
+        self.max_line = max_line
+        self._problems = Problems(collect=collect)
+        self._budget = Budget()
+        self.left_out = LeftOut()
+        self._current: Source | None = None
+
+    @property
+    def place(self) -> tuple[str, int | None]:
+        return (self.name, None) if self._current is None else self._current.place
+
+    @property
+    def refused(self) -> int:
+        """How many problems the folder had."""
+        return self._problems.count
+
+    def refuse(self, message: str, *, line: int | None = None, text: str | None = None) -> None:
+        if self._current is None:
+            self._problems.report(FormatError(message, file=self.name, line=line, text=text))
+        else:
+            self._current.refuse(message, line=line, text=text)
+
+    def refuse_all(self, message: str) -> None:
+        self._problems.report(FormatError(message, file=self.name))
+
+    @abstractmethod
+    def names(self) -> list[str]:
+        """Every file in it as `folder/file` with forward slashes, sorted; no folders."""
+
+    def source(self, name: str) -> Source:
+        """The file `name`, sharing this folder's problems; the one before it is closed.
+
+        KeyError where there is no such file.
+        """
+        self.close_current()
+        file = f"{self.name}/{printable(name)}"
+        try:
+            stream = self._stream(name)
+        except Unreadable as error:
+            raise FormatError(str(error), file=file) from error
+        self._current = Source(
+            stream,
+            file,
+            max_line=self.max_line,
+            problems=self._problems,
+            budget=self._budget,
+            left_out=self.left_out,
+            part=printable(name),
+        )
+        return self._current
+
+    @abstractmethod
+    def _stream(self, name: str) -> Readable:
+        """The bytes of a file; KeyError where there is no such file."""
+
+    def close_current(self) -> None:
+        """Close the file that is being read, if any; `place` still names it."""
+        if self._current is not None:
+            self._current.close()
+
+    def close(self) -> None:
+        self.close_current()
+
+    def __enter__(self) -> Folder:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+class DirectoryFolder(Folder):
+    """A folder of the file system. Links in it are not seen: they could lead out of it."""
+
+    def __init__(self, path: Path, *, collect: bool = False, max_line: int = MAX_LINE) -> None:
+        super().__init__(str(path), collect=collect, max_line=max_line)
+        self.path = path
+        self._names: dict[str, Path] | None = None
+
+    def _files(self) -> dict[str, Path]:
+        if self._names is None:
+            found = (p for p in self.path.rglob("*") if p.is_file() and not p.is_symlink())
+            self._names = {p.relative_to(self.path).as_posix(): p for p in found}
+        return self._names
+
+    def names(self) -> list[str]:
+        return sorted(self._files())
+
+    def _stream(self, name: str) -> IO[bytes]:
+        return opened(self._files()[name])
+
+
+class ZipFolder(Folder):
+    """A zip archive (a stream that can seek) as a folder. Nothing is unpacked to disk.
+
+    Refused as a whole (always raised, also when problems are collected): what is no zip, absolute
+    names and `..`, links, encrypted entries, the same name twice, more than `max_entries` files,
+    more than `max_total` bytes unpacked, a file, or the archive, packed tighter than `max_ratio`.
+    """
+
+    def __init__(
+        self,
+        stream: IO[bytes],
+        name: str,
+        *,
+        collect: bool = False,
+        max_line: int = MAX_LINE,
+        max_entries: int = 200_000,
+        max_total: int = MAX_UNPACKED,
+        max_ratio: int = MAX_RATIO,
+    ) -> None:
+        super().__init__(name, collect=collect, max_line=max_line)
+        self._bytes = stream
+        try:
+            self._archive = open_zip(stream)
+        except Unreadable as error:
+            raise FormatError(str(error), file=self.name) from error
+        packed = stream.seek(0, io.SEEK_END)
+        most = min(max_total, max(SMALL_ARCHIVE, max_ratio * packed))
+        self._budget = Budget(most)
+        self._entries = self._checked(max_entries, most, max_ratio)
+
+    def _checked(
+        self, max_entries: int, max_total: int, max_ratio: int
+    ) -> dict[str, zipfile.ZipInfo]:
+        infos = self._archive.infolist()
+        if not all(info.filename for info in infos):
+            raise FormatError("the archive holds an entry without a name", file=self.name)
+        infos = [info for info in infos if not info.is_dir()]
+        if len(infos) > max_entries:
+            raise FormatError(f"more than {max_entries:,} files in the archive", file=self.name)
+        if sum(info.file_size for info in infos) > max_total:
+            raise FormatError(
+                f"the archive unpacks to more than {max_total:,} bytes", file=self.name
+            )
+        entries: dict[str, zipfile.ZipInfo] = {}
+        for info in infos:
+            path = self._checked_path(info, max_ratio)
+            # What the Mac's archiver adds beside each file.
+            if path.startswith("__MACOSX/") or path.rpartition("/")[2] == ".DS_Store":
+                continue
+            if path in entries:
+                raise FormatError(f"the entry {excerpt(repr(path))} occurs twice", file=self.name)
+            entries[path] = info
+        tops = {path.partition("/")[0] for path in entries}
+        if len(tops) == 1 and tops.isdisjoint(PARTS) and all("/" in path for path in entries):
+            # A zipped folder usually holds the folder itself.
+            return {path.partition("/")[2]: info for path, info in entries.items()}
+        return entries
+
+    def _checked_path(self, info: zipfile.ZipInfo, max_ratio: int) -> str:
+        path = PurePosixPath(info.filename.replace("\\", "/"))
+        shown = f"the entry {excerpt(repr(info.filename))}"
+        if path.is_absolute() or re.match("[A-Za-z]:/", str(path)) or ".." in path.parts:
+            raise FormatError(f"{shown} leads out of the archive", file=self.name)
+        if stat.S_ISLNK(info.external_attr >> 16):
+            raise FormatError(f"{shown} is a link", file=self.name)
+        if info.flag_bits & 1:
+            raise FormatError(f"{shown} is encrypted", file=self.name)
+        if info.compress_type not in ZIP_METHODS:
+            raise FormatError(
+                f"{shown} is packed by a method that is not known here "
+                f"(number {info.compress_type}); pack it by deflate",
+                file=self.name,
+            )
+        if not path.parts:
+            raise FormatError(f"{shown} has no name", file=self.name)
+        # Small files of one repeated letter are no bombs.
+        if info.file_size > 1024 * 1024 and info.file_size > max_ratio * info.compress_size:
+            raise FormatError(f"{shown} is packed more than {max_ratio} to 1", file=self.name)
+        return str(path)
+
+    def names(self) -> list[str]:
+        return sorted(self._entries)
+
+    def _stream(self, name: str) -> ZipEntry:
+        return ZipEntry(self._archive, self._entries[name])
+
+    def close(self) -> None:
+        super().close()
+        self._archive.close()
+        self._bytes.close()
+
+
+def open_folder(path: str | Path, *, collect: bool = False) -> Folder:
+    """The folder (or zip archive) at `path`; FormatError where there is none."""
+    file = named(path)
+    if is_dir(file):
+        return DirectoryFolder(file, collect=collect)
+    stream = opened(file)
+    try:
+        return ZipFolder(stream, str(path), collect=collect)
+    except FormatError as error:
+        stream.close()
+        if error.message == NO_ZIP:
+            message = "this is a file; a folder or a zip archive is wanted"
+            raise FormatError(message, file=error.file) from error
+        raise

@@ -1,0 +1,77 @@
+"""What is wrong with a file, and what of it is not kept."""
+
+from __future__ import annotations
+
+from formats.limits import MAX_PROBLEMS, excerpt
+
+
+class FormatError(Exception):
+    """A file that cannot be read as what it is said to be, with the place and the line.
+
+    `line` counts from 1 and is None where the fault is the file's as a whole.
+    """
+
+    def __init__(
+        self, message: str, *, file: str = "", line: int | None = None, text: str | None = None
+    ) -> None:
+        super().__init__(message, file, line, text)
+        self.message = message
+        self.file = file
+        self.line = line
+        self.text = text
+
+    def __str__(self) -> str:
+        place = self.file if self.line is None else f"{self.file}, line {self.line}"
+        sentence = f"{place}: {self.message}" if place else self.message
+        return sentence if not self.text else f"{sentence}: {excerpt(self.text)}"
+
+
+class Problems:
+    """The problems of one input: the first `limit` are kept, all are counted."""
+
+    def __init__(self, *, collect: bool, limit: int = MAX_PROBLEMS) -> None:
+        self.collect = collect
+        self.limit = limit
+        self.shown: list[FormatError] = []
+        self.count = 0
+
+    def report(self, error: FormatError) -> None:
+        """Raise `error`; or keep it and go on, where problems are collected."""
+        self.count += 1
+        if len(self.shown) < self.limit:
+            self.shown.append(error)
+        if not self.collect:
+            raise error
+
+
+class LeftOut:
+    """Fields that records of a file have and its format does not keep: how many have each.
+
+    Of an endless number of names the first MOST are told apart.
+    """
+
+    MOST = 100
+
+    def __init__(self) -> None:
+        self._counts: dict[tuple[str, str], int] = {}
+
+    def add(self, part: str, field: str) -> None:
+        """Count one record whose field is not kept; `part` is the file of a folder, or empty."""
+        key = (part, excerpt(field, 60))
+        if key not in self._counts and len(self._counts) >= self.MOST:
+            key = ("", "(others)")
+        self._counts[key] = self._counts.get(key, 0) + 1
+
+    def sentences(self) -> list[str]:
+        """What is not kept: one sentence for the fields that as many records have."""
+        alike: dict[tuple[str, int], list[str]] = {}
+        for (part, field), count in self._counts.items():
+            alike.setdefault((part, count), []).append(f"“{field}”")
+        return [_not_kept(part, count, fields) for (part, count), fields in alike.items()]
+
+
+def _not_kept(part: str, count: int, fields: list[str]) -> str:
+    records = f"{count:,} record{'' if count == 1 else 's'}" + (f" of {part}" if part else "")
+    if len(fields) == 1:
+        return f"the field {fields[0]} of {records} is not kept"
+    return f"the fields {', '.join(fields[:-1])} and {fields[-1]} of {records} are not kept"

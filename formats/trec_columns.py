@@ -1,0 +1,29 @@
+"""What TREC's files of columns share, qrels and runs: ids without white space."""
+
+from __future__ import annotations
+
+from formats.limits import check_id
+from formats.source import Source
+
+
+def id_problem(value: str, what: str) -> str | None:
+    """Return why an id cannot stand in a column, or None."""
+    try:
+        check_id(value, what)
+    except ValueError as error:
+        return str(error)
+    return None
+
+
+def counted(fields: list[str]) -> str:
+    """Return how many columns a line has, in words."""
+    return "1 column" if len(fields) == 1 else f"{len(fields)} columns"
+
+
+def ids_fit(source: Source, number: int, line: str, query_id: str, doc_id: str) -> bool:
+    """Return whether both ids of a line can be kept; refuse the line otherwise."""
+    for value, what in ((query_id, "query_id"), (doc_id, "doc_id")):
+        if problem := id_problem(value, what):
+            source.refuse(problem, line=number, text=line)
+            return False
+    return True

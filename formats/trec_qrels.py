@@ -1,0 +1,115 @@
+"""TREC qrels: a query, an iteration, a document and its relevance on each line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import IO
+
+from formats.limits import MAX_ID, check_id
+from formats.reading import (
+    Pairs,
+    columns,
+    parse_relevance,
+    reader,
+    splitter,
+    write_lines,
+)
+from formats.records import Qrel
+from formats.source import Source
+from formats.trec_columns import counted, ids_fit
+
+
+@reader("trec-qrels", "qrels line")
+def read_qrels(source: Source) -> Iterator[Qrel]:
+    """`query_id iteration doc_id relevance`, parted by any run of blanks or tabs.
+
+    A line that starts with `#` is a comment. A line that repeats another is let through; one that
+    contradicts another of the last 200,000 lines is refused with both numbers.
+    """
+    grades: dict[str, int] = {}
+    pairs = Pairs()
+    topic: str | None = None
+    documents: dict[str, tuple[int, int]] = {}
+    make = tuple.__new__
+    for start, lines in source.blocks():
+        if pairs.forget_if_many():
+            topic = None
+        split = splitter(lines)
+        # A line of ASCII that is no longer than an id may be has no id that is refused.
+        check_ids = split is not str.split or max(map(len, lines)) > MAX_ID
+        for number, line in enumerate(lines, start):
+            try:
+                query_id, iteration, doc_id, relevance = split(line)
+                grade = grades[relevance]
+            except (ValueError, KeyError):
+                if (qrel := _odd_qrel(source, number, line, grades)) is None:
+                    if source.broken:
+                        return
+                    continue
+                query_id, doc_id, grade, iteration = qrel
+            if query_id != topic and query_id[0] == "#":
+                continue
+            if check_ids and not ids_fit(source, number, line, query_id, doc_id):
+                continue
+            if query_id != topic:
+                topic = query_id
+                documents = pairs.of(query_id)
+            known = documents.get(doc_id)
+            if known is None:
+                documents[doc_id] = (grade, number)
+            elif known[0] != grade:
+                source.refuse(
+                    f"document {doc_id} of topic {query_id} has relevance {grade} here "
+                    f"and {known[0]} on line {known[1]}",
+                    line=number,
+                    text=line,
+                )
+                continue
+            source.line = number
+            source.text = line
+            yield make(Qrel, (query_id, doc_id, grade, iteration))
+
+
+def _odd_qrel(source: Source, number: int, line: str, grades: dict[str, int]) -> Qrel | None:
+    """What the quick way did not take: blank lines, comments, a grade met first, bad lines."""
+    fields = columns(line)
+    if not fields or fields[0].startswith("#"):
+        return None
+    if len(fields) != 4:
+        source.refuse(
+            "a qrels line has 4 columns (query_id iteration doc_id relevance), "
+            f"this has {counted(fields)}",
+            line=number,
+            text=line,
+        )
+        return None
+    query_id, iteration, doc_id, relevance = fields
+    try:
+        grade = parse_relevance(relevance)
+    except ValueError as error:
+        source.refuse(str(error), line=number, text=line)
+        return None
+    if len(grades) < 1_000:
+        grades[relevance] = grade
+    return Qrel(query_id, doc_id, grade, iteration)
+
+
+def write_qrels(records: Iterable[Qrel], stream: IO[bytes]) -> int:
+    """`query_id iteration doc_id relevance`; an id with a blank is refused (ValueError)."""
+
+    def lines() -> Iterator[str]:
+        for query_id, doc_id, relevance, iteration in records:
+            line = f"{query_id} {iteration} {doc_id} {relevance}"
+            if (
+                not line.isascii()
+                or len(line) > MAX_ID
+                or line.split() != [query_id, iteration, doc_id, str(relevance)]
+            ):
+                check_id(query_id, "query_id")
+                check_id(doc_id, "doc_id")
+                check_id(iteration, "iteration")
+            if query_id[0] == "#":
+                raise ValueError(f"query_id {query_id!r} would make the line a comment")
+            yield line
+
+    return write_lines(lines(), stream)

@@ -1,0 +1,144 @@
+"""TREC runs: what a system returned for each query, with ranks and scores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import IO
+
+from formats.limits import MAX_ID, check_id, excerpt
+from formats.reading import (
+    Pairs,
+    columns,
+    reader,
+    splitter,
+    write_lines,
+)
+from formats.records import RunLine
+from formats.source import Source
+from formats.trec_columns import counted, ids_fit
+
+
+@reader("trec-run", "run line")
+def read_run(source: Source) -> Iterator[RunLine]:
+    """`query_id Q0 doc_id rank score tag`, parted by any run of blanks or tabs.
+
+    trec_eval passes over what stands after the sixth column. Here it is passed over only where the
+    line cannot be one whose document id holds a blank: the rank is a number, and the tag is none.
+
+    Lines come as they stand, in any order: sort with `by_score`. The rank is kept and never
+    trusted. A document met twice in a topic (within the last 200,000 lines) is refused with both
+    numbers, as trec_eval refuses it.
+    """
+    ranks: dict[str, int | None] = {}
+    pairs = Pairs()
+    topic: str | None = None
+    documents: dict[str, tuple[int, int]] = {}
+    make = tuple.__new__
+    for start, lines in source.blocks():
+        if pairs.forget_if_many():
+            topic = None
+        split = splitter(lines)
+        check_ids = split is not str.split or max(map(len, lines)) > MAX_ID
+        for number, line in enumerate(lines, start):
+            try:
+                query_id, _, doc_id, rank, score_text, tag = split(line)
+                score = float(score_text)
+                usual = score - score == 0 and "_" not in score_text and score_text.isascii()
+            except ValueError:
+                usual = False
+            if not usual:
+                if (odd := _odd_run_line(source, number, line)) is None:
+                    if source.broken:
+                        return
+                    continue
+                query_id, doc_id, rank, score, tag = odd
+            if check_ids and not ids_fit(source, number, line, query_id, doc_id):
+                continue
+            if query_id != topic:
+                topic = query_id
+                documents = pairs.of(query_id)
+            known = documents.setdefault(doc_id, (number, 0))
+            if known[0] != number:
+                source.refuse(
+                    f"document {doc_id} occurs twice in topic {query_id}: "
+                    f"first on line {known[0]}, again on line {number}",
+                    line=number,
+                    text=line,
+                )
+                continue
+            if rank not in ranks:
+                if len(ranks) > 100_000:
+                    ranks.clear()
+                ranks[rank] = _rank(rank)
+            source.line = number
+            source.text = line
+            yield make(RunLine, (query_id, doc_id, ranks[rank], score, tag))
+
+
+def _odd_run_line(
+    source: Source, number: int, line: str
+) -> tuple[str, str, str, float, str] | None:
+    """What the quick way did not take: blank lines, more than six columns, bad lines."""
+    fields = columns(line)
+    if not fields:
+        return None
+    if len(fields) < 6 or (len(fields) > 6 and not _has_a_rest(fields)):
+        hint = "; does an id hold a blank?" if len(fields) > 6 else ""
+        source.refuse(
+            "a run line has 6 columns (query_id Q0 doc_id rank score tag), "
+            f"this has {counted(fields)}{hint}",
+            line=number,
+            text=line,
+        )
+        return None
+    query_id, _, doc_id, rank, score_text, tag = fields[:6]
+    score = _score(score_text)
+    if score is None:
+        source.refuse(f"the score {excerpt(score_text, 40)!r} is no number", line=number, text=line)
+        return None
+    if len(fields) > 6:
+        source.leave_out("column 7 and after")
+    return query_id, doc_id, rank, score, tag
+
+
+def _has_a_rest(fields: list[str]) -> bool:
+    """Whether a run line of more than six columns reads in one way only."""
+    return _rank(fields[3]) is not None and _score(fields[5]) is None
+
+
+def _score(text: str) -> float | None:
+    """A finite number in ASCII, or None."""
+    try:
+        score = float(text)
+    except ValueError:
+        return None
+    return score if score - score == 0 and "_" not in text and text.isascii() else None
+
+
+def _rank(text: str) -> int | None:
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
+
+
+def by_score(lines: Iterable[RunLine]) -> list[RunLine]:
+    """The lines of one topic in trec_eval's order: score descending, ties by doc_id descending.
+
+    Source: trec_eval 9, form_res_rels.c (comp_sim_docno).
+    """
+    return sorted(lines, key=lambda line: (line.score, line.doc_id), reverse=True)
+
+
+def write_run(records: Iterable[RunLine], stream: IO[bytes]) -> int:
+    """`query_id Q0 doc_id rank score tag`; scores in the shortest form that reads back the same."""
+
+    def lines() -> Iterator[str]:
+        for query_id, doc_id, rank, score, tag in records:
+            shown = "-" if rank is None else str(rank)
+            line = f"{query_id} Q0 {doc_id} {shown} {score!r} {tag}"
+            check_id(tag, "tag")
+            check_id(query_id, "query_id")
+            check_id(doc_id, "doc_id")
+            if score - score != 0:
+                raise ValueError(f"the score of {doc_id} in topic {query_id} is {score}")
+            yield line
+
+    return write_lines(lines(), stream)

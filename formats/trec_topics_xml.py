@@ -1,0 +1,222 @@
+"""TREC topics as XML."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import IO, NamedTuple
+from xml.parsers import expat
+from xml.sax.saxutils import escape, quoteattr
+
+from formats.limits import check_id, check_text
+from formats.reading import (
+    LAYOUT,
+    MAX_RECORD,
+    Seen,
+    line_ends,
+    one_line,
+    reader,
+    tidy,
+)
+from formats.records import Topic
+from formats.source import Source
+from formats.trec_columns import id_problem
+
+_XML_FIELDS = {
+    "query": "title",
+    "title": "title",
+    "question": "desc",
+    "description": "desc",
+    "desc": "desc",
+    "narrative": "narr",
+    "narr": "narr",
+}
+
+
+# A token that goes on for longer is parsed anew with each block, so it must not.
+_MAX_TOKEN = 4 * 1024 * 1024
+
+
+class _Unsafe(Exception):
+    """Raised inside the parser's callbacks to stop it with a sentence."""
+
+
+class _XmlTopic(NamedTuple):
+    """What was read of one topic; `others` are its elements and attributes that are not kept."""
+
+    line: int
+    number: str | None
+    fields: dict[str, str]
+    others: dict[str, None]
+
+
+class _XmlTopics:
+    """Callbacks of the parser: collects finished topics with the line each began on."""
+
+    def __init__(self) -> None:
+        self.finished: list[_XmlTopic] = []
+        self.lines = 1
+        self.parser = expat.ParserCreate()
+        self.parser.buffer_text = True
+        self.parser.StartElementHandler = self._start
+        self.parser.EndElementHandler = self._end
+        self.parser.CharacterDataHandler = self._text
+        # A DTD may declare elements (the web track's does). Entities may be bombs, or files.
+        self.parser.EntityDeclHandler = self._entity
+        self.parser.ExternalEntityRefHandler = self._external
+        self.parser.SkippedEntityHandler = self._skipped
+        self._depth = 0
+        self._topic_depth: int | None = None
+        self._field_depth: int | None = None
+        self._field = ""
+        self._number: str | None = None
+        self._line = 0
+        self._fields: dict[str, str] = {}
+        self._others: dict[str, None] = {}
+        self._parts: list[str] = []
+        self._length = 0
+
+    def _start(self, tag: str, attributes: dict[str, str]) -> None:
+        self._depth += 1
+        tag = tag.lower()
+        if self._topic_depth is None:
+            if tag in ("topic", "top"):
+                self._topic_depth = self._depth
+                self._number = attributes.get("number") or attributes.get("id")
+                self._line = self.parser.CurrentLineNumber
+                self._fields = {}
+                self._others = dict.fromkeys(attributes.keys() - {"number", "id"})
+                self._length = 0
+        elif self._depth == self._topic_depth + 1 and tag in (*_XML_FIELDS, "num", "number"):
+            self._field = _XML_FIELDS.get(tag, "num")
+            self._field_depth = self._depth
+            self._parts = []
+        elif self._depth == self._topic_depth + 1:
+            self._others[f"<{tag}>"] = None
+
+    def _text(self, text: str) -> None:
+        if self._field_depth is not None:
+            self._parts.append(text)
+            self._length += len(text)
+            if self._length > MAX_RECORD:
+                raise _Unsafe("a topic is longer than 64 MiB")
+
+    def _end(self, tag: str) -> None:
+        if self._depth == self._field_depth:
+            if self._field in self._fields:
+                raise _Unsafe(f"a second <{tag}> in one topic")
+            text = "".join(self._parts)
+            self._fields[self._field] = text.strip(LAYOUT) if self._field == "num" else tidy(text)
+            self._field_depth = None
+        elif self._depth == self._topic_depth:
+            number = self._number or self._fields.get("num")
+            self.finished.append(_XmlTopic(self._line, number, self._fields, self._others))
+            self._topic_depth = None
+        self._depth -= 1
+
+    def _entity(self, *_: object) -> None:
+        raise _Unsafe("the file declares XML entities; write out what they stand for")
+
+    def _external(self, *_: object) -> int:
+        raise _Unsafe("the file refers to another file (external entity)")
+
+    def _skipped(self, name: str, *_: object) -> None:
+        raise _Unsafe(f"the entity &{name}; is not known")
+
+
+@reader("trec-topics-xml", "topic")
+def read_topics_xml(source: Source) -> Iterator[Topic]:
+    """Topics in XML: <topic number="…"> with query or title, question or description, narrative.
+
+    Whatever else a topic holds (subtopics) is not kept. Entity declarations are refused.
+    """
+    topics = _XmlTopics()
+    seen = Seen()
+    fed = 0
+    for start, lines in source.blocks():
+        # Lines that were refused leave their place empty, so that the numbers stay right.
+        text = "\n" * (start - topics.lines) + "\n".join(lines) + "\n"
+        topics.lines = start + len(lines)
+        fed += len(text.encode())
+        if not _parsed(topics, source, text, start, lines):
+            return
+        if fed - topics.parser.CurrentByteIndex > _MAX_TOKEN:
+            source.refuse_all("a tag does not end: is this XML?")
+            return
+        yield from _drained(topics, source, seen)
+    if not source.refused:
+        _parsed(topics, source, "", topics.lines, [], final=True)
+
+
+def _parsed(
+    topics: _XmlTopics,
+    source: Source,
+    text: str,
+    start: int,
+    lines: list[str],
+    *,
+    final: bool = False,
+) -> bool:
+    try:
+        topics.parser.Parse(text, final)
+    except _Unsafe as error:
+        sentence = str(error)
+    except expat.ExpatError as error:
+        sentence = f"not well-formed XML: {expat.ErrorString(error.code)}"
+    else:
+        return True
+    number = topics.parser.ErrorLineNumber
+    known = 0 <= number - start < len(lines)
+    source.refuse(sentence, line=number, text=lines[number - start] if known else None)
+    return False
+
+
+def _drained(topics: _XmlTopics, source: Source, seen: Seen) -> Iterator[Topic]:
+    for line, number, fields, others in topics.finished:
+        source.line, source.text = line, None
+        if not number:
+            source.refuse("a topic without number")
+        elif problem := id_problem(number, "the topic's number"):
+            source.refuse(problem)
+        elif first := seen.first(number, line):
+            source.refuse(f"topic {number} was already on line {first}")
+        else:
+            for name in others:
+                source.leave_out(name)
+            yield Topic(
+                number,
+                one_line(fields.get("title", "")),
+                fields.get("desc", ""),
+                fields.get("narr"),
+            )
+    topics.finished.clear()
+
+
+_NOT_XML = re.compile("[\ufffe\uffff]")
+
+
+def write_topics_xml(records: Iterable[Topic], stream: IO[bytes]) -> int:
+    """Topics in XML, in the shape of TREC-COVID (query, question, narrative)."""
+
+    def element(tag: str, text: str, topic: Topic) -> str:
+        check_text(text, f"the {tag} of topic {topic.query_id}")
+        if _NOT_XML.search(text):
+            raise ValueError(f"the {tag} of topic {topic.query_id} holds what XML cannot")
+        return f"    <{tag}>{escape(line_ends(text))}</{tag}>\n"
+
+    stream.write(b"<topics>\n")
+    count = 0
+    for topic in records:
+        check_id(topic.query_id, "query_id")
+        if _NOT_XML.search(topic.query_id):
+            raise ValueError(f"query_id {topic.query_id!r} holds what XML cannot")
+        text = f"  <topic number={quoteattr(topic.query_id)}>\n"
+        text += element("query", one_line(topic.title), topic)
+        if topic.description:
+            text += element("question", topic.description, topic)
+        if topic.narrative is not None:
+            text += element("narrative", topic.narrative, topic)
+        stream.write((text + "  </topic>\n").encode())
+        count += 1
+    stream.write(b"</topics>\n")
+    return count
