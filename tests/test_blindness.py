@@ -84,7 +84,7 @@ HOW_FAR = {
     *("annotate:project", "annotate:queries", "audit:reviews", "audit:checks"),
     # The same of all of one's projects; and the page that the walk opens after one of these left
     # it something to say.
-    *("annotate:home", "api_page"),
+    *("annotate:home", "api_page", "glossary"),
     *("annotate:api_progress", "annotate:api_queries", "annotate:api_query"),
     # Who is done.
     *("annotate:query", "annotate:api_pair"),
