@@ -253,7 +253,9 @@ def _statistic(
         units = np.where(sums[:, 2:3].real > 0, sums[:, 2:3], 1)
         return corrected(disagreement, by_chance(sums[:, 3:] / units))
 
-    return Statistic(lambda: table.told(fewest), terms, value, of_counts=True, fewest=fewest)
+    return Statistic(
+        lambda: table.with_ratings(fewest), terms, value, of_counts=True, fewest=fewest
+    )
 
 
 def _single_in_words(table: Ratings) -> str:

@@ -49,7 +49,7 @@ def as_scale(categories: Sequence[Hashable] | npt.NDArray[Any]) -> tuple[Hashabl
     except TypeError:
         raise ValueError("a scale is a flat list of numbers or words") from None
     if twice:
-        raise ValueError(f"a category stands twice on the scale {_shown(scale)}")
+        raise ValueError(f"a category stands twice on the scale {_as_text(scale)}")
     _check_categories(scale)
     return scale
 
@@ -64,7 +64,7 @@ def _missing(value: object) -> bool:
     return value is None or (isinstance(value, float) and math.isnan(value))
 
 
-def _shown(scale: Sequence[Hashable]) -> str:
+def _as_text(scale: Sequence[Hashable]) -> str:
     words = [str(c) for c in scale]
     return ", ".join(words if len(words) <= 12 else [*words[:10], "...", words[-1]])
 
@@ -218,4 +218,4 @@ def _encode(
 
 
 def _off_scale(value: object, scale: Sequence[Hashable]) -> ValueError:
-    return ValueError(f"the value {value!r} is not on the scale {_shown(scale)}")
+    return ValueError(f"the value {value!r} is not on the scale {_as_text(scale)}")

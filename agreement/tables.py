@@ -285,7 +285,7 @@ class Ratings:
         """The patterns of ``counted`` that at least two raters judged: those that tell anything."""
         return self.counted.where(self.counted.rows.sum(axis=1) >= 2)
 
-    def told(self, fewest: int) -> Patterns:
+    def with_ratings(self, fewest: int) -> Patterns:
         """The patterns of ``counted`` with at least so many ratings; ``shared`` for two."""
         if fewest == 2:
             return self.shared

@@ -49,7 +49,7 @@ def once(
     `digest`).
     """
     now = now or timezone.now()
-    if found := _kept(key, digest, by, now):
+    if found := _earlier_answer(key, digest, by, now):
         return Once(found, again=True)
     if apart:
         done = do()
@@ -60,7 +60,7 @@ def once(
             done = do()
             KeptAnswer.objects.filter(pk=row.pk).update(status=done.status, body=done.body)
     except _Claimed:
-        if found := _kept(key, digest, by, now):
+        if found := _earlier_answer(key, digest, by, now):
             return Once(found, again=True)
         # Whoever was first was refused, or threw it away meanwhile.
         raise Refused(_("The same key is being used. Send it again.")) from None
@@ -71,7 +71,7 @@ class _Claimed(Exception):
     """Somebody else has written this key meanwhile."""
 
 
-def _kept(key: str, digest: str, by: User, now: datetime) -> Done | None:
+def _earlier_answer(key: str, digest: str, by: User, now: datetime) -> Done | None:
     found = KeptAnswer.objects.filter(user=by, key=key, at__gt=now - KEPT).first()
     if found is None:
         return None
@@ -96,7 +96,7 @@ def _keep(key: str, digest: str, done: Done, by: User, now: datetime) -> Once:
             row = _claim(key, digest, by, now)
             KeptAnswer.objects.filter(pk=row.pk).update(status=done.status, body=done.body)
     except _Claimed:
-        if found := _kept(key, digest, by, now):
+        if found := _earlier_answer(key, digest, by, now):
             return Once(found, again=True)
     return Once(done, again=False)
 

@@ -77,7 +77,7 @@ def ensure_example() -> list[Login]:
     with it are read back from `logins.txt` in the data folder, which only its owner can read.
     """
     if Project.objects.filter(slug=SLUG).exists():
-        return _kept()
+        return _saved_logins()
     with transaction.atomic():
         logins = _make(Path(settings.BASE_DIR) / "example")
         # Before the commit: a password too many can be made again, one too few locks everybody out.
@@ -231,7 +231,7 @@ def _keep(logins: list[Login]) -> None:
     unfinished.replace(path)
 
 
-def _kept() -> list[Login]:
+def _saved_logins() -> list[Login]:
     """Read the logins back, without the passwords that are no longer those of their accounts."""
     path = _path()
     if not path.exists():

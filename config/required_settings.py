@@ -9,7 +9,7 @@ SHORTEST_KEY = 50
 
 
 @dataclass(frozen=True)
-class Told:
+class Given:
     """What was set, as `config.settings` read it; empty where nothing was."""
 
     production: bool = False
@@ -30,12 +30,12 @@ class Told:
     client: str = ""
 
 
-def missing(told: Told) -> list[str]:
+def missing(told: Given) -> list[str]:
     """Return a sentence for everything that has to be set, or unset, before Rejudge can start."""
     return [*_halves(told), *(_for_others(told) if told.production else [])]
 
 
-def _halves(told: Told) -> list[str]:
+def _halves(told: Given) -> list[str]:
     """What never goes together, wherever it runs."""
     found = []
     if told.log not in {"text", "json"}:
@@ -64,7 +64,7 @@ def _halves(told: Told) -> list[str]:
     return found
 
 
-def _for_others(told: Told) -> list[str]:
+def _for_others(told: Given) -> list[str]:
     """What an installation that others reach must not leave to a default."""
     found = []
     if told.debug:

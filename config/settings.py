@@ -17,7 +17,7 @@ from django.core.exceptions import ImproperlyConfigured
 from platformdirs import user_data_path
 
 from config.logs import Style, logging_config
-from config.required_settings import Told, missing
+from config.required_settings import Given, missing
 from config.secret import secret_key
 
 django_stubs_ext.monkeypatch()
@@ -51,7 +51,7 @@ LOG: Style = env.str("REJUDGE_LOG", default="text")
 MAIL = env.str("REJUDGE_MAIL", default="")
 MAIL_FROM = env.str("REJUDGE_MAIL_FROM", default="rejudge@localhost")
 
-_environment = Told(
+_environment = Given(
     # For others to reach: nothing that matters may be left to a default.
     production=env.bool("REJUDGE_PRODUCTION", default=False),
     debug=DEBUG,

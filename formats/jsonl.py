@@ -89,7 +89,7 @@ def write_docs(records: Iterable[Doc], stream: IO[bytes]) -> int:
     return write_lines(lines(), stream)
 
 
-def _fields_of(record: Doc | Said) -> dict[str, object]:
+def _fields_of(record: Doc | Statement) -> dict[str, object]:
     """A record's fields, without those added later that say nothing here, so that a project without
     them has the same bytes as before: `text_version` where there is one text, `machine` of a flag
     or review by a person, `documents` of a review without any.
@@ -248,11 +248,11 @@ def _version(pair: PairRecord, narrative: NarrativeRecord) -> dict[str, object]:
 
 # --- judgments and what belongs to them -----------------------------------------------------------
 
-Said = JudgmentRecord | FlagRecord | AdjudicationRecord | ReviewRecord | DecisionRecord
+Statement = JudgmentRecord | FlagRecord | AdjudicationRecord | ReviewRecord | DecisionRecord
 
 
 @reader("judgments-jsonl", "judgment")
-def read_judgments(source: Source) -> Iterator[Said]:
+def read_judgments(source: Source) -> Iterator[Statement]:
     """Judgments, flags, adjudications, reviews and decisions, one a line, told by `type`.
 
     Without `type` a line is a judgment: query_id, doc_id, annotator and relevance are enough.
@@ -408,7 +408,7 @@ def _decision(fields: Fields) -> DecisionRecord:
     )
 
 
-_KINDS: dict[str, Callable[[Fields], Said]] = {
+_KINDS: dict[str, Callable[[Fields], Statement]] = {
     "judgment": _judgment,
     "flag": _flag,
     "adjudication": _adjudication,
@@ -424,7 +424,7 @@ _KIND_OF: dict[type, str] = {
 }
 
 
-def write_judgments(records: Iterable[Said], stream: IO[bytes]) -> int:
+def write_judgments(records: Iterable[Statement], stream: IO[bytes]) -> int:
     """One judgment, flag, adjudication, review or decision a line, as `read_judgments` reads it."""
 
     def lines() -> Iterator[str]:

@@ -92,7 +92,7 @@ class ShownMarks:
 
 
 @dataclass(frozen=True)
-class Shown:
+class DocumentPane:
     """What the document pane draws: a `table`, or `text`, or neither while no text is known."""
 
     document: Document
@@ -116,7 +116,7 @@ def newest_text() -> Subquery:
 
 def show(
     document: Document, words: marking.Wanted = marking.NOTHING, *, row: int = 1, column: int = 1
-) -> Shown:
+) -> DocumentPane:
     """Read one document's text and prepare it for the page: one query. See `prepared`."""
     versions = DocumentText.objects.filter(document=document.pk, version=document.text_version or 0)
     text = versions.values_list("text", flat=True).first()
@@ -130,21 +130,23 @@ def prepared(
     *,
     row: int = 1,
     column: int = 1,
-) -> Shown:
+) -> DocumentPane:
     """Prepare a document whose text was read already for the page, with `words` marked.
 
     Of a big table the window that holds `row` and `column` (from 1) is shown.
     """
     title = _data_marks(marking.marks(document.title, words))
     if text is None:
-        return Shown(document, None, None, ShownMarks(title))
+        return DocumentPane(document, None, None, ShownMarks(title))
     if document.markup != Document.Markup.PLAIN:
         cells = _grid(text, document.markup, document.digest)
         # What holds no cells is no table, whatever it was called: it is shown as it stands.
         if cells.table.rows:
             table = _cut(cells, cells.window(row - 1, column - 1), words)
-            return Shown(document, text, table, ShownMarks(title))
-    return Shown(document, text, None, ShownMarks(title, _data_marks(marking.marks(text, words))))
+            return DocumentPane(document, text, table, ShownMarks(title))
+    return DocumentPane(
+        document, text, None, ShownMarks(title, _data_marks(marking.marks(text, words)))
+    )
 
 
 def shown_table(

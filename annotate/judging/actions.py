@@ -75,13 +75,13 @@ def on_number(
     return On(pair, narrative, spot.candidate, spot.again, text)
 
 
-class Said(NamedTuple):
+class Recorded(NamedTuple):
     """What was recorded, and a sentence that the person must be told although it was; "" for
     none.
     """
 
     row: Judgment | Flag | Repeat
-    told: str = ""
+    warning: str = ""
 
 
 class Saying(TypedDict, total=False):
@@ -176,7 +176,7 @@ def say_grade(
     instead_of: uuids.UUID | None = UNSAID,
     late: bool = False,
     now: datetime | None = None,
-) -> Said:
+) -> Recorded:
     """Record a grade.
 
     What they said before gives way, and is kept. The same UUID with the same content again changes
@@ -236,7 +236,7 @@ def say_grade(
             )
         place.link(on, by, said=_summed(row, given, on, by, place))
         place.settle_assignment(on, by, settled=True)
-    return Said(row, place.told(instead_of, relevance))
+    return Recorded(row, place.warning(instead_of, relevance))
 
 
 def say_flag(
@@ -250,7 +250,7 @@ def say_flag(
     instead_of: uuids.UUID | None = UNSAID,
     late: bool = False,
     now: datetime | None = None,
-) -> Said:
+) -> Recorded:
     """Put a flag (a `Flag.Kind`) on a candidate instead of a grade.
 
     "Cannot judge" and "problem" need words. What they said before gives way, and is kept. Sending
@@ -285,12 +285,12 @@ def say_flag(
         row.save(force_insert=True)
         place.link(on, by)
         place.settle_assignment(on, by, settled=kind != Flag.Kind.LATER)
-    return Said(row, place.told(instead_of, kind))
+    return Recorded(row, place.warning(instead_of, kind))
 
 
 def withdraw(
     *, uuid: uuids.UUID, pair: InstructionPair, by: Membership, now: datetime | None = None
-) -> Said:
+) -> Recorded:
     """Take back the judgment, the flag or the answer to a repeat of `by` that has this UUID.
 
     Doing it twice changes nothing. Refused: what is not here, or not theirs; what came from a file.
@@ -557,7 +557,7 @@ class _Place:
                 pair=on.pair, task=Assignment.Task.JUDGE, by=by, at=self.now if done else None
             )
 
-    def told(self, instead_of: uuids.UUID | None, says: int | str) -> str:
+    def warning(self, instead_of: uuids.UUID | None, says: int | str) -> str:
         """What the person must be told although what they said was recorded."""
         return _warning(self, self.judgment or self.flag, instead_of, says)
 
@@ -848,29 +848,29 @@ def _repeat(
 
 def _said_again(
     repeat: Repeat, on: On, by: Membership, instead_of: uuids.UUID | None, place: _Place
-) -> Said:
+) -> Recorded:
     place.end_what_stands()
     repeat.save(force_insert=True)
     place.settle_assignment(on, by, settled=repeat.flag != Flag.Kind.LATER)
-    return Said(repeat, place.told(instead_of, _says(repeat)))
+    return Recorded(repeat, place.warning(instead_of, _says(repeat)))
 
 
-def _withdraw_repeat(row: Repeat, pair: InstructionPair, by: Membership, now: datetime) -> Said:
+def _withdraw_repeat(row: Repeat, pair: InstructionPair, by: Membership, now: datetime) -> Recorded:
     """Take back what was said of a document that had come again; what it had replaced stands
     again, unless something newer does.
     """
     if row.withdrawn_at is not None:
-        return Said(row)
+        return Recorded(row)
     ended = row.superseded_at
     moment = max(now, row.at + _INSTANT, *([ended + _INSTANT] if ended else []))
     Repeat.objects.filter(pk=row.pk).update(superseded_at=moment, withdrawn_at=moment)
     if ended is not None:
-        return Said(row, _newer_stands())
+        return Recorded(row, _newer_stands())
     before = Repeat.objects.filter(_chain(row), withdrawn_at=None).order_by("-at").first()
     if before is not None:
         Repeat.objects.filter(pk=before.pk).update(superseded_at=None)
     _settle(row, pair, by, moment)
-    return Said(row)
+    return Recorded(row)
 
 
 def _newer_stands() -> str:
@@ -887,7 +887,7 @@ def _sent_before(
     instead_of: uuids.UUID | None,
     place: _Place,
     content: _Given | tuple[str, str],
-) -> Said:
+) -> Recorded:
     """Return the statement that was sent before with this UUID, if it says the same; refuse a UUID
     used for something else.
     """
@@ -901,12 +901,12 @@ def _sent_before(
     says: int | str
     if on.again:
         row = Repeat.objects.filter(**where).first()
-        kept = _kept(content) if isinstance(content, _Given) else content
+        kept = _with_checked_spans(content) if isinstance(content, _Given) else content
         same = row is not None and _content(row) == kept
         says = content[0]
     elif isinstance(content, _Given):
         row = Judgment.objects.filter(**where).first()
-        same = row is not None and _content(row) == _kept(content)
+        same = row is not None and _content(row) == _with_checked_spans(content)
         says = content.relevance
     else:
         row = Flag.objects.filter(**where).first()
@@ -915,7 +915,7 @@ def _sent_before(
     if row is None or not same:
         raise Refused(_used_before())
     before = _repeat_before(row) if isinstance(row, Repeat) else _before(row)
-    return Said(
+    return Recorded(
         row,
         _warning(
             place,
@@ -938,7 +938,7 @@ def _content(row: Judgment | Repeat) -> _Given | tuple[str, str]:
     )
 
 
-def _kept(given: _Given) -> _Given:
+def _with_checked_spans(given: _Given) -> _Given:
     """A judgment with its spans as they would have been kept, if they would."""
     try:
         return given._replace(
@@ -1007,18 +1007,18 @@ def _behind(row: Judgment | Flag) -> Judgment | Flag | None:
 
 def _withdraw(
     row: Judgment | Flag | Repeat, pair: InstructionPair, by: Membership, now: datetime
-) -> Said:
+) -> Recorded:
     """Take a statement out of its chain, under the lock on the assignment."""
     if isinstance(row, Repeat):
         return _withdraw_repeat(row, pair, by, now)
     ended, behind = _ended(row), _behind(row)
     if isinstance(row, Judgment):
         if row.withdrawn_at is not None:
-            return Said(row)
+            return Recorded(row)
         if row.source != Judgment.Source.PAGE:
             raise Refused(_("This came from a file, and cannot be taken back here."))
     elif ended is not None and behind is None:
-        return Said(row)
+        return Recorded(row)
     before = _before(row)
     moment = max(now, row.at + _INSTANT, *([ended + _INSTANT] if ended else []))
     if isinstance(row, Judgment):
@@ -1034,7 +1034,7 @@ def _withdraw(
         if before is not None:
             _end(before, ended)
         _link_ends([row, before], pair, by)
-        return Said(row, _newer_stands())
+        return Recorded(row, _newer_stands())
     stands = (
         Judgment.objects.filter(_chain(row), superseded_at=None).exists()
         or Flag.objects.filter(_chain(row), cleared_at=None).exists()
@@ -1043,7 +1043,7 @@ def _withdraw(
         _end(before, None)
     _link_ends([row, before], pair, by)
     _settle(row, pair, by, moment)
-    return Said(row)
+    return Recorded(row)
 
 
 def _link_ends(

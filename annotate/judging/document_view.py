@@ -16,7 +16,7 @@ from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from annotate.collection.document_text import Shown, ShownTable, newest_text, prepared
+from annotate.collection.document_text import DocumentPane, ShownTable, newest_text, prepared
 from annotate.collection.models import Candidate, Document, Run, RunLine
 from annotate.judging.actions import grades_that_need_evidence
 from annotate.judging.judging_session import JudgingSession
@@ -49,7 +49,7 @@ class DocumentView:
     # Its place in the reader's order, from 1.
     position: int
     url: str
-    shown: Shown
+    shown: DocumentPane
     # The id shows once the reader has answered.
     name: Name
     # The relevance it came with, and its (rank, run) in every run, where the lead shows them.

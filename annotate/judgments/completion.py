@@ -366,7 +366,7 @@ def _under(scope: str, project: int, relevant_from: int) -> Project:
     return Project(pk=project, judge_scope=scope, relevant_from=relevant_from)
 
 
-def _said(project: Project, **only: Any) -> tuple[str, list[Any]]:
+def _statements(project: Project, **only: Any) -> tuple[str, list[Any]]:
     """Return the SQL of `WITH said (narrative, candidate, annotator)` and its parameters.
 
     A person who has both a judgment and a flag there is one row.
@@ -423,20 +423,20 @@ def _by_answers(said: tuple[str, list[Any]]) -> Built:
 @prepared("project", "relevant_from")
 def _counts(scope: str, project: int, relevant_from: int) -> Built:
     """How many documents of each pair have how many answers: pair, answers, documents."""
-    return _by_answers(_said(_under(scope, project, relevant_from)))
+    return _by_answers(_statements(_under(scope, project, relevant_from)))
 
 
 @prepared("project", "relevant_from", "pairs")
 def _counts_of(scope: str, project: int, relevant_from: int, pairs: int) -> Built:
     """The same of these pairs alone."""
     rules = _under(scope, project, relevant_from)
-    return _by_answers(_said(rules, narrative__pair__in=[pairs]))
+    return _by_answers(_statements(rules, narrative__pair__in=[pairs]))
 
 
 @prepared("project", "relevant_from")
 def _answers_by_person(scope: str, project: int, relevant_from: int) -> Built:
     """How many answers people have given: person, answers."""
-    with_said, parameters = _said(_under(scope, project, relevant_from))
+    with_said, parameters = _statements(_under(scope, project, relevant_from))
     sql = f"{with_said} SELECT annotator, COUNT(*) FROM said GROUP BY annotator"  # noqa: S608
     return sql, parameters
 
@@ -444,14 +444,14 @@ def _answers_by_person(scope: str, project: int, relevant_from: int) -> Built:
 @prepared("project", "relevant_from")
 def _answers_by_pair(scope: str, project: int, relevant_from: int) -> Built:
     """How many answers people have given on each pair: pair, person, answers."""
-    return _by_pair(_said(_under(scope, project, relevant_from)))
+    return _by_pair(_statements(_under(scope, project, relevant_from)))
 
 
 @prepared("project", "relevant_from", "pairs", "people")
 def _answers_on(scope: str, project: int, relevant_from: int, pairs: int, people: int) -> Built:
     """The same of these pairs and people alone."""
     rules = _under(scope, project, relevant_from)
-    return _by_pair(_said(rules, narrative__pair__in=[pairs], annotator__in=[people]))
+    return _by_pair(_statements(rules, narrative__pair__in=[pairs], annotator__in=[people]))
 
 
 def _by_pair(said: tuple[str, list[Any]]) -> Built:

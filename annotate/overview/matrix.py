@@ -40,7 +40,7 @@ SIZE = 50
 _JUDGE = Assignment.Task.JUDGE
 
 
-class Said(StrEnum):
+class CellState(StrEnum):
     """How a person stands with a document."""
 
     JUDGED = "judged"
@@ -73,7 +73,7 @@ class Wanted(StrEnum):
 class Cell(NamedTuple):
     """What one person said of one document."""
 
-    said: Said
+    said: CellState
     relevance: int | None = None
     # Of a flag its kind in words; of a stale judgment the version of the narrative it was made
     # under.
@@ -360,7 +360,7 @@ def _fill(
     candidates = Candidate.objects.select_related("document").in_bulk(
         {candidate for _, _, candidate in keys}
     )
-    said = _said(keys, {one.pair_id: one.side for one in narratives.values()})
+    said = _cells_of(keys, {one.pair_id: one.side for one in narratives.values()})
     assignments = set(
         Assignment.objects.filter(pair__in={pair for _, pair, _ in keys}, task=_JUDGE).values_list(
             "pair_id", "member_id"
@@ -378,8 +378,8 @@ def _fill(
     for narrative, pair, candidate in keys:
         cells = said.get((narrative, candidate), {})
         own = cells.get(reader.pk)
-        hidden = pair in blind and (own is None or own.said is not Said.JUDGED)
-        grades = [cell.relevance for cell in cells.values() if cell.said is Said.JUDGED]
+        hidden = pair in blind and (own is None or own.said is not CellState.JUDGED)
+        grades = [cell.relevance for cell in cells.values() if cell.said is CellState.JUDGED]
         row = Row(
             narratives[narrative],
             candidates[candidate],
@@ -393,16 +393,16 @@ def _fill(
         )
         for member in people:
             if hidden and member.pk != reader.pk:
-                row.cells.append(Cell(Said.HIDDEN))
+                row.cells.append(Cell(CellState.HIDDEN))
             elif (pair, member.pk) in assignments:
-                row.cells.append(cells.get(member.pk, Cell(Said.TAKEN)))
+                row.cells.append(cells.get(member.pk, Cell(CellState.TAKEN)))
             else:
-                row.cells.append(cells.get(member.pk, Cell(Said.EMPTY)))
+                row.cells.append(cells.get(member.pk, Cell(CellState.EMPTY)))
         rows.append(row)
     return rows
 
 
-def _said(
+def _cells_of(
     keys: Sequence[tuple[int, int, int]], sides: Mapping[int, str]
 ) -> dict[tuple[int, int], dict[int, Cell]]:
     """What people said, by narrative and candidate, then by person: three queries."""
@@ -410,7 +410,7 @@ def _said(
     in_force = {(pair, candidate): narrative for narrative, pair, candidate in keys}
     for pair, candidate, annotator, relevance, version, text in _older(keys, sides):
         if (pair, candidate) in in_force:
-            cell = Cell(Said.STALE, relevance, str(version), text=text)
+            cell = Cell(CellState.STALE, relevance, str(version), text=text)
             found[in_force[pair, candidate], candidate][annotator] = cell
     under = {
         "narrative__in": {narrative for narrative, _, _ in keys},
@@ -418,13 +418,13 @@ def _said(
         "annotator__is_machine": False,
     }
     for flag in Flag.objects.current().filter(**under):
-        cell = Cell(Said.FLAGGED, None, flag.get_kind_display(), flag.kind)
+        cell = Cell(CellState.FLAGGED, None, flag.get_kind_display(), flag.kind)
         found[flag.narrative_id, flag.candidate_id][flag.annotator_id] = cell
     judgments = Judgment.objects.current().filter(**under)
     for narrative, candidate, annotator, relevance in judgments.values_list(
         "narrative_id", "candidate_id", "annotator_id", "relevance"
     ):
-        found[narrative, candidate][annotator] = Cell(Said.JUDGED, relevance)
+        found[narrative, candidate][annotator] = Cell(CellState.JUDGED, relevance)
     return found
 
 

@@ -246,7 +246,7 @@ def _last_answers(project: Project, judged: Mapping[int, datetime]) -> dict[int,
 
 
 @dataclass(frozen=True)
-class Said:
+class Statements:
     """One candidate under one narrative in force: what people said, and what it comes to."""
 
     candidate: Candidate
@@ -258,7 +258,7 @@ class Said:
     outcome: str | None
 
 
-def said_of(reader: Membership, candidates: Sequence[Candidate]) -> list[Said]:
+def statements_of(reader: Membership, candidates: Sequence[Candidate]) -> list[Statements]:
     """What was said of these candidates under each narrative in force: six queries.
 
     Annotators see their own answers and no outcome. So do leads where they sit as judges
@@ -293,7 +293,7 @@ def said_of(reader: Membership, candidates: Sequence[Candidate]) -> list[Said]:
         (decision.narrative_id, decision.candidate_id): decision.relevance
         for decision in Adjudication.objects.current().filter(**under)
     }
-    found: list[Said] = []
+    found: list[Statements] = []
     for candidate in candidates:
         under_which: list[Narrative | None] = [*narratives[candidate.query_id]] or [None]
         for asked in under_which:
@@ -306,7 +306,7 @@ def said_of(reader: Membership, candidates: Sequence[Candidate]) -> list[Said]:
                 outcome = None
                 given = [judgment for judgment in given if judgment.annotator_id == reader.pk]
                 flagged = [flag for flag in flagged if flag.annotator_id == reader.pk]
-            found.append(Said(candidate, asked, given, flagged, outcome))
+            found.append(Statements(candidate, asked, given, flagged, outcome))
     return found
 
 
@@ -316,13 +316,13 @@ class Matrix:
 
     narratives: list[Narrative]
     # A row's cells are None where a narrative says nothing of a document.
-    rows: list[tuple[Candidate, list[Said | None]]]
+    rows: list[tuple[Candidate, list[Statements | None]]]
 
 
-def matrix_of(said: Sequence[Said]) -> Matrix:
+def matrix_of(said: Sequence[Statements]) -> Matrix:
     """Arrange what was said of documents under several narratives: no query."""
     narratives = {one.narrative.pk: one.narrative for one in said if one.narrative is not None}
-    rows: dict[int, dict[int, Said]] = defaultdict(dict)
+    rows: dict[int, dict[int, Statements]] = defaultdict(dict)
     candidates: dict[int, Candidate] = {}
     for one in said:
         candidates[one.candidate.pk] = one.candidate

@@ -57,7 +57,7 @@ def day_bars(days: Sequence[Day], most: int = 0) -> SafeString:
         x = place * STEP + (STEP - BAR) / 2
         bars.append(
             (
-                format_html("<title>{}</title>", _said(day)) if words else "",
+                format_html("<title>{}</title>", _day_in_words(day)) if words else "",
                 _rect("counting", x, HEIGHT - counting, counting),
                 _rect("other", x, HEIGHT - counting - other, other),
             )
@@ -93,7 +93,7 @@ def _rect(name: str, x: float, y: float, height: float) -> SafeString | str:
     )
 
 
-def _said(day: Day) -> str:
+def _day_in_words(day: Day) -> str:
     words = {"day": date_format(day.on, "j M Y"), "made": day.made, "other": day.other}
     if day.other:
         return gettext("%(day)s: %(made)s, %(other)s of them count no more") % words

@@ -41,7 +41,7 @@ def computed_report(user: Person, slug: str, pk: int) -> AgreementReport:
     return found
 
 
-def told(user: Person, slug: str) -> Membership:
+def unblinded_lead(user: Person, slug: str) -> Membership:
     """Return a lead of a project who may read what each person said, or raise Http404 or
     PermissionDenied: also for a lead who is still blind.
     """

@@ -16,7 +16,7 @@ from annotate.projects.models import Membership, Project
 from audit.reports.comparison import comparison_of
 from audit.reports.models import AgreementReport
 from audit.reports.reliability import agreement_of
-from audit.reports.scopes import WHOLE, Scope, kept
+from audit.reports.scopes import WHOLE, Scope, stored_scope
 from base.errors import Refused
 from jobs.models import Job
 from jobs.queue import enqueue
@@ -96,9 +96,9 @@ def _request(
 def compute_agreement(report: AgreementReport, progress: Progress) -> None:
     """Fill a report with its project's agreement; the work of its job, which may be done again."""
     how: dict[str, Any] = {"seed": report.seed, "resamples": report.resamples, "progress": progress}
-    scope = kept(report.scope)
+    scope = stored_scope(report.scope)
     report.figures = (
-        comparison_of(report.project, scope, kept(report.against), **how)
+        comparison_of(report.project, scope, stored_scope(report.against), **how)
         if report.compares
         else agreement_of(report.project, scope=scope, **how)
     )

@@ -19,7 +19,7 @@ from audit.reports import access, actions
 from audit.reports.coverage import coverage
 from audit.reports.differences import differences
 from audit.reports.models import AgreementReport
-from audit.reports.scopes import FIELDS, kept, scope_of, words
+from audit.reports.scopes import FIELDS, scope_of, stored_scope, words
 from audit.reports.scopes import Scope as Part
 from audit.reports.units import Of, units
 from base.api.jobs import JobSerializer
@@ -76,11 +76,11 @@ class AgreementReportSerializer(JobSerializer):
 
     def get_part(self, report: AgreementReport) -> str:
         """Of which part, in words; empty for the whole."""
-        return words(kept(report.scope))
+        return words(stored_scope(report.scope))
 
     def get_against(self, report: AgreementReport) -> str:
         """Against which part; empty for the whole, and where nothing is compared."""
-        return words(kept(report.against)) if report.compares else ""
+        return words(stored_scope(report.against)) if report.compares else ""
 
     def get_sha256(self, report: AgreementReport) -> str:
         """The sum of what was counted."""
@@ -212,7 +212,7 @@ class AgreementUnits(Resource):
     @reads(OpenApiTypes.STR, asked=AskedUnits, media="text/csv", scope=Scope.LEAD)
     def get(self, request: Request, slug: str) -> StreamingHttpResponse:
         """Give out the table of units and answers in a part of the project, as it is now."""
-        member = access.told(self.person, slug)
+        member = access.unblinded_lead(self.person, slug)
         asked = self.asked()
         part = _part(member, asked, "?")
         of, numbered = Of(asked["of"]), asked["numbered"]

@@ -44,8 +44,8 @@ from audit.reviews.criteria import Rubric
 from audit.reviews.models import Rating, Review
 
 # Who said what of a unit: (member, value) in the order of the members.
-Said = tuple[tuple[int, int], ...]
-Patterns = Counter[Said]
+Pattern = tuple[tuple[int, int], ...]
+Patterns = Counter[Pattern]
 
 
 class Under(NamedTuple):
@@ -110,7 +110,7 @@ class Counts:
             ]
         return hashlib.sha256("\n".join(sorted(lines)).encode()).hexdigest()
 
-    def _named(self, said: Said) -> list[tuple[str, int]]:
+    def _named(self, said: Pattern) -> list[tuple[str, int]]:
         return sorted((self.names[member], value) for member, value in said)
 
     def people(self, patterns: Patterns) -> Patterns:
@@ -174,7 +174,7 @@ def judgments_in(
     return found.filter(_standing(period, blind=scope.blind))
 
 
-def met(project: Project, one: Scope, other: Scope) -> Counter[tuple[Said, Said]]:
+def met(project: Project, one: Scope, other: Scope) -> Counter[tuple[Pattern, Pattern]]:
     """How many units had which answers of people in one scope and which in another; empty where a
     unit is not in the other. What two scopes are compared by.
     """
@@ -186,7 +186,7 @@ def met(project: Project, one: Scope, other: Scope) -> Counter[tuple[Said, Said]
         sql, more = units.order_by().query.sql_with_params()
         parts.append(f"SELECT {number} AS part, narrative_id, candidate_id, said FROM ({sql}) u")  # noqa: S608 -- ours
         parameters += more
-    found: Counter[tuple[Said, Said]] = Counter()
+    found: Counter[tuple[Pattern, Pattern]] = Counter()
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT one, other, COUNT(*) FROM ("  # noqa: S608 -- ours
@@ -398,7 +398,7 @@ def _grouped(units: QuerySet[Any, Any], by: str) -> dict[Any, Patterns]:
     """Count units (rows with `said`) by pattern and by a column or expression of theirs."""
     sql, parameters = units.order_by().query.sql_with_params()
     found: dict[Any, Patterns] = {}
-    read: dict[str, Said] = {}
+    read: dict[str, Pattern] = {}
     with connection.cursor() as cursor:
         cursor.execute(
             f"SELECT {by}, said, COUNT(*) FROM ({sql}) units GROUP BY 1, 2",  # noqa: S608 -- ours
@@ -412,7 +412,7 @@ def _grouped(units: QuerySet[Any, Any], by: str) -> dict[Any, Patterns]:
     return found
 
 
-def _read(said: str) -> Said:
+def _read(said: str) -> Pattern:
     answers = (answer.split(":") for answer in said.split(",") if answer)
     # Files may tell of two answers of one person at once; which counts is the same anywhere.
     of_each = dict(sorted((int(member), int(value)) for member, value in answers))

@@ -36,7 +36,7 @@ from audit.reports.intra_annotator import (
 )
 from audit.reports.intra_annotator import through as last_repeat
 from audit.reports.models import AgreementReport
-from audit.reports.scopes import WHOLE, Scope, about, kept, periods_of
+from audit.reports.scopes import WHOLE, Scope, about, periods_of, stored_scope
 from audit.reviews.criteria import Criterion, Rubric
 from audit.reviews.models import Review
 from jobs.runner import Progress
@@ -232,7 +232,10 @@ def since(report: AgreementReport) -> Since:
     """Return what has come after a computed report: its figures do not know of it."""
     figures = report.figures or {}
     seen, moment = figures["through"], datetime.fromisoformat(figures["computed_at"])
-    scopes = [kept(report.scope), *([kept(report.against)] if report.compares else [])]
+    scopes = [
+        stored_scope(report.scope),
+        *([stored_scope(report.against)] if report.compares else []),
+    ]
     judgments = Judgment.objects.filter(
         reduce(or_, (said_by(scope) for scope in scopes)), annotator__project=report.project_id
     )

@@ -101,7 +101,7 @@ class Scope:
 WHOLE = Scope()
 
 
-def kept(written: str) -> Scope:
+def stored_scope(written: str) -> Scope:
     """Read a scope as a row keeps it: what `str` wrote, checked when it was written."""
     return _read(dict(parse_qsl(written)))
 
@@ -223,7 +223,9 @@ def parts_of(project: Project) -> list[Scope]:
         Scope(blind=True),
     ]
     reports = AgreementReport.objects.filter(project=project, compares=False).order_by()
-    earlier = [kept(written) for written in reports.values_list("scope", flat=True).distinct()]
+    earlier = [
+        stored_scope(written) for written in reports.values_list("scope", flat=True).distinct()
+    ]
     others = sorted((one for one in earlier if not one.criterion), key=str)
     return list(dict.fromkeys([*found, *others]))
 

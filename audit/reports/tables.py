@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from django.utils.translation import gettext as _
 
 from audit.reports.reliability import COEFFICIENTS, HEADLINE
-from audit.reports.scopes import Scope, kept
+from audit.reports.scopes import Scope, stored_scope
 
 
 class Line(NamedTuple):
@@ -74,7 +74,7 @@ def tables(figures: dict[str, Any]) -> list[Table]:
     figures: those that have anything in them.
     """
     judgments, reviews = figures["judgments"], figures["reviews"]
-    scope = kept(figures.get("scope", ""))
+    scope = stored_scope(figures.get("scope", ""))
     # A report of an older version knows nothing of repeats.
     intra_annotator = figures.get("selves", {"all": None, "people": []})
     together = [intra_annotator["all"]] if len(intra_annotator["people"]) > 1 else []

@@ -112,7 +112,7 @@ def save_ratings(
         levels = dict(review.ratings.exclude(level="").values_list("criterion", "level"))
         for criterion, (level, words) in answers.items():
             is_replaced = level is not None and levels.get(criterion, level) != level
-            said = _said(rubric, level, "" if is_replaced and words is None else words)
+            said = _rating_columns(rubric, level, "" if is_replaced and words is None else words)
             if any(said.values()):
                 Rating.objects.update_or_create(review=review, criterion=criterion, defaults=said)
             elif said:
@@ -346,7 +346,7 @@ def _refuse_unknown(rubric: Rubric, criterion: str, level: str | None, words: st
         )
 
 
-def _said(rubric: Rubric, level: str | None, words: str | None) -> dict[str, Any]:
+def _rating_columns(rubric: Rubric, level: str | None, words: str | None) -> dict[str, Any]:
     """Return the columns of a rating that an answer sets; what is None stays as it was."""
     said: dict[str, Any] = {} if words is None else {"words": words}
     chosen = None if level is None else rubric.level(level)

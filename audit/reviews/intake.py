@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from annotate.collection.intake import Arrivals, Intake
-from annotate.collection.intake.stale import Beside, Said
+from annotate.collection.intake.stale import Beside, StatementTable
 from annotate.pairs.intake.shared import MAX_NAME, refuse_other_query
 from annotate.projects import chain
 from audit.reviews import chain_content as sums
@@ -28,7 +28,7 @@ _FOUND = {
 
 
 # Checks of claimed labels, which are made of what a document says.
-CHECKS = Said(
+CHECKS = StatementTable(
     "audit_check",
     *("check", "checks"),
     "r.item_id IN (SELECT i.id FROM audit_sampleitem i WHERE i.candidate_id IN ({candidates}))",

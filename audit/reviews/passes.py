@@ -64,7 +64,7 @@ class Pass:
         ]
 
 
-class Said(NamedTuple):
+class RatingWords(NamedTuple):
     """Words about one criterion of a narrative version, for whoever rewrites it."""
 
     criterion: Criterion
@@ -181,11 +181,11 @@ def contrasts(passes: list[Pass]) -> list[Contrast]:
     return found
 
 
-def words_for(narrative: Narrative) -> list[Said]:
+def words_for(narrative: Narrative) -> list[RatingWords]:
     """Return what auditors wrote about a version, criterion by criterion, without their names."""
     passes = passes_of([narrative])[narrative.pk]
     return [
-        Said(answer.criterion, answer.level, answer.words)
+        RatingWords(answer.criterion, answer.level, answer.words)
         for contrast in contrasts(passes)
         for answer in contrast.answers
         if answer is not None and answer.level is not None and answer.words.strip()

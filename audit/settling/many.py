@@ -71,7 +71,7 @@ class Outcome(NamedTuple):
 
 
 @dataclass
-class Shown:
+class ShownOutcome:
     """One outcome as a page shows it."""
 
     narrative: Narrative
@@ -91,7 +91,7 @@ class Preview:
     counts_then: int
     drops_then: int
     token: str
-    shown: list[Shown] = field(default_factory=list)
+    shown: list[ShownOutcome] = field(default_factory=list)
 
     @property
     def total(self) -> int:
@@ -109,7 +109,7 @@ def preview(by: Membership, wanted: Wanted, how: How) -> Preview:
     shown. No document's text is read.
     """
     outcomes = _outcomes(by, wanted, how)
-    return _preview(by, outcomes, _shown(outcomes))
+    return _preview(by, outcomes, _first_of_each(outcomes))
 
 
 def settle_many(
@@ -210,7 +210,7 @@ def _settled_as(how: How, said: tuple[tuple[int, int], ...], theirs: int | None)
     return next((grade for grade, count in said if 2 * count > people), None)
 
 
-def _preview(by: Membership, outcomes: list[Outcome], shown: list[Shown]) -> Preview:
+def _preview(by: Membership, outcomes: list[Outcome], shown: list[ShownOutcome]) -> Preview:
     settled = Counter(one.relevance for one in outcomes if one.relevance is not None)
     threshold = by.project.relevant_from
     decided = Counter(
@@ -233,7 +233,7 @@ def _token(outcomes: list[Outcome]) -> str:
     return seen.hexdigest()
 
 
-def _shown(outcomes: list[Outcome]) -> list[Shown]:
+def _first_of_each(outcomes: list[Outcome]) -> list[ShownOutcome]:
     """The first few of each outcome, what is left open last."""
     first: dict[int | None, list[Outcome]] = {}
     for one in outcomes:
@@ -251,7 +251,7 @@ def _shown(outcomes: list[Outcome]) -> list[Shown]:
         [one.candidate for one in chosen]
     )
     return [
-        Shown(
+        ShownOutcome(
             narratives[one.narrative],
             candidates[one.candidate],
             one.relevance,

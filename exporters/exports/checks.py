@@ -43,7 +43,7 @@ class Drawn(NamedTuple):
     checked: int
 
 
-class Said(NamedTuple):
+class Opinion(NamedTuple):
     """What one person said: place 1 or 2 blind, place 3 settling."""
 
     place: int
@@ -71,7 +71,7 @@ class Label(NamedTuple):
     claimed: int
     outcome: int | None
     settled: bool
-    checks: tuple[Said, ...]
+    checks: tuple[Opinion, ...]
 
 
 def samples(project: Project) -> Iterator[Drawn]:
@@ -133,7 +133,7 @@ def labels(project: Project) -> Iterator[Label]:
     numbers: dict[str, int] = {}
     closed = (row for row in rows if row[0] in outcomes)
     for batch in walking.batches(closed, walking.BATCH):
-        said = _said([row[0] for row in batch], numbers)
+        said = _opinions([row[0] for row in batch], numbers)
         for pk, *label in batch:
             checks = tuple(said.get(pk, ()))
             settled = any(one.place == Check.SETTLES for one in checks)
@@ -158,9 +158,9 @@ def write(records: Iterable[Drawn] | Iterable[Label], stream: IO[bytes]) -> int:
 _OVER = Q(outcome__isnull=False) | Q(unjudgeable=True)
 
 
-def _said(items: list[int], numbers: dict[str, int]) -> dict[int, list[Said]]:
+def _opinions(items: list[int], numbers: dict[str, int]) -> dict[int, list[Opinion]]:
     """What stands of these items, by place. `numbers`: of conditions, by their keys; added to."""
-    found: dict[int, list[Said]] = {}
+    found: dict[int, list[Opinion]] = {}
     rows: list[Any] = list(
         Check.objects.current()
         .filter(item__in=items)
@@ -181,6 +181,6 @@ def _said(items: list[int], numbers: dict[str, int]) -> dict[int, list[Said]]:
     numbers.update({str(key): number for key, number in known})
     for item, *before, verdicts, words, at in rows:
         answers = sorted((numbers[key], answer) for key, answer in verdicts.items())
-        said = Said._make((*before, {str(n): answer for n, answer in answers}, words, at))
+        said = Opinion._make((*before, {str(n): answer for n, answer in answers}, words, at))
         found.setdefault(item, []).append(said)
     return found

@@ -11,7 +11,7 @@ from exporters.exports import checks, collection, conditions, notes, repeats, se
 from exporters.exports.files import Writer
 from exporters.exports.manifest import Manifest, compose, facts_of
 from exporters.exports.progress import Report, reported
-from formats.jsonl import Said, write_docs, write_judgments, write_pairs
+from formats.jsonl import Statement, write_docs, write_judgments, write_pairs
 from formats.judgments_csv import JudgmentTable
 from formats.records import JudgmentRecord
 from formats.rubrics import write_rubrics
@@ -52,7 +52,7 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
         counts["judgments"] = write_judgments(_beside(table, walked), f)
         table.close()
 
-    said: list[tuple[str, str, Iterable[Said]]] = [
+    said: list[tuple[str, str, Iterable[Statement]]] = [
         ("flags", "What judges said instead of a grade.", statements.flags(queries)),
         ("adjudications", "Settling decisions.", statements.adjudications(queries)),
         ("reviews", "Reviews of instructions, with their ratings.", statements.reviews(pairs)),

@@ -142,14 +142,14 @@ def all_counts(contents: Contents) -> dict[str, int]:
     return {key: together[key] for key in COUNTS if key in together}
 
 
-def _said(counts: Mapping[str, int], key: str, noun: str) -> str:
+def _counted(counts: Mapping[str, int], key: str, noun: str) -> str:
     n = counts[key]
     return f"{n:,} {noun if n == 1 else noun + 's'}"
 
 
 def _pairs(counts: Mapping[str, int]) -> str:
     """The instruction pairs, and how many of them the qrels have, where these are not all."""
-    told = _said(counts, "pairs", "instruction pair")
+    told = _counted(counts, "pairs", "instruction pair")
     kinds = {"pairs_written": "changed", "pairs_claimed": "claimed"}
     held = {kind: counts[key] for key, kind in kinds.items() if counts.get(key)}
     if held == {"changed": counts["pairs"]} or "pairs_written" not in counts:
@@ -165,9 +165,9 @@ def citation(release: Release) -> str:
     holds = (
         f"{counts['queries']:,} {'query' if counts['queries'] == 1 else 'queries'}, "
         f"{_pairs(counts)}, "
-        f"{_said(counts, 'judgments_by_people', 'judgment')} by people, "
+        f"{_counted(counts, 'judgments_by_people', 'judgment')} by people, "
         f"{counts['adjudications_standing']:,} settled by leads, "
-        f"{_said(counts, 'judgments_by_machines', 'label')} claimed by machines"
+        f"{_counted(counts, 'judgments_by_machines', 'label')} claimed by machines"
     )
     return (
         f"{contents['project']['name']}, release {contents['name']} ({contents['at'][:10]}; "

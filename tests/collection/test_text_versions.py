@@ -49,7 +49,9 @@ class Scene:
     def change(self, text: str = SECOND, **more):
         return load(self.project, "docs-jsonl", jsonl({"doc_id": "A", "text": text, **more}))
 
-    def judge(self, relevance: int = 1, text: int | None = None, of=None, **more) -> judging.Said:
+    def judge(
+        self, relevance: int = 1, text: int | None = None, of=None, **more
+    ) -> judging.Recorded:
         on = judging.On(self.pair, self.narrative.pk, (of or self.first).pk, text=text)
         return judging.say_grade(on=on, relevance=relevance, by=self.ada, **more)
 

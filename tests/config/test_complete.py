@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
-from config.required_settings import Told, missing
+from config.required_settings import Given, missing
 
 ROOT = Path(settings.BASE_DIR)
-WHOLE = Told(
+WHOLE = Given(
     production=True,
     https=True,
     secret_key="k" * 50,
@@ -28,7 +28,7 @@ S3 = {"REJUDGE_S3_ENDPOINT": "", "REJUDGE_S3_ACCESS_KEY": "", "REJUDGE_S3_SECRET
 
 
 def test_nothing_needs_to_be_told_on_ones_own_machine():
-    assert missing(Told()) == []
+    assert missing(Given()) == []
 
 
 def test_what_is_told_everything_starts():
@@ -61,21 +61,21 @@ def test_what_others_reach_does_not_start_half_set_up(left_out, begins):
 @pytest.mark.parametrize(
     ("told", "begins"),
     [
-        (Told(log="loud"), "Set REJUDGE_LOG to text or json; it is “loud”."),
+        (Given(log="loud"), "Set REJUDGE_LOG to text or json; it is “loud”."),
         (
-            Told(beside_bucket=S3 | {"REJUDGE_S3_ENDPOINT": "https://s3.example.org"}),
+            Given(beside_bucket=S3 | {"REJUDGE_S3_ENDPOINT": "https://s3.example.org"}),
             "Set REJUDGE_S3_BUCKET to the bucket for files, or leave REJUDGE_S3_ENDPOINT out",
         ),
         (
-            Told(bucket="files", beside_bucket=S3 | {"REJUDGE_S3_ACCESS_KEY": "a"}),
+            Given(bucket="files", beside_bucket=S3 | {"REJUDGE_S3_ACCESS_KEY": "a"}),
             "Set both REJUDGE_S3_ACCESS_KEY and REJUDGE_S3_SECRET_KEY, or neither",
         ),
-        (Told(client="rejudge"), "Set both REJUDGE_OIDC_ISSUER and REJUDGE_OIDC_CLIENT"),
+        (Given(client="rejudge"), "Set both REJUDGE_OIDC_ISSUER and REJUDGE_OIDC_CLIENT"),
         (
-            Told(issuer="https://login.example.org"),
+            Given(issuer="https://login.example.org"),
             "Set both REJUDGE_OIDC_ISSUER and REJUDGE_OIDC_CLIENT",
         ),
-        (Told(issuer="login.example.org", client="a"), "Set REJUDGE_OIDC_ISSUER to an address"),
+        (Given(issuer="login.example.org", client="a"), "Set REJUDGE_OIDC_ISSUER to an address"),
     ],
 )
 def test_half_of_a_setting_is_refused_everywhere(told, begins):
@@ -85,7 +85,7 @@ def test_half_of_a_setting_is_refused_everywhere(told, begins):
 
 
 def test_a_bucket_may_be_opened_by_the_machines_own_identity():
-    assert missing(Told(bucket="files", beside_bucket=S3)) == []
+    assert missing(Given(bucket="files", beside_bucket=S3)) == []
 
 
 def test_mail_may_be_shown_by_the_log_where_that_is_asked_for():

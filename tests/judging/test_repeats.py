@@ -59,11 +59,11 @@ class Scene:
     def first_of(self, number: int) -> int:
         return judging_session.numbered(Spot(unmasked(number, self.ada.pk).candidate), self.ada)
 
-    def grade(self, number: int, relevance: int = 1, **more: Any) -> judging.Said:
+    def grade(self, number: int, relevance: int = 1, **more: Any) -> judging.Recorded:
         on = judging.on_number(self.pair, self.narrative.pk, number, self.ada)
         return judging.say_grade(on=on, relevance=relevance, by=self.ada, **more)
 
-    def flag(self, number: int, kind: str, words: str = "") -> judging.Said:
+    def flag(self, number: int, kind: str, words: str = "") -> judging.Recorded:
         on = judging.on_number(self.pair, self.narrative.pk, number, self.ada)
         return judging.say_flag(on=on, kind=kind, words=words, by=self.ada)
 
@@ -198,9 +198,9 @@ def test_taking_a_repeat_back_twice_changes_nothing_and_what_is_newer_stands(sce
     old = scene.grade(number, 1).row
     new = scene.grade(number, 2).row
 
-    told = judging.withdraw(uuid=old.uuid, pair=scene.pair, by=scene.ada).told
-    assert "something newer" in told
-    assert judging.withdraw(uuid=old.uuid, pair=scene.pair, by=scene.ada).told == ""
+    warning = judging.withdraw(uuid=old.uuid, pair=scene.pair, by=scene.ada).warning
+    assert "something newer" in warning
+    assert judging.withdraw(uuid=old.uuid, pair=scene.pair, by=scene.ada).warning == ""
     assert Repeat.objects.current().get() == new
 
     judging.withdraw(uuid=new.uuid, pair=scene.pair, by=scene.ada)

@@ -45,7 +45,7 @@ def flag(scene: Scene, kind: str = "later", of=None, **more) -> Flag:
     )
 
 
-def withdraw(scene: Scene, row: Judgment | Flag, by=None) -> judging.Said:
+def withdraw(scene: Scene, row: Judgment | Flag, by=None) -> judging.Recorded:
     return judging.withdraw(uuid=row.uuid, pair=scene.pair, by=by or scene.ada)
 
 
@@ -95,7 +95,7 @@ def test_what_was_replaced_meanwhile_leaves_the_newer_standing(scene):
 
     said = withdraw(scene, second)
 
-    assert "something newer" in said.told
+    assert "something newer" in said.warning
     assert standing(scene) == [("A", 2)]
     third.refresh_from_db()
     assert third.replaces == first

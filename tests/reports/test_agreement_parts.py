@@ -12,7 +12,7 @@ from django.urls import reverse
 from audit.models import AgreementReport
 from audit.reports.actions import compute_agreement, request_agreement
 from audit.reports.reliability import agreement_of
-from audit.reports.scopes import Scope, kept
+from audit.reports.scopes import Scope, stored_scope
 from jobs.runner import Progress
 from tests import factories
 
@@ -35,7 +35,9 @@ def led(disputed, client):
 
 
 def computed(scene, scope=""):
-    figures = agreement_of(scene.project, seed=1, resamples=100, now=NOON, scope=kept(scope))
+    figures = agreement_of(
+        scene.project, seed=1, resamples=100, now=NOON, scope=stored_scope(scope)
+    )
     return AgreementReport.objects.create(
         project=scene.project,
         scope=scope,

@@ -18,7 +18,7 @@ from annotate.models import (
 from annotate.rewriting import actions as rewriting
 from audit.models import AgreementReport
 from audit.reports.reliability import agreement_of, since
-from audit.reports.scopes import Scope, kept, scope_of, words
+from audit.reports.scopes import Scope, scope_of, stored_scope, words
 from audit.reviews.actions import save_ratings, submit_review
 from base.errors import Refused
 from tests import factories
@@ -355,7 +355,7 @@ def test_what_came_elsewhere_has_not_come_since(two):
     ],
 )
 def test_a_scope_is_read_as_it_was_written(scope):
-    assert kept(str(scope)) == scope
+    assert stored_scope(str(scope)) == scope
 
 
 def test_a_scope_says_what_it_is_of():

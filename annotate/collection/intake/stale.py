@@ -14,7 +14,7 @@ from annotate.projects.models import Project
 from base import bulk
 
 
-class Said(NamedTuple):
+class StatementTable(NamedTuple):
     """A table of statements about documents.
 
     SQL of a row `r`: `about` says whether it is about one of `{candidates}`, a query for keys,
@@ -30,15 +30,19 @@ class Said(NamedTuple):
 
 _OF_CANDIDATE = "r.candidate_id IN ({candidates})"
 _statements = [
-    Said("annotate_judgment", "judgment", "judgments", _OF_CANDIDATE, "r.superseded_at IS NULL"),
-    Said("annotate_flag", "flag", "flags", _OF_CANDIDATE, "r.cleared_at IS NULL"),
-    Said("annotate_repeat", "repeat", "repeats", _OF_CANDIDATE, "r.superseded_at IS NULL"),
-    Said(
+    StatementTable(
+        "annotate_judgment", "judgment", "judgments", _OF_CANDIDATE, "r.superseded_at IS NULL"
+    ),
+    StatementTable("annotate_flag", "flag", "flags", _OF_CANDIDATE, "r.cleared_at IS NULL"),
+    StatementTable(
+        "annotate_repeat", "repeat", "repeats", _OF_CANDIDATE, "r.superseded_at IS NULL"
+    ),
+    StatementTable(
         "annotate_adjudication",
         *("settling decision", "settling decisions"),
         *(_OF_CANDIDATE, "r.withdrawn_at IS NULL"),
     ),
-    Said(
+    StatementTable(
         "annotate_conditionadjudication",
         *("settled condition", "settled conditions"),
         *(_OF_CANDIDATE, "r.withdrawn_at IS NULL"),
@@ -46,7 +50,7 @@ _statements = [
 ]
 
 
-def register(*tables: Said) -> None:
+def register(*tables: StatementTable) -> None:
     """Look after these tables as well; a room calls it once, when it starts."""
     _statements.extend(one for one in tables if one not in _statements)
 
@@ -163,7 +167,7 @@ def mark(intake: Intake) -> None:
     )
 
 
-def _count(one: Said) -> int:
+def _count(one: StatementTable) -> int:
     return bulk.number(
         f"""
         SELECT COUNT(*) FROM {one.table} r

@@ -11,7 +11,7 @@ from django.contrib.auth.decorators import login_not_required
 from django.db import OperationalError
 from django.http import Http404, HttpRequest, JsonResponse
 
-from annotate.judging.actions import Said, on_number, say_flag, say_grade, withdraw
+from annotate.judging.actions import Recorded, on_number, say_flag, say_grade, withdraw
 from annotate.judging.journal_entries import (
     Entry,
     Further,
@@ -111,7 +111,7 @@ def _taken(said: Entry, by: Membership, pair: InstructionPair) -> Taken:
     return Taken(row.at, told)
 
 
-def _say(said: SaidGrade | SaidFlag | SaidUndo, by: Membership, pair: InstructionPair) -> Said:
+def _say(said: SaidGrade | SaidFlag | SaidUndo, by: Membership, pair: InstructionPair) -> Recorded:
     on = on_number(pair, said.narrative, said.candidate, by, said.text_version)
     if isinstance(said, SaidGrade):
         return say_grade(

@@ -154,7 +154,7 @@ class Judgments(Resource):
         return Response(_as_json(row, member), status=201)
 
 
-class Said(Resource):
+class OwnStatement(Resource):
     """What the person who asks said of one document."""
 
     tag = "Judging"
@@ -167,7 +167,7 @@ class Said(Resource):
         return done()
 
 
-class OneJudgment(Said):
+class OneJudgment(OwnStatement):
     """One judgment of the person who asks."""
 
 
@@ -240,7 +240,7 @@ class Flags(Resource):
         return Response(_flag(row, member), status=201)
 
 
-class OneFlag(Said):
+class OneFlag(OwnStatement):
     """One flag of the person who asks."""
 
 

@@ -323,9 +323,9 @@ def _refusal(
     candidate = access.candidate(pair, unmasked(number, member.pk).candidate)
     said = {
         "error": sentence,
-        "note": _shown(request.POST.get("note", "")),
+        "note": _printable(request.POST.get("note", "")),
         "typed_kind": request.POST.get("kind", ""),
-        "typed_words": _shown(request.POST.get("words", "")),
+        "typed_words": _printable(request.POST.get("words", "")),
     }
     try:
         narrative = narrative_for(member, pair)
@@ -341,6 +341,6 @@ def _first_error(form: JudgmentForm | FlagForm) -> str:
     return f"{field.label or name}: {errors[0]}" if field else str(errors[0])
 
 
-def _shown(text: str) -> str:
+def _printable(text: str) -> str:
     """What was typed, as a page can hold it: half of a character is no character."""
     return text.encode(errors="replace").decode()

@@ -17,7 +17,7 @@ from annotate.judgments.blindness import blind_pairs, may_see
 from annotate.judgments.document_names import names_to
 from annotate.judgments.models import Flag
 from annotate.judgments.repeats import unmasked
-from annotate.overview.progress import Said, pair_assignments, query_progress, said_of
+from annotate.overview.progress import Statements, pair_assignments, query_progress, statements_of
 from annotate.pairs import access as pairs_access
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.projects import access
@@ -361,8 +361,8 @@ def _pair(pair: Any) -> dict[str, Any]:
 
 
 def _candidates(member: Membership, rows: list[Candidate], *, prior: bool) -> list[dict[str, Any]]:
-    found: dict[int, list[Said]] = {}
-    for said in said_of(member, rows):
+    found: dict[int, list[Statements]] = {}
+    for said in statements_of(member, rows):
         found.setdefault(said.candidate.pk, []).append(said)
     names = names_to(member, rows)
     return [
@@ -380,7 +380,7 @@ def _candidates(member: Membership, rows: list[Candidate], *, prior: bool) -> li
     ]
 
 
-def _under(said: Said) -> dict[str, Any]:
+def _under(said: Statements) -> dict[str, Any]:
     judgments = [
         {
             "member": row.annotator.name,

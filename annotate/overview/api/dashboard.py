@@ -19,8 +19,7 @@ from annotate.overview import pace as paces
 from annotate.overview.api.collection import ANSWERED
 from annotate.overview.estimate import Estimate, Unknown, estimate
 from annotate.overview.forms import MatrixForm
-from annotate.overview.matrix import Cell, Key, Row, Wanted, matrix
-from annotate.overview.matrix import Said as How
+from annotate.overview.matrix import Cell, CellState, Key, Row, Wanted, matrix
 from annotate.overview.progress import task_progress
 from annotate.pairs.models import Assignment
 from annotate.projects import access
@@ -181,7 +180,7 @@ class CellSerializer(serializers.Serializer[Any]):
     """How a person stands with a document."""
 
     member = serializers.IntegerField()
-    said = serializers.ChoiceField(choices=[one.value for one in How])
+    said = serializers.ChoiceField(choices=[one.value for one in CellState])
     relevance = serializers.IntegerField(allow_null=True)
     kind = serializers.CharField(help_text="Of a flag.")
 

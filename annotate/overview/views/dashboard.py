@@ -21,7 +21,7 @@ from annotate.judgments.models import Flag
 from annotate.overview import pace as paces
 from annotate.overview.estimate import estimate
 from annotate.overview.forms import MatrixForm
-from annotate.overview.matrix import Asked, Key, Row, Said
+from annotate.overview.matrix import Asked, CellState, Key, Row
 from annotate.overview.matrix import count as count_documents
 from annotate.overview.matrix import matrix as documents_by_people
 from annotate.overview.progress import my_assignments, task_progress
@@ -191,11 +191,11 @@ def _row(member: Membership, row: Row, people: list[Membership]) -> dict[str, An
     cells = []
     for one, cell in zip(people, row.cells, strict=True):
         url = said
-        if cell.said in {Said.EMPTY, Said.HIDDEN}:
+        if cell.said in {CellState.EMPTY, CellState.HIDDEN}:
             url = ""
-        elif one.pk == member.pk and (row.outcome is None or cell.said is Said.TAKEN):
+        elif one.pk == member.pk and (row.outcome is None or cell.said is CellState.TAKEN):
             url = mine
-        elif cell.said is Said.TAKEN:
+        elif cell.said is CellState.TAKEN:
             url = reverse("annotate:person", args=[member.project.slug, one.pk])
         cells.append({"cell": cell, "person": one, "url": url})
     return {

@@ -29,7 +29,7 @@ from annotate.overview.progress import (
     people_progress,
     query_progress,
     read_assignments,
-    said_of,
+    statements_of,
     task_progress,
 )
 from annotate.overview.views.home import assignment_rows, work_url, worker
@@ -128,7 +128,7 @@ def query(request: PageRequest, slug: str, pk: int) -> HttpResponse:
         page = page_by_key(pool, request.GET)
     else:
         page = page_in_order(pool, neutral_order(found, project), request.GET)
-    said = said_of(member, page.rows)
+    said = statements_of(member, page.rows)
     return render(
         request,
         "overview/query.html",

@@ -95,7 +95,7 @@ def _of_table(table: Table) -> list[str]:
     lines = ["", f"{table.title}"]
     for line in table.lines:
         lines += ["", f"  {line.label}: {_counts(line, table)}"]
-        lines += [f"    {one['title']:<{_WIDTH}}  {_shown(one)}" for one in line.coefficients]
+        lines += [f"    {one['title']:<{_WIDTH}}  {_readable(one)}" for one in line.coefficients]
     return lines
 
 
@@ -111,7 +111,7 @@ def _counts(line: Line, table: Table) -> str:
     )
 
 
-def _shown(coefficient: dict[str, Any]) -> str:
+def _readable(coefficient: dict[str, Any]) -> str:
     if coefficient["value"] is None:
         return str(coefficient["note"])
     shown = f"{coefficient['value']:6.3f}"

@@ -26,7 +26,7 @@ from audit.reports import access, actions, paper
 from audit.reports.forms import ComparedForm, ScopeForm
 from audit.reports.models import AgreementReport
 from audit.reports.reliability import COEFFICIENTS, HEADLINE, Since, since
-from audit.reports.scopes import Scope, kept, parts_of, words
+from audit.reports.scopes import Scope, parts_of, stored_scope, words
 from audit.reports.tables import Against, Table, against_machines, lonely, tables
 from audit.reports.units import Of, units
 from base.csv_output import csv_lines
@@ -57,7 +57,7 @@ def agreement_comparison(request: PageRequest, slug: str) -> HttpResponse:
     """Set the agreement in two parts of the project against each other; a POST computes it."""
     member = annotate_access.lead(request.user, slug)
     offered = [
-        (str(part), _shown(words(part) or _("the whole project")))
+        (str(part), _readable(words(part) or _("the whole project")))
         for part in parts_of(member.project)
     ]
     asked = request.GET if {"of", "against"} & set(request.GET) else None
@@ -79,7 +79,10 @@ def agreement_comparison(request: PageRequest, slug: str) -> HttpResponse:
     if request.method == "POST":
         try:
             actions.request_comparison(
-                project=member.project, scope=kept(of), against=kept(against), by=member
+                project=member.project,
+                scope=stored_scope(of),
+                against=stored_scope(against),
+                by=member,
             )
         except Refused as refused:
             messages.error(request, str(refused))
@@ -108,12 +111,12 @@ def agreement_comparison(request: PageRequest, slug: str) -> HttpResponse:
 @require_GET
 def agreement_past(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     """Show one report as it was computed, whatever came after it."""
-    member = access.told(request.user, slug)
+    member = access.unblinded_lead(request.user, slug)
     report = access.computed_report(request.user, slug, pk)
     if report.compares:
         # The newest of the same two parts: the page has room for one.
         return redirect(report)
-    scope = kept(report.scope)
+    scope = stored_scope(report.scope)
     context = _frame(member, scope, "agreement") | {
         "form": ScopeForm(member.project, scope.asked),
         "past": report,
@@ -150,8 +153,8 @@ def agreement_reports(request: PageRequest, slug: str) -> HttpResponse:
     rows = [
         {
             "report": report,
-            "scope": words(kept(report.scope)),
-            "against": words(kept(report.against)) or _("the whole project"),
+            "scope": words(stored_scope(report.scope)),
+            "against": words(stored_scope(report.against)) or _("the whole project"),
             "url": reverse("audit:agreement_past", args=[slug, report.pk]),
             # The sum tells whether others have said anything new.
             "sum": "" if blind else report.sha256,
@@ -208,7 +211,7 @@ def agreement_units(request: PageRequest, slug: str) -> HttpResponseBase:
     """Send the unit table of a part of the project as it is now: that which `of` in the address
     names, and with `people=numbered` without names.
     """
-    member = access.told(request.user, slug)
+    member = access.unblinded_lead(request.user, slug)
     of = request.GET.get("of", Of.JUDGMENTS)
     if of not in list(Of):
         raise Http404(_("There is no such table."))
@@ -280,7 +283,7 @@ def _computed(report: AgreementReport | None) -> dict[str, Any]:
     """What a page draws of a report that has figures."""
     if report is None or report.figures is None:
         return {}
-    figures, scope = report.figures, kept(report.scope)
+    figures, scope = report.figures, stored_scope(report.scope)
     found = tables(figures)
     of, slug = words(scope), report.project.slug
     return {
@@ -351,14 +354,14 @@ def _compared(report: AgreementReport | None) -> dict[str, Any]:
             for key, difference in figures["differences"].items()
         ],
         "names": [
-            _shown(words(kept(part)) or _("the whole project"))
+            _readable(words(stored_scope(part)) or _("the whole project"))
             for part in (report.scope, report.against)
         ],
         "headline_difference": figures["differences"][HEADLINE],
     }
 
 
-def _shown(said: str) -> str:
+def _readable(said: str) -> str:
     return said[:1].upper() + said[1:]
 
 

@@ -156,6 +156,6 @@ def _of_batch(member: Membership, batch: UUID) -> Any:
     return found
 
 
-def _row(shown: many.Shown) -> dict[str, Any]:
+def _row(shown: many.ShownOutcome) -> dict[str, Any]:
     disagreement_key = DisagreementKey(Kind.JUDGMENT, shown.narrative.pk, shown.candidate.pk, 0)
     return {"shown": shown, "url": url_of(disagreement_key)}
