@@ -84,7 +84,7 @@ def doors(stage: SimpleNamespace) -> list[str]:
     ]
 
 
-def told(read: Any) -> list[tuple[str, str]]:
+def named_documents(read: Any) -> list[tuple[str, str]]:
     """Each id, or title that was made of one, with the address that told it."""
     words = {word.encode() for pair in IDS.items() for word in pair if word}
     return [
@@ -100,13 +100,13 @@ def test_no_page_address_or_answer_names_a_document_by_its_id_before_the_answer(
     read = walk(getattr(stage, name), doors(stage), on=name == "ada")
 
     assert {status for status, _, _ in read.values()} <= {*(200, 302, 400, 403, 404, 405, 409, 422)}
-    assert told(read) == []
+    assert named_documents(read) == []
 
 
 def test_where_ids_are_told_the_walk_finds_them(stage):
     read = walk(stage.carla, [url for url in doors(stage) if "/documents/" in url], on=False)
 
-    assert {word for _, word in told(read)} >= set(IDS)
+    assert {word for _, word in named_documents(read)} >= set(IDS)
 
 
 def test_who_has_answered_reads_the_id_and_of_what_is_open_the_neutral_name(stage):
@@ -151,7 +151,7 @@ def test_a_lead_who_judges_reads_no_id_on_the_page_where_they_judge(stage):
     first = stage.candidates[0]
     urls = [f"/pairs/{stage.pair.pk}/candidates/{first.pk}/", f"/pairs/{stage.pair.pk}/list/"]
 
-    assert told(walk(stage.carla, urls, on=False)) == []
+    assert named_documents(walk(stage.carla, urls, on=False)) == []
 
 
 def test_a_checker_reads_the_id_once_the_label_is_checked(stage):
@@ -209,7 +209,7 @@ def test_where_the_lead_says_so_documents_without_a_text_are_named_by_their_ids(
     without_text = stage.candidates[3]
 
     assert without_text.document.length is None
-    assert told(walk(stage.ada, urls, on=False)) == [(urls[3], "2654_document1")]
+    assert named_documents(walk(stage.ada, urls, on=False)) == [(urls[3], "2654_document1")]
 
 
 # --- names ----------------------------------------------------------------------------------------

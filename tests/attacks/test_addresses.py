@@ -121,7 +121,10 @@ def test_no_address_asks_for_more_than_its_page_offers(
             tried += 1
             asked = answer(client.get(path, lookups))
             # A page that leads back to itself keeps its address, whatever stands in it.
-            if told(asked) != told(plain) and b"password__startswith" not in asked[2]:
+            if (
+                status_and_body(asked) != status_and_body(plain)
+                and b"password__startswith" not in asked[2]
+            ):
                 wrong[route, "lookups"] = "another answer"
             read_parameters.clear()
             answer(client.get(path, dict.fromkeys(offered | COMMON, "1")))
@@ -144,7 +147,7 @@ def test_no_address_asks_for_more_than_its_page_offers(
     assert reading > 20
 
 
-def told(answered: tuple[int, list[str], bytes]) -> tuple[int, bytes]:
+def status_and_body(answered: tuple[int, list[str], bytes]) -> tuple[int, bytes]:
     return answered[0], answered[2]
 
 

@@ -208,7 +208,7 @@ def test_what_changes_something_takes_more_than_reading():
     assert scopes["read", True] == len(harmless)
 
 
-def told(answer: Any, verb: str) -> tuple[int, str, bytes]:
+def outcome_of(answer: Any, verb: str) -> tuple[int, str, bytes]:
     """What an answer tells; of a write not the keys, UUIDs and times that were just made."""
     kind = answer.get("Content-Type", "")
     return answer.status_code, kind, answer.body if verb == "GET" else b""
@@ -233,12 +233,12 @@ def test_a_token_is_told_and_may_do_what_its_person_could_and_no_more(
             url = world.url(name)
             by_token, written = tried_on(token, url, verb)
             by_session, _written = tried_on(session, url, verb)
-            if told(by_token, verb) != told(by_session, verb):
-                wrong[verb, url] = told(by_token, verb), told(by_session, verb)
+            if outcome_of(by_token, verb) != outcome_of(by_session, verb):
+                wrong[verb, url] = outcome_of(by_token, verb), outcome_of(by_session, verb)
             if by_session.status_code >= 400 and written and left_something(session, url, verb):
                 wrong[verb, url] = written
             if by_token.status_code >= 500:
-                wrong[verb, url] = told(by_token, verb)
+                wrong[verb, url] = outcome_of(by_token, verb)
     record_property(
         "tried", f"tokens beside a session, {who}: {tried:,} requests of each, own and foreign"
     )

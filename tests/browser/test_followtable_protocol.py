@@ -157,7 +157,7 @@ def generated(asked: dict[str, Any]) -> bytes:
     return "".join(json.dumps(line) + "\n" for line in lines).encode()
 
 
-def shown(page: Page) -> str:
+def shown_document(page: Page) -> str:
     """The table and the instruction before a checker."""
     doc_id = document_on(page)
     return doc_id + page.locator(".judge__side .id, .check .id").first.inner_text()
@@ -168,7 +168,7 @@ def check_all(page: Page, sample: Sample, answers: dict[str, int]) -> None:
     page.goto(f"/samples/{sample.pk}/checking/")
     seen = []
     for _ in answers:
-        seen.append(shown(page))
+        seen.append(shown_document(page))
         press(page, str(answers[seen[-1]]))
     assert sorted(seen) == sorted(answers)
 
@@ -244,7 +244,7 @@ def test_from_generated_instructions_to_a_release(
     settled = {**{key: 1 - claimed[key] for key in apart}, apart[0]: claimed[apart[0]]}
     for _ in apart:
         carla.goto(f"/samples/{sample.pk}/settling/")
-        press(carla, str(settled[shown(carla)]))
+        press(carla, str(settled[shown_document(carla)]))
     carla.goto(f"/samples/{sample.pk}/")
     # 2 of 20: the tails at these limits are 2.5 %.
     together = carla.locator("#rates-grade tfoot tr")

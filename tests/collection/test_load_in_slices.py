@@ -67,7 +67,7 @@ def held() -> dict[str, int]:
     return {model.__name__: model._base_manager.count() for model in TABLES}
 
 
-def shown() -> dict[str, int]:
+def visible_rows() -> dict[str, int]:
     return {model.__name__: model.objects.count() for model in TABLES}
 
 
@@ -123,11 +123,11 @@ def test_documents_come_with_their_texts(project):
 
 
 def test_until_its_end_nobody_sees_any_of_it(project):
-    before = shown()
+    before = visible_rows()
     seen = []
 
     def look():
-        seen.append((shown(), held()))
+        seen.append((visible_rows(), held()))
 
     # Of candidates the first slice is there, of queries and documents all.
     load(project, "trec-qrels", QRELS, progress=Watcher(look, n=3))
@@ -135,7 +135,7 @@ def test_until_its_end_nobody_sees_any_of_it(project):
     [(visible, there)] = seen
     assert visible == before == {"Query": 1, "Document": 2, "DocumentText": 0, "Candidate": 2}
     assert there == {"Query": 3, "Document": 4, "DocumentText": 0, "Candidate": 4}
-    assert shown() == {"Query": 3, "Document": 4, "DocumentText": 0, "Candidate": 12}
+    assert visible_rows() == {"Query": 3, "Document": 4, "DocumentText": 0, "Candidate": 12}
     assert not Unseen.objects.exists()
 
 
@@ -212,7 +212,9 @@ def test_what_could_not_be_taken_away_is_gone_before_it_is_tried_again(project, 
     report = load(project, "trec-qrels", QRELS, record=record)
 
     assert counts(report) == (12, 10, 1, 1, 0)
-    assert shown() == held() == {"Query": 3, "Document": 4, "DocumentText": 0, "Candidate": 12}
+    assert (
+        visible_rows() == held() == {"Query": 3, "Document": 4, "DocumentText": 0, "Candidate": 12}
+    )
 
 
 def left_behind(project) -> None:
@@ -241,7 +243,7 @@ def test_what_a_killed_load_left_is_seen_by_nobody_and_gone_with_the_next(projec
     left_behind(project)
 
     assert held() != before
-    assert shown() == before
+    assert visible_rows() == before
     load(project, "trec-qrels", "9 0 A 1\n")
     assert held() == {**before, "Query": 2, "Candidate": 3}
     assert not Unseen.objects.exists()
@@ -291,4 +293,4 @@ def test_who_waits_for_another_load_may_call_it_off(project):
         load(project, "trec-qrels", QRELS, progress=Watcher(stop, step="Waiting for another file"))
 
     os.close(lock)
-    assert shown()["Candidate"] == 2
+    assert visible_rows()["Candidate"] == 2

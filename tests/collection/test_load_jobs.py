@@ -58,7 +58,7 @@ def reported(load: Load) -> dict[str, Any]:
     return load.report
 
 
-def kept(storage) -> list[str]:
+def stored_files(storage) -> list[str]:
     return [path.name for path in storage.rglob("*") if path.is_file()]
 
 
@@ -72,7 +72,7 @@ def test_handing_a_file_in_asks_for_it_to_be_looked_through(carla, published, st
         "qrels.txt",
         -1,
     )
-    assert kept(storage) == ["qrels.txt"]
+    assert stored_files(storage) == ["qrels.txt"]
 
 
 def test_a_preview_reports_and_writes_nothing(carla, storage):
@@ -82,7 +82,7 @@ def test_a_preview_reports_and_writes_nothing(carla, storage):
     assert (reported(load)["read"], reported(load)["new"]) == (2, 2)
     assert reported(load)["rows"]["candidates"] == {"new": 2, "changed": 0, "unchanged": 0}
     assert Candidate.objects.count() == 0
-    assert kept(storage) == ["qrels.txt"]
+    assert stored_files(storage) == ["qrels.txt"]
 
 
 def test_a_confirmed_preview_is_loaded_and_its_file_put_away(carla, published, storage):
@@ -93,7 +93,7 @@ def test_a_confirmed_preview_is_loaded_and_its_file_put_away(carla, published, s
     assert published[1:] == [("annotate.load", load.pk)]
     assert (load.state, reported(load)["new"], load.preview) == ("done", 2, preview)
     assert Candidate.objects.count() == 2
-    assert kept(storage) == []
+    assert stored_files(storage) == []
     preview.refresh_from_db()
     assert (preview.file.name, load.file.name) == ("", "")
 
@@ -151,7 +151,7 @@ def test_a_preview_with_a_bad_line_cannot_be_confirmed_and_its_file_goes(carla, 
     assert preview.state == "done"
     assert reported(preview)["refused"] == 1
     assert reported(preview)["problems"][0]["line"] == 2
-    assert kept(storage) == []
+    assert stored_files(storage) == []
     with pytest.raises(Refused, match="while a line of it is bad"):
         loading.confirm_load(preview=preview, by=carla)
 
@@ -198,14 +198,14 @@ def test_a_load_that_another_worker_took_over_is_left_to_that_one(carla, storage
     load.refresh_from_db()
     assert load.report is None
     assert Candidate.objects.count() == 0
-    assert kept(storage) == ["qrels.txt"]
+    assert stored_files(storage) == ["qrels.txt"]
 
 
 def test_what_is_called_off_while_it_waits_is_never_read(carla, storage):
     load = loading.cancel_load(load=hand_in(carla), by=carla)
 
     assert load.state == "cancelled"
-    assert kept(storage) == []
+    assert stored_files(storage) == []
     assert not runner.run(Load, load.pk, loading.perform_load)
 
 
@@ -221,7 +221,7 @@ def test_what_is_called_off_while_it_is_read_leaves_nothing(carla, storage):
     load.refresh_from_db()
     assert load.state == "cancelled"
     assert Candidate.objects.count() == 0
-    assert kept(storage) == []
+    assert stored_files(storage) == []
 
 
 def test_a_file_that_is_gone_fails_with_a_sentence(carla, storage):
@@ -252,7 +252,7 @@ def test_a_preview_that_is_left_loses_its_file(carla, storage):
 
     loading.leave_load(preview=preview, by=carla)
 
-    assert kept(storage) == []
+    assert stored_files(storage) == []
     preview.refresh_from_db()
     with pytest.raises(Refused, match="was put away"):
         loading.confirm_load(preview=preview, by=carla)
@@ -265,7 +265,7 @@ def test_a_confirmed_preview_is_not_left(carla, storage):
     with pytest.raises(Refused, match="was confirmed"):
         loading.leave_load(preview=preview, by=carla)
 
-    assert kept(storage) == ["qrels.txt"]
+    assert stored_files(storage) == ["qrels.txt"]
 
 
 def test_files_of_previews_that_nobody_confirmed_go_after_a_week(carla, storage):
@@ -277,7 +277,7 @@ def test_files_of_previews_that_nobody_confirmed_go_after_a_week(carla, storage)
     forgotten.refresh_from_db()
     recent.refresh_from_db()
     assert (forgotten.file.name, bool(recent.file)) == ("", True)
-    assert len(kept(storage)) == 2
+    assert len(stored_files(storage)) == 2
 
 
 def test_what_no_row_names_goes_after_a_week(carla, storage):
@@ -305,7 +305,7 @@ def test_only_leads_hand_files_in(carla, storage):
     with pytest.raises(Refused, match="Only leads"):
         hand_in(ada)
 
-    assert (Load.objects.count(), kept(storage)) == (0, [])
+    assert (Load.objects.count(), stored_files(storage)) == (0, [])
 
 
 def test_a_lead_of_another_project_confirms_nothing(carla):
@@ -333,4 +333,4 @@ def test_what_cannot_be_taken_is_refused_and_not_kept(carla, storage, options, s
             format_name=options.get("format_name", "trec-qrels"), file=file, by=carla
         )
 
-    assert kept(storage) == []
+    assert stored_files(storage) == []

@@ -65,12 +65,12 @@ def prior() -> dict[tuple[str, str], int]:
     return {(line.query_id, line.doc_id): line.relevance for line in records("qrels.txt")}
 
 
-def said(kind: type) -> list[Any]:
+def records_of(kind: type) -> list[Any]:
     return [record for record in records("judgments.jsonl") if isinstance(record, kind)]
 
 
 def judgments(*, machine: bool = False) -> list[JudgmentRecord]:
-    return [judgment for judgment in said(JudgmentRecord) if judgment.machine is machine]
+    return [judgment for judgment in records_of(JudgmentRecord) if judgment.machine is machine]
 
 
 def reviews() -> list[ReviewRecord]:
@@ -303,8 +303,10 @@ def test_everyone_speaks_under_a_narrative_that_exists() -> None:
 
 
 def test_people_are_of_the_cast_and_the_machine_is_marked() -> None:
-    names = {one.annotator for one in judgments()} | {one.annotator for one in said(FlagRecord)}
-    names |= {one.by for one in said(AdjudicationRecord)} | {one.auditor for one in reviews()}
+    names = {one.annotator for one in judgments()} | {
+        one.annotator for one in records_of(FlagRecord)
+    }
+    names |= {one.by for one in records_of(AdjudicationRecord)} | {one.auditor for one in reviews()}
 
     assert names == PEOPLE
     assert {one.annotator for one in judgments(machine=True)} == {"example-model"}
@@ -318,18 +320,18 @@ def test_every_judged_document_was_relevant_in_the_pool_of_its_query() -> None:
 def test_nobody_speaks_twice_of_one_document_under_one_version() -> None:
     spoken = Counter(
         (one.pair_id, one.version, one.doc_id, one.annotator)
-        for one in judgments() + judgments(machine=True) + said(FlagRecord)
+        for one in judgments() + judgments(machine=True) + records_of(FlagRecord)
     )
 
     assert set(spoken.values()) == {1}
 
 
 def test_judgments_carry_no_uuid_so_that_any_project_takes_them() -> None:
-    assert {one.uuid for one in said(JudgmentRecord)} == {None}
+    assert {one.uuid for one in records_of(JudgmentRecord)} == {None}
 
 
 def test_grades_are_those_of_the_project_and_none_rises() -> None:
-    for one in said(JudgmentRecord):
+    for one in records_of(JudgmentRecord):
         assert one.relevance in (0, 1, 2)
     for one in judgments():
         assert one.relevance <= max(prior()[one.query_id, one.doc_id], 1), one
@@ -376,7 +378,9 @@ def test_ada_and_ben_agree_mostly_and_differ_somewhere() -> None:
 
 
 def test_two_of_the_differences_are_settled_and_the_rest_wait() -> None:
-    settled = {(one.pair_id, one.version, one.doc_id): one for one in said(AdjudicationRecord)}
+    settled = {
+        (one.pair_id, one.version, one.doc_id): one for one in records_of(AdjudicationRecord)
+    }
 
     assert set(settled) == {("901", 1, "CO-230627-05"), ("902", 1, "TR-230309-02")}
     assert set(settled) < set(differing())

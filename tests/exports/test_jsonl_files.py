@@ -15,7 +15,7 @@ from tests.exports.conftest import AT, LATER
 pytestmark = pytest.mark.both_databases
 
 
-def said(files, name):
+def records_of(files, name):
     with open_source(files.folder / name) as source:
         return list(read_judgments(source))
 
@@ -34,7 +34,7 @@ def test_every_judgment_comes_out_with_who_when_and_under_which_words(tides, wri
 
 
 def test_judgments_read_back_as_they_were_said(tides, write):
-    records = said(write(tides.project, "jsonl"), "judgments.jsonl")
+    records = records_of(write(tides.project, "jsonl"), "judgments.jsonl")
 
     assert [(r.query_id, r.doc_id, r.annotator, r.relevance, r.version) for r in records] == [
         ("301", "B", "ada", 0, 2),
@@ -75,7 +75,7 @@ def test_judgments_read_back_as_they_were_said(tides, write):
 
 
 def test_a_superseded_judgment_says_since_when(tides, write):
-    records = said(write(tides.project, "jsonl"), "judgments.jsonl")
+    records = records_of(write(tides.project, "jsonl"), "judgments.jsonl")
 
     assert [(r.relevance, r.superseded_at) for r in records if r.superseded_at] == [(1, LATER)]
 
@@ -83,10 +83,10 @@ def test_a_superseded_judgment_says_since_when(tides, write):
 def test_flags_decisions_and_reviews_read_back(tides, write):
     files = write(tides.project, "jsonl")
 
-    [flag] = said(files, "flags.jsonl")
-    [adjudication] = said(files, "adjudications.jsonl")
-    [review] = said(files, "reviews.jsonl")
-    [decision] = said(files, "decisions.jsonl")
+    [flag] = records_of(files, "flags.jsonl")
+    [adjudication] = records_of(files, "adjudications.jsonl")
+    [review] = records_of(files, "reviews.jsonl")
+    [decision] = records_of(files, "decisions.jsonl")
 
     assert (flag.doc_id, flag.annotator, flag.kind, flag.at) == ("é", "ben", "later", AT)
     assert (flag.uuid, flag.made_at) == ("00000000-0000-0000-0000-000000000063", AT)

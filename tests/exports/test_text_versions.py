@@ -97,7 +97,7 @@ def texts_of(files: Written) -> dict[tuple[str, int | None], str]:
     }
 
 
-def said(files: Written) -> list[dict[str, Any]]:
+def judgments_in(files: Written) -> list[dict[str, Any]]:
     """What was said, without the names that only one installation may have."""
     found = files.records("judgments.jsonl")
     for one in found:
@@ -121,11 +121,11 @@ def check(scene: Scene, folder: Path) -> None:
         assert report.problems == []
     report = load(other, "pairs-jsonl", files["pairs.jsonl"])
     assert report.problems == []
-    if said(files):
-        report = load(other, "judgments-jsonl", jsonl(*said(files)))
+    if judgments_in(files):
+        report = load(other, "judgments-jsonl", jsonl(*judgments_in(files)))
         assert report.problems == []
     again = exported(other, folder / "two")
-    assert said(again) == said(files)
+    assert judgments_in(again) == judgments_in(files)
     assert texts_of(again) == texts
     assert stands(other) == stands(scene.project)
 

@@ -74,7 +74,7 @@ def counted(reader: Membership) -> dict[str, Any]:
     }
 
 
-def told(reader: Membership) -> dict[str, Any]:
+def counts_for(reader: Membership) -> dict[str, Any]:
     """The same as `counted`, of every address that tells how far the project is."""
     client = Client()
     assert reader.user is not None
@@ -209,7 +209,7 @@ def test_every_address_says_the_same(tides, complete):
     for doc_id in DOCUMENTS if complete else "AB":
         answer(tides, "flag" if doc_id == "A" else "page", "ben", "302", doc_id)
 
-    found = told(tides.carla)
+    found = counts_for(tides.carla)
 
     counts = counted(tides.carla)
     assert counts["answers"] == ((12, 12) if complete else (11, 12))

@@ -48,7 +48,7 @@ def pair(project):
     return factories.pair(query)
 
 
-def said(**about: object) -> list[tuple[str, str, int]]:
+def current_judgments(**about: object) -> list[tuple[str, str, int]]:
     found = Judgment.objects.current().filter(**about)
     return sorted(found.values_list("candidate__document__doc_id", "annotator__name", "relevance"))
 
@@ -73,7 +73,7 @@ def test_unknown_people_become_raters_without_a_login(project):
         "raters": (2, 0, 0),
         "judgments": (3, 0, 0),
     }
-    assert said() == [("A", "ada", 2), ("A", "ben", 1), ("B", "ada", 0)]
+    assert current_judgments() == [("A", "ada", 2), ("A", "ben", 1), ("B", "ada", 0)]
     people = Membership.objects.filter(user=None).values_list("name", "role", "is_machine")
     assert sorted(people) == [
         ("ada", "annotator", False),
@@ -112,7 +112,7 @@ def test_loading_again_changes_nothing(project):
 def test_the_column_label_is_the_relevance_too(project):
     load(project, "judgments-csv", "query_id,doc_id,annotator,label\n301,A,ada,1\n")
 
-    assert said() == [("A", "ada", 1)]
+    assert current_judgments() == [("A", "ada", 1)]
 
 
 def test_everything_a_line_says_is_kept(project, pair):
@@ -186,7 +186,7 @@ def test_it_is_about_the_version_in_force_unless_it_names_one(project, pair):
         jsonl(record(), record(annotator="ben", side="altered", version=1)),
     )
 
-    assert [*said(narrative=second), *said(narrative__version=1)] == [
+    assert [*current_judgments(narrative=second), *current_judgments(narrative__version=1)] == [
         ("A", "ada", 2),
         ("A", "ben", 2),
     ]
@@ -253,7 +253,7 @@ def test_the_value_that_means_no_grade_becomes_a_flag(project):
     assert counts(report) == (2, 2, 0, 0, 0)
     assert rows(report)["judgments"] == (1, 0, 0)
     assert rows(report)["flags"] == (1, 0, 0)
-    assert said() == [("A", "ada", 2)]
+    assert current_judgments() == [("A", "ada", 2)]
     flag = Flag.objects.get()
     assert (flag.kind, flag.candidate.document.doc_id, flag.annotator.name) == (
         "cannot_judge",
@@ -308,7 +308,7 @@ def test_a_line_that_repeats_another_counts_as_unchanged(project):
     report = load(project, "judgments-csv", f"{HEADER}301,A,ada,1\n301,A,ada,1\n")
 
     assert counts(report) == (2, 1, 0, 1, 0)
-    assert said() == [("A", "ada", 1)]
+    assert current_judgments() == [("A", "ada", 1)]
 
 
 def test_of_two_dated_ones_the_later_stands_and_the_earlier_is_history(project):
@@ -319,7 +319,7 @@ def test_of_two_dated_ones_the_later_stands_and_the_earlier_is_history(project):
     )
 
     assert counts(report) == (2, 2, 0, 0, 0)
-    assert said() == [("A", "ada", 2)]
+    assert current_judgments() == [("A", "ada", 2)]
     assert Judgment.objects.get(relevance=1).superseded_at == NOON
 
 
@@ -330,7 +330,7 @@ def test_another_relevance_supersedes_what_was_loaded_before(project):
     report = load(project, "judgments-csv", CSV.replace("ben,1", "ben,0"))
 
     assert counts(report) == (3, 0, 1, 2, 0)
-    assert said(annotator__name="ben") == [("A", "ben", 0)]
+    assert current_judgments(annotator__name="ben") == [("A", "ben", 0)]
     later = Judgment.objects.current().get(annotator__name="ben")
     assert later.replaces == earlier
 
@@ -344,7 +344,7 @@ def test_going_back_to_the_first_file_is_a_change_again(project):
     again = load(project, "judgments-csv", CSV)
 
     assert (counts(back), counts(again)) == ((3, 0, 1, 2, 0), (3, 0, 0, 3, 0))
-    assert said(annotator__name="ben") == [("A", "ben", 1)]
+    assert current_judgments(annotator__name="ben") == [("A", "ben", 1)]
     assert Judgment.objects.filter(annotator__name="ben").count() == 3
 
 
@@ -362,7 +362,7 @@ def test_loading_again_leaves_what_a_person_has_changed_on_a_page_since(project,
     report = load(project, "judgments-csv", f"{HEADER}301,A,ada,2\n")
 
     assert counts(report) == (1, 0, 0, 1, 0)
-    assert said() == [("A", "ada", 0)]
+    assert current_judgments() == [("A", "ada", 0)]
 
 
 def test_loading_again_after_a_rewriting_judges_nothing_anew(project, pair):
@@ -372,7 +372,7 @@ def test_loading_again_after_a_rewriting_judges_nothing_anew(project, pair):
     report = load(project, "judgments-csv", f"{HEADER}301,A,ada,2\n301,B,ada,-1\n", no_grade=-1)
 
     assert counts(report) == (2, 0, 0, 2, 0)
-    assert said(narrative__version=2) == []
+    assert current_judgments(narrative__version=2) == []
 
 
 def test_a_dated_judgment_older_than_the_one_that_stands_is_history(project, pair):
@@ -383,7 +383,7 @@ def test_a_dated_judgment_older_than_the_one_that_stands_is_history(project, pai
     report = load(project, "judgments-jsonl", jsonl(record(at=MORNING.isoformat())))
 
     assert counts(report) == (1, 1, 0, 0, 0)
-    assert said() == [("A", "ada", 0)]
+    assert current_judgments() == [("A", "ada", 0)]
     assert Judgment.objects.get(relevance=2).superseded_at == EVENING
 
 
@@ -442,7 +442,7 @@ def test_a_judgment_that_the_file_knows_to_be_over_ends_here_too(project, pair):
     )
 
     assert counts(report) == (1, 0, 1, 0, 0)
-    assert said() == []
+    assert current_judgments() == []
     judgment = Judgment.objects.get()
     assert (judgment.superseded_at, judgment.withdrawn_at) == (NOON, NOON)
 
@@ -468,7 +468,7 @@ def test_a_flag_takes_the_place_of_a_judgment_and_of_another_flag(project, pair)
     report = load(project, "judgments-jsonl", jsonl(flag(), flag(doc_id="B")))
 
     assert counts(report) == (2, 0, 2, 0, 0)
-    assert said() == []
+    assert current_judgments() == []
     standing = Flag.objects.current()
     assert sorted(standing.values_list("candidate__document__doc_id", "kind")) == [
         ("A", "problem"),
@@ -482,7 +482,7 @@ def test_a_judgment_clears_the_flag(project, pair):
     load(project, "judgments-jsonl", jsonl(record()))
 
     assert Flag.objects.current().count() == 0
-    assert said() == [("A", "ada", 2)]
+    assert current_judgments() == [("A", "ada", 2)]
 
 
 def test_a_flag_that_someone_has_cleared_since_does_not_come_back(project, pair):
@@ -757,7 +757,7 @@ def test_claims_are_a_machines_judgments_of_the_narrative_they_came_with(project
     again = load(project, "pairs-jsonl", pairs)
 
     assert (counts(first), counts(again)) == ((3, 3, 0, 0, 0), (3, 0, 0, 3, 0))
-    assert said(narrative__version=1) == [("A", "claims", 1), ("B", "claims", 0)]
+    assert current_judgments(narrative__version=1) == [("A", "claims", 1), ("B", "claims", 0)]
     assert Membership.objects.get(name="claims").is_machine is True
     assert Narrative.objects.get(side="original").text == ""
 
@@ -784,5 +784,5 @@ def test_a_generator_claims_again_of_the_version_it_wrote_anew(project):
 
     assert counts(second) == (3, 2, 1, 0, 0)
     assert counts(again) == counts(oldest) == (3, 0, 0, 3, 0)
-    assert said(narrative__version=1) == [("A", "m", 1), ("B", "m", 1)]
-    assert said(narrative__version=2) == [("A", "m", 1), ("B", "m", 0)]
+    assert current_judgments(narrative__version=1) == [("A", "m", 1), ("B", "m", 1)]
+    assert current_judgments(narrative__version=2) == [("A", "m", 1), ("B", "m", 0)]

@@ -65,7 +65,7 @@ def rated(loaded, tmp_path):
             query = place[assignment.pair_id]
             answers = {
                 key: (level, "It is not." if level == "not_valid" else "")
-                for key, level in said(number, query).items()
+                for key, level in rating_of(number, query).items()
             }
             save_ratings(narrative=narratives[query], answers=answers, by=rater)
             submit_review(narrative=narratives[query], by=rater)
@@ -78,7 +78,7 @@ def rated(loaded, tmp_path):
             "rubric": "multiconir-1",
             "ratings": [
                 {"criterion": key, "level": level, "words": "No." if level == "not_valid" else ""}
-                for key, level in said(number, query).items()
+                for key, level in rating_of(number, query).items()
             ],
         }
         for number in range(2, RATERS)
@@ -90,7 +90,7 @@ def rated(loaded, tmp_path):
     return loaded
 
 
-def said(rater, query):
+def rating_of(rater, query):
     """The raters take turns at being among those who say no."""
     turn = (rater + query) % RATERS
     return {

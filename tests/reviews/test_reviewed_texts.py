@@ -42,7 +42,7 @@ def change(scene, doc_id: str = "S1", text: str = "Another text.") -> list[str]:
     return load(scene.project, "docs-jsonl", line).notes
 
 
-def kept() -> list[tuple[str, int]]:
+def reviewed_texts() -> list[tuple[str, int]]:
     return sorted(ReviewedText.objects.values_list("document__doc_id", "text_version"))
 
 
@@ -59,11 +59,11 @@ def test_a_submitted_review_keeps_which_text_each_document_at_hand_had(rated):
 
     submit_review(narrative=rated.narrative, by=rated.dan, texts=now)
 
-    assert kept() == [("S1", 2), ("S2", 1)]
+    assert reviewed_texts() == [("S1", 2), ("S2", 1)]
 
 
 def test_a_draft_keeps_no_texts(rated):
-    assert kept() == []
+    assert reviewed_texts() == []
 
 
 def test_a_document_without_a_text_is_not_named(rated):
@@ -71,7 +71,7 @@ def test_a_document_without_a_text_is_not_named(rated):
 
     submit_review(narrative=rated.narrative, by=rated.dan)
 
-    assert kept() == [("S1", 1), ("S2", 1)]
+    assert reviewed_texts() == [("S1", 1), ("S2", 1)]
 
 
 def test_a_review_is_not_submitted_with_other_texts_than_those_shown(rated):
@@ -81,7 +81,7 @@ def test_a_review_is_not_submitted_with_other_texts_than_those_shown(rated):
         submit_review(narrative=rated.narrative, by=rated.dan, texts=rated.shown)
 
     assert Review.objects.get().submitted_at is None
-    assert kept() == []
+    assert reviewed_texts() == []
 
 
 def test_the_page_says_that_a_text_changed_before_it_shows_the_summary(rated, client):
@@ -104,7 +104,7 @@ def test_a_newer_text_leaves_the_review_standing(rated):
     change(rated)
 
     assert in_force(rated.project).count() == 1
-    assert kept() == [("S1", 1), ("S2", 1)]
+    assert reviewed_texts() == [("S1", 1), ("S2", 1)]
 
 
 def test_the_story_and_the_review_page_say_how_many_documents_have_another_text(rated, client):
@@ -145,12 +145,12 @@ def test_the_export_names_the_texts_and_a_load_keeps_them(rated):
         {"doc_id": "S2", "text_version": 1},
     ]
     Review.objects.all().delete()
-    assert kept() == []
+    assert reviewed_texts() == []
 
     report = load(rated.project, "judgments-jsonl", jsonl(line))
 
     assert not report.refused
-    assert kept() == [("S1", 1), ("S2", 1)]
+    assert reviewed_texts() == [("S1", 1), ("S2", 1)]
     assert written(rated.project) == [line]
 
 
