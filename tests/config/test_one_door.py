@@ -35,6 +35,9 @@ WITHOUT = {
         "annotate/people/api/members.py:handed_over",
         "annotate/people/views/accounts.py:invited",
         "audit/reviews/views/reviews.py:decide",
+        "audit/settling/views/frame.py:context_of_frame",
+        "audit/settling/views/frame.py:redirect_back",
+        "audit/settling/views/frame.py:redirect_onward",
     },
 }
 
