@@ -194,6 +194,8 @@ def known(stage: SimpleNamespace) -> dict[str, Body]:
             ],
             "criteria": [{"key": "plain", "name": "Plain", "asks": "Is it plain?"}],
         },
+        "SentFile": {"side": LEFT_OUT},
+        "SentPublication": {"languages": "eng-Latn"},
         "SentMember": {"username": "eve"},
         "SentInvitation": {"username": "newcomer"},
         "SentAdjudication": {"adopt": judgment.pk, "relevance": None},

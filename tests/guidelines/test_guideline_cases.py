@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from django.urls import reverse
 
@@ -95,8 +97,7 @@ def test_the_answers_stand_there_without_names(scene, client):
     page = client.get(f"{scene.url()}?edit=1").content.decode()
 
     assert "On a river." in page
-    assert "ada" not in page
-    assert "ben" not in page
+    assert not re.search(r"\b(ada|ben)\b", page)
 
 
 def test_a_lead_who_judges_here_answers_first(scene, client):
@@ -211,4 +212,4 @@ def test_the_project_page_says_how_many_wait(scene, client):
 
     page = client.get(scene.project.get_absolute_url()).content.decode()
 
-    assert "Waiting for a guideline change</a> <strong>1</strong>" in page
+    assert "Waiting for a guideline change</a></span> <strong>1</strong>" in page
