@@ -82,7 +82,9 @@ UNSEEN = """() => {
     const drawn = (style) => style.outlineStyle !== "none" && parseFloat(style.outlineWidth) > 0;
     const all = "a[href], button, input, select, textarea, summary, [tabindex]";
     // The points of a chart are links for the mouse; the table below it has the same for everybody.
-    const own = "a:not(svg a), button:not([aria-hidden]), input, select, textarea";
+    // What scrolls a table is for two keys alone.
+    const buttons = "button:not([aria-hidden], [data-table-scroll])";
+    const own = `a:not(svg a), ${buttons}, input, select, textarea`;
     const found = [...document.querySelectorAll(all)];
     const shown = found.filter((one) => one.checkVisibility() && !one.disabled);
     return shown.filter((element) => {

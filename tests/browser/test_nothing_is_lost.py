@@ -383,6 +383,6 @@ def test_a_browser_that_keeps_nothing_says_so(scene, new_person, expected_compla
     page.keyboard.press("2")
 
     shows(page, scene.order[1])
-    line(page, "This browser keeps nothing")
+    line(page, "This browser cannot store anything")
     page.context.set_offline(False)
     until(page, lambda: scene.rows() == [(scene.order[0], 2)], "the judgment")
