@@ -260,14 +260,14 @@ def test_the_rule_of_the_page_is_the_rule_of_the_server(scene):
         for answers in product(choices, repeat=length)
         for grades in ([0, 1], [0, 1, 2], [2, 3])
     ]
-    address = scene.page.locator("script[src*=conditions]").get_attribute("src")
+    address = scene.page.locator("script[src*='judging/judge']").get_attribute("src")
 
     found = scene.page.evaluate(
         """async ([address, cases]) => {
             const { derived } = await import(address);
             return cases.map((each) => derived(...each));
         }""",
-        [address.replace("conditions", "derived"), cases],
+        [address.replace("judging/judge", "judging/derived"), cases],
     )
 
     assert found == [derived(*each) for each in cases]
