@@ -417,11 +417,11 @@ def test_the_share_that_drops_out_stands_by_the_title(pair, ada, client):
     assert '<p class="goal">' in header
 
 
-def test_the_documents_at_rewrite_impact_stand_beside_the_form(pair, ada, client):
+def test_the_documents_at_stake_stand_beside_the_form(pair, ada, client):
     page = client.get(url(pair)).content.decode()
 
     assert page.index('<div class="rewrite">') < page.index('id="rewriting"')
-    assert page.index('id="rewriting"') < page.index("rewrite__rewrite_impact")
+    assert page.index('id="rewriting"') < page.index("rewrite__impact")
 
 
 def test_checks_that_passed_are_folded_to_one_line(pair, ada, client):
