@@ -71,6 +71,7 @@ def shows(page: Page, doc_id: str, position: int) -> None:
 def drawn(page: Page, doc_id: str) -> list[str]:
     """What the page shows, without the document itself and how far one is."""
     page.wait_for_load_state("networkidle")
+    expect(page.locator("#save-line")).not_to_have_attribute("data-state", "sending")
     html, *rest = page.evaluate(DRAWN)
     # A neutral name is the document's own, as its text is.
     html = re.sub(r"Document \d{4}-\d{4}", "NAME", html)
