@@ -167,11 +167,6 @@ def answers_by_pair(project: Project) -> dict[tuple[int, int], int]:
     return {(pair, person): count for pair, person, count in found}
 
 
-def answers_of_people(project: Project) -> dict[int, int]:
-    """Return how many answers each person has given under the narratives in force: one query."""
-    return dict(_ask(_answers_by_person, project))
-
-
 class Left(NamedTuple):
     """How far one person is in one assignment."""
 
@@ -431,14 +426,6 @@ def _counts_of(scope: str, project: int, relevant_from: int, pairs: int) -> Buil
     """The same of these pairs alone."""
     rules = _under(scope, project, relevant_from)
     return _by_answers(_statements(rules, narrative__pair__in=[pairs]))
-
-
-@prepared("project", "relevant_from")
-def _answers_by_person(scope: str, project: int, relevant_from: int) -> Built:
-    """How many answers people have given: person, answers."""
-    with_said, parameters = _statements(_under(scope, project, relevant_from))
-    sql = f"{with_said} SELECT annotator, COUNT(*) FROM said GROUP BY annotator"  # noqa: S608
-    return sql, parameters
 
 
 @prepared("project", "relevant_from")

@@ -42,7 +42,7 @@ class RewriteImpact:
     page: Page[Candidate]
 
 
-def at_rewrite_impact(pair: InstructionPair) -> QuerySet[Candidate]:
+def candidates_at_stake(pair: InstructionPair) -> QuerySet[Candidate]:
     """The candidates of a pair that were relevant before."""
     return Candidate.objects.filter(
         query=pair.query_id, prior_relevance__gte=pair.project.relevant_from
@@ -54,7 +54,7 @@ def look(pair: InstructionPair, asked: QueryDict, reader: Membership) -> Rewrite
     text, and `?after=`, `?before=` for the part of the list. Two queries, and three more to
     look for the words; only those that look in the texts touch them, and they bring none along.
     """
-    rows = at_rewrite_impact(pair)
+    rows = candidates_at_stake(pair)
     find = asked.get("find", "").replace("\0", "").strip()[:MOST_FIND]
     in_texts = bool(find) and asked.get("in") == "texts"
     match = matching(pair, find, reader, in_texts=in_texts)
@@ -88,7 +88,7 @@ def matching(pair: InstructionPair, find: str, reader: Membership, *, in_texts: 
 
 def _hidden(pair: InstructionPair, reader: Membership) -> tuple[set[int], set[int]]:
     """The candidates at stake whose ids are hidden, and those of them without a title besides."""
-    rows = list(at_rewrite_impact(pair).select_related("document"))
+    rows = list(candidates_at_stake(pair).select_related("document"))
     still_open = open_to(reader, rows)
     names = {
         row.pk: name_of(row.document, pair.project, hidden=row.pk in still_open) for row in rows
@@ -103,23 +103,23 @@ def pool_ids(pair: InstructionPair) -> list[str]:
     return list(rows.values_list("document__doc_id", flat=True)[:MOST_IDS])
 
 
-def texts_at_rewrite_impact(pair: InstructionPair, reader: Membership) -> Iterator[Source]:
+def texts_at_stake(pair: InstructionPair, reader: Membership) -> Iterator[Source]:
     """The texts at stake, a few at a time, as they are asked for; of a long one only the start.
 
     Where the reader may not know a document's id, its neutral name stands there.
     """
-    at_all = list(at_rewrite_impact(pair))
-    keys = open_to(reader, at_all)
+    candidates = list(candidates_at_stake(pair))
+    keys = open_to(reader, candidates)
     hidden = {
         row.document_id: neutral_name(row.document_id, pair.project_id)
-        for row in at_all
+        for row in candidates
         if row.pk in keys
     }
     last = 0
     while True:
         rows = (
             DocumentText.objects.current()
-            .filter(document__in=at_rewrite_impact(pair).values("document"), document__gt=last)
+            .filter(document__in=candidates_at_stake(pair).values("document"), document__gt=last)
             .annotate(start=Substr("text", 1, MOST_OF_ONE))
             .order_by("document")
             .values_list("document", "document__doc_id", "start")[:TEXTS]
@@ -157,9 +157,9 @@ def advise(
         lines = sum(1 for line in conditions.splitlines() if line.strip())
         found = advice.narrowing(before, after, conditions=lines, ids=ids)
     if in_texts or not advice.new_runs(before, after)[1]:
-        total = at_rewrite_impact(pair).filter(document__length__isnull=False).count()
+        total = candidates_at_stake(pair).filter(document__length__isnull=False).count()
         return [
             *found,
-            advice.copied(before, after, texts_at_rewrite_impact(pair, reader), total=total),
+            advice.copied(before, after, texts_at_stake(pair, reader), total=total),
         ]
     return [*found, Advice(Check.COPIED, None)]

@@ -19,7 +19,7 @@ from base.api.resource import Resource, Scope, Sent, reads, writes
 from exporters.exports import access, actions
 from exporters.exports.download_log import taken
 from exporters.exports.models import Export
-from exporters.exports.publishing import publication_of, set_publication
+from exporters.exports.publishing import FIRST_YEAR, LAST_YEAR, publication_of, set_publication
 
 COUNTS = serializers.DictField(child=serializers.IntegerField(), allow_null=True)
 
@@ -166,7 +166,9 @@ class SentPublication(Sent):
         max_length=20_000, required=False, allow_blank=True, help_text="One a line: family, given."
     )
     publisher = serializers.CharField(max_length=200, required=False, allow_blank=True)
-    year = serializers.IntegerField(min_value=1900, max_value=2200, required=False, allow_null=True)
+    year = serializers.IntegerField(
+        min_value=FIRST_YEAR, max_value=LAST_YEAR, required=False, allow_null=True
+    )
     description = serializers.CharField(max_length=20_000, required=False, allow_blank=True)
     citation = serializers.CharField(max_length=20_000, required=False, allow_blank=True)
     instructions_in_queries = serializers.BooleanField(

@@ -121,37 +121,37 @@ def preview(project: Project) -> Preview:
 
 def _kept_back(publication: Publication) -> list[str]:
     """Say what may not leave the project."""
-    said = [
+    sentences = [
         _(
             "Layouts name no annotator. The format jsonl does, by the names that members have in "
             "this project: give it out only if each of them agreed."
         )
     ]
     if not publication.texts:
-        said.insert(0, _("Titles and texts of documents stay here: ids alone are published."))
-    return said
+        sentences.insert(0, _("Titles and texts of documents stay here: ids alone are published."))
+    return sentences
 
 
 def _checks(publication: Publication, chosen: list[Pair], found: dict[str, int]) -> list[str]:
     """Say what keeps a layout from being written, or makes it less than it could be."""
-    said = []
+    sentences = []
     if not chosen:
-        said.append(_("No instruction pair is judged yet, so no layout can be written."))
+        sentences.append(_("No instruction pair is judged yet, so no layout can be written."))
     if publication.texts and found["without"]:
-        said.append(
+        sentences.append(
             _("%(n)s documents have no text here and would be written with an empty one.")
             % {"n": f"{found['without']:,}"}
         )
     if publication.texts and found["long"]:
-        said.append(
+        sentences.append(
             _("%(n)s documents have texts that are too long for a layout.")
             % {"n": f"{found['long']:,}"}
         )
     if lacking := missing(publication):
-        said.append(
+        sentences.append(
             _("A citation and a DOI also need %(lacking)s.") % {"lacking": ", ".join(lacking)}
         )
-    return said
+    return sentences
 
 
 def _trimmed(value: Any) -> Any:

@@ -43,7 +43,7 @@ def cases() -> list[dict[str, Any]]:
 
 
 def told_by_the_server(case: dict[str, Any]) -> list[Any]:
-    """What annotate.judging.judging_session.Judging session says of a case."""
+    """What annotate.judging.judging_session.JudgingSession says of a case."""
     said = case["said"].items()
     at = JudgingSession(
         order=case["order"],

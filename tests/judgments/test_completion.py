@@ -331,9 +331,11 @@ def test_any_mixture_of_answers_is_counted_once_each(tides, answers):
             query_id: assignments.count_free_assignments(pair, JUDGE, eva)
             for query_id, pair in tides.pairs.items()
         }
-        people = completion.answers_of_people(tides.project)
+        people: Counter[int] = Counter()
+        for (_pair, person), answers in completion.answers_by_pair(tides.project).items():
+            people[person] += answers
         by_name = Counter(name for names in final.values() for name in names)
-        assert {name: people.get(getattr(tides, name).pk, 0) for name in PEOPLE} == {
+        assert {name: people[getattr(tides, name).pk] for name in PEOPLE} == {
             name: by_name[name] for name in PEOPLE
         }
         transaction.set_rollback(True)

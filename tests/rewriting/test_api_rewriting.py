@@ -87,7 +87,7 @@ def test_advice_looks_at_what_is_written_and_saves_nothing(scene):
     assert not Narrative.objects.filter(side="altered").exists()
 
 
-def test_what_is_at_rewrite_impact_is_what_was_relevant_and_its_relevance_stays_hidden(scene):
+def test_what_is_at_stake_is_what_was_relevant_and_its_relevance_stays_hidden(scene):
     (listed,) = scene.ask("rewrite-impact/?find=tidal").json()["results"]
 
     assert (listed["candidate"], listed["doc_id"]) == (scene.plant.pk, None)

@@ -215,11 +215,9 @@ def test_texts_of_a_load_that_is_not_done_are_not_looked_through(pair):
     lead = factories.lead(pair.project)
     factories.unseen_rows(pair.project)
 
-    assert [source.doc_id for source in rewrite_impact.texts_at_rewrite_impact(pair, lead)] == [
-        "kept"
-    ]
+    assert [source.doc_id for source in rewrite_impact.texts_at_stake(pair, lead)] == ["kept"]
     Unseen.objects.all().delete()
-    assert len(list(rewrite_impact.texts_at_rewrite_impact(pair, lead))) > 1
+    assert len(list(rewrite_impact.texts_at_stake(pair, lead))) > 1
 
 
 def test_a_long_list_comes_in_parts(pair, ada, client, django_assert_max_num_queries):

@@ -1,5 +1,5 @@
-"""What someone writes on one side of a pair before it is a version: drafts, advice, what is at
-rewrite impact.
+"""What someone writes on one side of a pair before it is a version: drafts, advice, the
+documents at stake.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from annotate.projects.models import Membership
 from annotate.rewriting import drafts
 from annotate.rewriting.drafts import MAX_CONDITIONS, MAX_NOTE, MAX_TEXT_LENGTH, Page, Words
 from annotate.rewriting.models import Draft
-from annotate.rewriting.rewrite_impact import MOST_FIND, advise, at_rewrite_impact, matching
+from annotate.rewriting.rewrite_impact import MOST_FIND, advise, candidates_at_stake, matching
 from base.api.resource import Asked, KeyField, Resource, Scope, Sent, done, reads, writes
 from base.raw_sql import LARGEST_KEY
 
@@ -263,7 +263,7 @@ class ImpactedDocuments(Resource):
         """List the documents at stake when the narrative is rewritten."""
         member, found = _writer(self, pair)
         asked = self.asked()
-        rows = at_rewrite_impact(found).select_related("document")
+        rows = candidates_at_stake(found).select_related("document")
         if find := asked.get("find"):
             rows = rows.filter(matching(found, find, member, in_texts=asked["in_texts"]))
         prior = found.project.show_prior or member.leads

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -13,6 +12,7 @@ from audit.reports.reliability import agreement_of
 from exporters.exports.layouts import citation
 from exporters.exports.layouts.facts import EVERYWHERE, warnings_of
 from exporters.exports.layouts.published import ALTERED, Published
+from exporters.exports.layouts.rows import yaml_text
 
 # Of the intervals of people's agreement, so that the same rows give the same card.
 SEED, RESAMPLES = 17, 1_000
@@ -103,23 +103,18 @@ def full(published: Published, parts: list[Part]) -> str:
     return "\n".join(head) + "\n\n" + "\n\n".join(filter(None, sections)) + "\n"
 
 
-def _quoted(text: str) -> str:
-    """Return a text as YAML takes it: a JSON string is one."""
-    return json.dumps(text, ensure_ascii=False)
-
-
 def _metadata(published: Published, parts: list[Part]) -> list[str]:
     publication = published.publication
-    lines = [f"pretty_name: {_quoted(published.project.name)}"]
+    lines = [f"pretty_name: {yaml_text(published.project.name)}"]
     if publication.licence:
         licence = publication.licence.lower()
         if licence in LICENCES:
             lines.append(f"license: {licence}")
         else:
-            lines += ["license: other", f"license_name: {_quoted(publication.licence)}"]
+            lines += ["license: other", f"license_name: {yaml_text(publication.licence)}"]
     if languages := publication.languages.split():
         lines.append("language:")
-        lines += [f"- {_quoted(one.partition('-')[0])}" for one in languages]
+        lines += [f"- {yaml_text(one.partition('-')[0])}" for one in languages]
     corpus = next(part.rows for part in parts if part.name == "corpus")
     size = next((name for most, name in SIZES if corpus < most), LARGEST)
     return [
@@ -178,7 +173,7 @@ def _process(published: Published) -> list[str]:
         "altered narrative, without seeing what others said. A grade counts where they come to it "
         f"by the rule “{project.get_consensus_display()}”, or where a lead settled it."
     )
-    said = [
+    paragraphs = [
         process,
         _table(
             ("grade", "name", "means"),
@@ -190,16 +185,16 @@ def _process(published: Published) -> list[str]:
     ]
     guideline = Guideline.objects.latest_of(project)
     if guideline is not None:
-        said.append(f"Guidelines, version {guideline.version}:")
-        said.append("\n".join(f"> {line}".rstrip() for line in guideline.text.splitlines()))
+        paragraphs.append(f"Guidelines, version {guideline.version}:")
+        paragraphs.append("\n".join(f"> {line}".rstrip() for line in guideline.text.splitlines()))
     pairs = published.pairs[ALTERED]
     by_model = sum(pair.origin == "llm" for pair in pairs)
     categories = sorted({pair.category for pair in pairs if pair.category})
-    said.append(
+    paragraphs.append(
         f"{len(pairs):,} instruction pairs, {by_model:,} of them written by a language model"
         + (f"; categories: {', '.join(categories)}." if categories else ".")
     )
-    return said
+    return paragraphs
 
 
 def _agreement(project: Project) -> list[str]:

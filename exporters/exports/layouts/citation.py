@@ -12,6 +12,7 @@ from annotate.projects.models import Project
 from exporters.exports.files import Writer
 from exporters.exports.layouts.facts import manifest_of
 from exporters.exports.layouts.published import Published, gather
+from exporters.exports.layouts.rows import yaml_text
 from exporters.exports.manifest import Manifest
 from exporters.exports.models import Publication
 from exporters.exports.progress import Report
@@ -71,42 +72,37 @@ def sentence(published: Published) -> str:
     return f"{who}{year}{'. ' if who or year else ''}{published.project.name}.{publisher}"
 
 
-def _quoted(text: str) -> str:
-    """Return a text as YAML takes it: a JSON string is one."""
-    return json.dumps(text, ensure_ascii=False)
-
-
 def _cff(published: Published) -> str:
     publication = published.publication
     lines = [
         "cff-version: 1.2.0",
         "message: Please cite this data set as below.",
         "type: dataset",
-        f"title: {_quoted(published.project.name)}",
+        f"title: {yaml_text(published.project.name)}",
         "authors:",
     ]
     for family, given in creators_of(publication):
         if given:
-            lines += [f"- family-names: {_quoted(family)}", f"  given-names: {_quoted(given)}"]
+            lines += [f"- family-names: {yaml_text(family)}", f"  given-names: {yaml_text(given)}"]
         else:
-            lines.append(f"- name: {_quoted(family)}")
+            lines.append(f"- name: {yaml_text(family)}")
     if not creators_of(publication):
-        lines.append(f"- name: {_quoted(published.project.name)}")
+        lines.append(f"- name: {yaml_text(published.project.name)}")
     if publication.description:
-        lines.append(f"abstract: {_quoted(publication.description)}")
+        lines.append(f"abstract: {yaml_text(publication.description)}")
     if publication.licence:
-        lines.append(f"license: {_quoted(publication.licence)}")
+        lines.append(f"license: {yaml_text(publication.licence)}")
     if publication.year:
         lines += [
             "preferred-citation:",
             "  type: data",
-            f"  title: {_quoted(published.project.name)}",
+            f"  title: {yaml_text(published.project.name)}",
             f"  year: {publication.year}",
             "  authors:",
             *(f"  {line}" for line in lines[5:] if line.startswith(("- ", "  "))),
         ]
         if publication.publisher:
-            lines += ["  publisher:", f"    name: {_quoted(publication.publisher)}"]
+            lines += ["  publisher:", f"    name: {yaml_text(publication.publisher)}"]
     return "\n".join(lines) + "\n"
 
 

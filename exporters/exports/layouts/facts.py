@@ -8,17 +8,15 @@ from exporters.exports.layouts.published import ALTERED, REVERSED, Published
 from exporters.exports.manifest import Manifest, Rule, compose, facts_of
 
 # What a layout has no place for, beside what none of them holds.
+_ONE_TEXT = (
+    "A query's text is its description, or its title where it has none; pairs.jsonl has both."
+)
+_HYPHENS = "A pair id with an underscore is written with a hyphen; pair_ids.tsv has both."
 NOT_HELD = {
-    "mteb": (
-        "A query's text is its description, or its title where it has none; pairs.jsonl has both.",
-        "A pair id with an underscore is written with a hyphen; pair_ids.tsv has both.",
-    ),
-    "hf": (
-        "A query's text is its description, or its title where it has none; pairs.jsonl has both.",
-        "A pair id with an underscore is written with a hyphen; pair_ids.tsv has both.",
-    ),
+    "mteb": (_ONE_TEXT, _HYPHENS),
+    "hf": (_ONE_TEXT, _HYPHENS),
     "beir": (
-        "A query's text is its description, or its title where it has none; pairs.jsonl has both.",
+        _ONE_TEXT,
         "BEIR's loader reads neither top_ranked.jsonl nor pairs.jsonl.",
     ),
     "ir-datasets": (

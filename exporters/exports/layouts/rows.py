@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from collections.abc import Mapping
 from typing import IO
 
 from exporters.exports.files import Writer
-from exporters.exports.layouts.published import ORIGINAL, Published
+from exporters.exports.layouts.published import Published
 from exporters.exports.selection import Pair
 from formats.fields import to_json
 from formats.jsonl import write_pairs
@@ -53,12 +54,6 @@ def table_line(*fields: object) -> bytes:
     return line.getvalue().encode()
 
 
-def write_top_ranked(
-    published: Published, into: Writer, written: Mapping[int, str], side: str, name: str
-) -> None:
-    """Write the candidates of each pair, once for each of its two queries."""
-    with into.file(name, "The documents that a system reranks, for each query.") as stream:
-        for pair, rows in published.pools(side):
-            found = [row.doc_id for row in rows]
-            for suffix in (SUFFIXES[ORIGINAL], SUFFIXES[side]):
-                put(stream, {"query-id": written[pair.pk] + suffix, "corpus-ids": found})
+def yaml_text(text: str) -> str:
+    """Return a text as YAML takes it: a JSON string is one."""
+    return json.dumps(text, ensure_ascii=False)

@@ -136,13 +136,15 @@ def _result(
 
 def _differences(expected: Content, found: Content) -> list[str]:
     """Name the parts in which a tool read something else than stands in the files."""
-    said = []
+    differences = []
     for part in sorted({*expected.parts, *found.parts}):
         wanted, got = expected.parts.get(part), found.parts.get(part)
         if wanted is None or got is None:
-            said.append(f"{part}: {'not expected' if wanted is None else 'not read'}.")
+            differences.append(f"{part}: {'not expected' if wanted is None else 'not read'}.")
         elif wanted.count != got.count:
-            said.append(f"{part}: {got.count:,} read, {wanted.count:,} expected.")
+            differences.append(f"{part}: {got.count:,} read, {wanted.count:,} expected.")
         elif wanted.total != got.total:
-            said.append(f"{part}: as many as expected, but an id, a text or a grade differs.")
-    return said
+            differences.append(
+                f"{part}: as many as expected, but an id, a text or a grade differs."
+            )
+    return differences

@@ -20,7 +20,11 @@ class Command(BaseCommand):
     requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("folder", metavar="FOLDER", help="what manage.py export wrote")
+        parser.add_argument(
+            "folder",
+            metavar="FOLDER",
+            help="what manage.py export wrote; an ir-datasets folder is a package that is run",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         folder = Path(options["folder"])

@@ -1,21 +1,21 @@
 // What stands at the end of a query: how many of each grade and flag, which documents were noted or flagged, how long it took.
 // `[data-sum]` holds a count, `[data-documents]` the links; a row of nothing is hidden, but for grades.
-const minutes = (words, ms) => {
+const timeSpent = (words, ms) => {
   const seconds = Math.round(ms / 1000);
-  const [hours, rest] = [Math.floor(seconds / 3600), Math.round((seconds % 3600) / 60)];
   if (seconds < 60) return words("seconds", { count: seconds });
-  return hours ? words("hours", { hours, minutes: rest }) : words("minutes", { count: Math.round(seconds / 60) });
+  const count = Math.round(seconds / 60);
+  return count < 60 ? words("minutes", { count }) : words("hours", { hours: Math.floor(count / 60), minutes: count % 60 });
 };
 
 export function summarize(place, { given, judgingSession, entries, address, number }) {
   const words = (name, values) => place.dataset[name].replace(/\{(\w+)\}/g, (_, key) => number.format(values[key]));
-  const said = judgingSession.order.map((candidate) => ({ candidate, ...judgingSession.said(candidate) }));
+  const statements = judgingSession.order.map((candidate) => ({ candidate, ...judgingSession.said(candidate) }));
   const noted = new Set(given.noted);
   const hasNote = ({ candidate, kind, uuid }) => kind === "judgment" && (entries.has(uuid) ? entries.get(uuid).note !== "" : noted.has(candidate));
   const found = (name) => {
     const [kind, value] = name.split(" ");
-    if (kind === "noted") return said.filter(hasNote);
-    return said.filter((one) => one.kind === kind && String(one.value) === value);
+    if (kind === "noted") return statements.filter(hasNote);
+    return statements.filter((one) => one.kind === kind && String(one.value) === value);
   };
   for (const sum of place.querySelectorAll("[data-sum]")) {
     const of = found(sum.dataset.sum);
@@ -33,5 +33,5 @@ export function summarize(place, { given, judgingSession, entries, address, numb
   const spent = given.active_ms + [...entries.values()].reduce((sum, entry) => sum + (entry.active_ms ?? 0), 0);
   const time = place.querySelector("[data-time]");
   time.hidden = !spent;
-  time.lastElementChild.textContent = minutes(words, spent);
+  time.lastElementChild.textContent = timeSpent(words, spent);
 }

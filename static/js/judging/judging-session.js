@@ -1,5 +1,5 @@
 // One judge before one narrative: the documents in their order and what was said of each. The same rule as
-// annotate.judging.judging_session.Judging session, so that the page knows the next document without asking; a test compares the two.
+// annotate.judging.judging_session.JudgingSession, so that the page knows the next document without asking; a test compares the two.
 // Beyond it, this one knows the statements one by one: what was taken back or refused gives way to what stood before.
 
 export class JudgingSession {
