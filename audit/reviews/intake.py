@@ -7,6 +7,15 @@ from typing import ClassVar
 from annotate.collection.intake import Arrivals, Intake
 from annotate.collection.intake.stale import Beside, StatementTable
 from annotate.pairs.intake.shared import MAX_NAME, refuse_other_query
+from annotate.pairs.intake.steps import (
+    WITHDRAWN_BY,
+    count_states,
+    end_known,
+    find_members,
+    refuse_machines,
+    refuse_missing_texts,
+    refuse_second,
+)
 from annotate.projects import chain
 from audit.reviews import chain_content as sums
 from audit.reviews import rubrics
@@ -81,29 +90,11 @@ class OfNarratives(Arrivals):
         intake.add_raters(
             f"SELECT n, place, who AS name, {self.machine} AS machine FROM {self.name}"  # noqa: S608
         )
-        intake.run(
-            f"""
-            UPDATE {self.name} SET member = (
-                SELECT m.id FROM annotate_membership m
-                WHERE m.project_id = %(project)s AND m.name = {self.name}.who
-            )
-            """  # noqa: S608
-        )
+        find_members(intake, self.name, "who")
 
     def count(self) -> None:
         """Count what is new and what has changed."""
-        [(new, changed, total)] = bulk.select(
-            f"""
-            SELECT COALESCE(SUM(CASE WHEN state = 2 THEN 1 ELSE 0 END), 0),
-                COALESCE(SUM(CASE WHEN state = 1 THEN 1 ELSE 0 END), 0), COUNT(*)
-            FROM {self.name}
-            """  # noqa: S608
-        )
-        self.new, self.changed = new, changed
-        rows = self.intake.rows(self.kind)
-        rows.new += new
-        rows.changed += changed
-        rows.unchanged += total - new - changed
+        self.new, self.changed = count_states(self.intake, self.name, self.kind)
 
 
 class Rubrics(Arrivals):
@@ -232,17 +223,12 @@ class Reviews(OfNarratives):
         return self._rubrics[name]
 
     def check(self) -> None:
-        self.intake.refuse_found(
-            """
-            SELECT n, place, place AS here, first_place, who, pair_id FROM (
-                SELECT s.*, FIRST_VALUE(n) OVER w AS first, FIRST_VALUE(place) OVER w AS first_place
-                FROM stage_reviews s
-                WINDOW w AS (PARTITION BY pair_id, side, version, who ORDER BY n)
-            ) x WHERE n <> first
-            """,
-            lambda place, first, who, pair: (
-                f"{who} has reviewed this version of {pair} on {self.intake.line(first, place)}"
-            ),
+        refuse_second(
+            self.intake,
+            self.name,
+            "pair_id, side, version, who",
+            "who, pair_id",
+            lambda first, who, pair: f"{who} has reviewed this version of {pair} on {first}",
         )
 
     def write(self) -> None:
@@ -339,16 +325,10 @@ class Reviews(OfNarratives):
                 "load the documents first"
             ),
         )
-        self.intake.refuse_found(
-            """
-            SELECT t.n, t.place, t.doc_id, t.version, d.text_version AS newest
-            FROM stage_reviewed_texts t JOIN annotate_document d ON d.id = t.document
-            WHERE t.version > 1 AND COALESCE(d.text_version, 0) < t.version
-            """,
-            lambda doc_id, version, newest: (
-                f"the text of document {doc_id} has no version {version} here; the newest is "
-                f"{newest or 'none'}: load the documents first"
-            ),
+        refuse_missing_texts(
+            self.intake,
+            "FROM stage_reviewed_texts s JOIN annotate_document d ON d.id = s.document",
+            "version",
         )
 
 
@@ -401,17 +381,13 @@ class Decisions(OfNarratives):
             )
 
     def check(self) -> None:
-        self.intake.refuse_found(
-            """
-            SELECT n, place, place AS here, first_place, pair_id FROM (
-                SELECT s.*, FIRST_VALUE(n) OVER w AS first, FIRST_VALUE(place) OVER w AS first_place
-                FROM stage_decisions s WHERE withdrawn_at IS NULL
-                WINDOW w AS (PARTITION BY pair_id, side, version ORDER BY n)
-            ) x WHERE n <> first
-            """,
-            lambda place, first, pair: (
-                f"this version of {pair} was decided on {self.intake.line(first, place)}"
-            ),
+        refuse_second(
+            self.intake,
+            self.name,
+            "pair_id, side, version",
+            "pair_id",
+            lambda first, pair: f"this version of {pair} was decided on {first}",
+            where="withdrawn_at IS NULL",
         )
 
     def write(self) -> None:
@@ -421,13 +397,7 @@ class Decisions(OfNarratives):
             "SELECT n, place, withdrawn_by AS name, 0 AS machine FROM stage_decisions "
             "WHERE withdrawn_by IS NOT NULL"
         )
-        self.intake.refuse_found(
-            """
-            SELECT s.n, s.place, s.who FROM stage_decisions s
-            JOIN annotate_membership m ON m.id = s.member WHERE m.is_machine
-            """,
-            lambda name: f"“{name}” is a machine here: a decision is made by a person",
-        )
+        refuse_machines(self.intake, self.name, "who", "a decision")
         run(
             """
             UPDATE stage_decisions SET known = (
@@ -456,16 +426,13 @@ class Decisions(OfNarratives):
         newest = bulk.number("SELECT MAX(d.id) FROM audit_decision d")
         self._withdraw()
         run(
-            """
+            f"""
             INSERT INTO audit_decision
                 (narrative_id, outcome, reason, by_id, at, withdrawn_at, withdrawn_by_id)
             SELECT s.narrative, s.outcome, s.reason, s.member, COALESCE(s.at, %(now)s),
-                s.withdrawn_at, (
-                    SELECT m.id FROM annotate_membership m
-                    WHERE m.project_id = %(project)s AND m.name = s.withdrawn_by
-                )
+                s.withdrawn_at, {WITHDRAWN_BY}
             FROM stage_decisions s WHERE s.known IS NULL ORDER BY s.n
-            """
+            """  # noqa: S608
         )
         if not self.intake.dry_run:
             self._link(newest)
@@ -487,25 +454,16 @@ class Decisions(OfNarratives):
 
     def _withdraw(self) -> None:
         """Withdraw what stands here while the file knows that it no longer does."""
-        run = self.intake.run
-        run(
-            """
-            UPDATE stage_decisions SET state = 1 WHERE withdrawn_at IS NOT NULL AND EXISTS (
-                SELECT 1 FROM audit_decision d
-                WHERE d.id = stage_decisions.known AND d.withdrawn_at IS NULL
-            )
-            """
-        )
-        run(
-            """
-            UPDATE audit_decision SET withdrawn_at = s.withdrawn_at, withdrawn_by_id = m.id
-            FROM stage_decisions s JOIN annotate_membership m
-                ON m.project_id = %(project)s AND m.name = s.withdrawn_by
-            WHERE audit_decision.id = s.known AND s.state = 1
-            """
+        end_known(
+            self.intake,
+            self.name,
+            "audit_decision",
+            "withdrawn_at",
+            staged="withdrawn_at",
+            also=f", withdrawn_by_id = {WITHDRAWN_BY}",
         )
         for outcome, prefix in (("revise", "sent_back"), ("removed", "removed")):
-            run(
+            self.intake.run(
                 f"""
                 UPDATE annotate_instructionpair SET {prefix}_at = NULL, {prefix}_by_id = NULL
                 WHERE id IN (
