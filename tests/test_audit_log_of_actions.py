@@ -182,7 +182,7 @@ def test_everything_that_a_lead_does_is_in_the_audit_log_once(story):
         )
     )
     story.does("condition.unsettled", times=2)(
-        lambda: adjudication.withdraw_condition_adjudication(adjudication=settled, by=carla)
+        lambda: adjudication.withdraw_adjudication(adjudication=settled, by=carla)
     )
     verdict = Verdict.objects.get(judgment=said)
     story.does("condition.settled")(

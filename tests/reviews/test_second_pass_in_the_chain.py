@@ -88,7 +88,7 @@ def test_a_condition_that_was_settled_otherwise_is_named(story):
         by=story.carla,
         **WHY,
     )
-    adjudication.withdraw_condition_adjudication(adjudication=made, by=story.carla)
+    adjudication.withdraw_adjudication(adjudication=made, by=story.carla)
     assert faults(story.project) == []
 
     ConditionAdjudication.objects.update(answer=Verdict.Answer.NOT_MET)

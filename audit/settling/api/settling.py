@@ -181,7 +181,7 @@ class ConditionSettling(Resource):
     def delete(self, request: Request, condition: int, candidate: int) -> Response:
         """Take the decision that stands back: people differ here again."""
         disagreement, found = access.verdict_disagreement(self.person, condition, candidate)
-        adjudication.withdraw_condition_adjudication(
+        adjudication.withdraw_adjudication(
             adjudication=access.condition_adjudication(found, disagreement.candidate),
             by=disagreement.member,
         )

@@ -126,7 +126,7 @@ def verdict_withdrawal(request: PageRequest, condition: int, candidate: int) -> 
         Kind.VERDICT, disagreement.narrative.pk, candidate, condition
     )
     try:
-        adjudication.withdraw_condition_adjudication(
+        adjudication.withdraw_adjudication(
             adjudication=access.condition_adjudication(asked_of, disagreement.candidate),
             by=disagreement.member,
         )
