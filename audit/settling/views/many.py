@@ -23,7 +23,7 @@ from audit.settling import adjudication, many
 from audit.settling.disagreement_queries import Reader
 from audit.settling.forms import HowForm, ManyForm, WantedForm
 from audit.settling.queue import DisagreementKey, Kind
-from audit.settling.views.queue import asked_in, list_url, url_of, with_asked
+from audit.settling.views.addresses import asked_in, list_url, url_of, with_asked
 from base.errors import Refused
 from base.page_request import PageRequest
 from base.pagination import key
