@@ -18,7 +18,7 @@ from annotate.judgments.blindness import not_before_judging
 from annotate.judgments.models import Adjudication, Judgment, Verdict
 from annotate.projects import access as annotate_access
 from annotate.projects.models import Membership
-from audit.settling import access, adjudication, many
+from audit.settling import access, adjudication, batches, many
 from audit.settling.api.disagreements import wanted_by
 from audit.settling.api.shapes import (
     AskedDisagreements,
@@ -252,7 +252,7 @@ class Batch(Resource):
         """Take back all of it that still stands."""
         member = annotate_access.lead(self.person, slug)
         _of_batch(member, batch)
-        adjudication.withdraw_batch(batch=batch, by=member)
+        batches.withdraw_batch(batch=batch, by=member)
         return done()
 
 

@@ -61,6 +61,10 @@ class CheckPage(pages.Page):
             "relevance": value_of(made),
         }
 
+    def can_settle(self, context: Mapping[str, Any]) -> bool:
+        """Say no to one of the two who differ. A claim on an older narrative can be settled."""
+        return not context["own_check"]
+
     def elsewhere(self) -> str:
         """Where each condition is answered, if the sample counts them."""
         sample = self.item.sample
@@ -116,6 +120,7 @@ class CheckPage(pages.Page):
             "grade_keys": grade_keys,
             "answers": pages.group_answers(voices, keys, grade_keys.values()),
             "decision": third,
+            "reason_optional": True,
             "own_check": member.pk in first_two,
             "own_decision": third is not None and third.checker_id == member.pk,
         }

@@ -117,6 +117,7 @@ def context_of_frame(
         ),
         "last": last_decision(member),
         "naming": named,
+        "settle_url": url_of(disagreement_key, asked),
         "withdraw_url": withdrawal_url(disagreement_key),
         "hidden": named.hidden,
         "reveals": named.reveals,
@@ -214,6 +215,10 @@ class Page(ABC):
         Refused.
         """
 
+    def can_settle(self, context: Mapping[str, Any]) -> bool:
+        """Whether the lead can settle it now, if people differ and nobody has decided."""
+        return not context["stale"]
+
     def elsewhere(self) -> str:
         """Return the address of the page that settles it in place of this one, if any does."""
         return ""
@@ -240,10 +245,13 @@ def show_or_settle(request: PageRequest, page: Page) -> HttpResponse:
     if address := page.elsewhere():
         return redirect(address)
     frame = context_of_frame(request, page.member, page.narrative, page.disagreement_key)
+    context = {**frame, **page.context(request, frame), "form": form}
+    open_now = context["differs"] and not context["decision"]
+    context["adoptable"] = open_now and page.can_settle(context)
     return render(
         request,
         page.template,
-        {**frame, **page.context(request, frame), "form": form},
+        context,
         status=422 if form.errors else 200,
     )
 
