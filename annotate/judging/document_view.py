@@ -18,7 +18,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotate.collection.document_text import DocumentPane, ShownTable, newest_text, prepared
 from annotate.collection.models import Candidate, Document, Run, RunLine
-from annotate.judging.actions import grades_that_need_evidence
+from annotate.judging.answer_rules import grades_that_need_evidence
 from annotate.judging.judging_session import JudgingSession
 from annotate.judgments.document_names import Name, name_of, open_to
 from annotate.judgments.models import Flag, Judgment, RejudgeRequest, Repeat

@@ -18,7 +18,7 @@ from django.utils.translation import gettext as _
 
 from annotate.collection import text_versions
 from annotate.collection.models import Run
-from annotate.judging.actions import check_grade
+from annotate.judging.answer_rules import check_grade
 from annotate.judgments.conditions import COUNT_MET, derived
 from annotate.judgments.models import Verdict
 from annotate.projects import access as assignments
