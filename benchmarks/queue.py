@@ -230,7 +230,8 @@ def _fill(options: argparse.Namespace) -> dict[str, Any]:
     from django.db import transaction
 
     from annotate.models import Judgment, Membership, Verdict
-    from audit.settling.queue import Wanted, page
+    from audit.settling.queue import page
+    from audit.settling.wanted import Wanted
     from benchmarks import world
 
     rng = random.Random(7)

@@ -26,7 +26,7 @@ from audit.reviews import actions as audit
 from audit.reviews.criteria import MULTICONIR
 from audit.settling import adjudication, batches, reveals
 from audit.settling import many as settling_many
-from audit.settling.disagreement_queries import Wanted
+from audit.settling.wanted import Wanted
 from base.errors import Refused
 from exporters.evaluations.actions import request_evaluation
 from exporters.evaluations.systems import System

@@ -17,6 +17,7 @@ from audit.reports.reliability import COEFFICIENTS, HEADLINE
 from audit.reviews.models import Review
 from audit.reviews.passes import count_to_decide
 from audit.settling import queue as disagreements
+from audit.settling.wanted import Wanted
 
 
 def contribution(member: Membership) -> Contribution:
@@ -24,7 +25,7 @@ def contribution(member: Membership) -> Contribution:
     if not member.leads:
         return Contribution()
     slug = member.project.slug
-    open_ones = disagreements.count(member, disagreements.Wanted())
+    open_ones = disagreements.count(member, Wanted())
     where = reverse("audit:disagreements", args=[slug])
     return Contribution(
         todo=(

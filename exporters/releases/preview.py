@@ -17,6 +17,7 @@ from audit.checks.models import SampleItem
 from audit.reviews.models import Decision, Review
 from audit.reviews.passes import to_decide
 from audit.settling import queue as disagreements
+from audit.settling.wanted import Kind, Wanted
 from exporters.exports import checks, selection
 from exporters.exports.selection import Pair
 
@@ -74,7 +75,7 @@ def _warnings(
         if n:
             said.append((one if n == 1 else many) % {"n": f"{n:,}"})
 
-    disputed = disagreements.count(by, disagreements.Wanted(kind=disagreements.Kind.JUDGMENT))
+    disputed = disagreements.count(by, Wanted(kind=Kind.JUDGMENT))
     warn(
         disputed,
         _("1 document is disputed and would be left out of the qrels."),
@@ -113,7 +114,7 @@ def _warnings(
     ):
         warn(sum(pair.left_out == why for pair in pairs), one, many)
     warn(
-        disagreements.count(by, disagreements.Wanted(kind=disagreements.Kind.REVIEW)),
+        disagreements.count(by, Wanted(kind=Kind.REVIEW)),
         _("Auditors differ on 1 instruction."),
         _("Auditors differ on %(n)s instructions."),
     )

@@ -41,8 +41,9 @@ from audit.checks import actions as checking
 from audit.checks.claims import Asked
 from audit.models import Sample
 from audit.settling.many import How, Rule, preview, settle_many
-from audit.settling.queue import Kind, Wanted, page
+from audit.settling.queue import page
 from audit.settling.reveals import reveal_names
+from audit.settling.wanted import Kind, Wanted
 from config.example import ensure_example
 from exporters.evaluations.actions import request_evaluation
 from exporters.evaluations.systems import proposed

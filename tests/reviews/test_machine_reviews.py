@@ -18,6 +18,7 @@ from audit.reviews.criteria import FOLLOWTABLE, Verdict
 from audit.reviews.passes import passes_of, story, to_decide, verdict_of
 from audit.reviews.rejected import rejected
 from audit.settling import queue as disagreements
+from audit.settling.wanted import Kind, Wanted
 from base.errors import Refused
 from exporters.exports.selection import pairs as pairs_of
 from exporters.exports.statements import reviews as exported
@@ -110,7 +111,7 @@ def test_it_makes_no_disagreement_with_people(criticised):
     hand_in(criticised, criticised.dan)
     hand_in(criticised, criticised.ben)
 
-    wanted = disagreements.Wanted(kind=disagreements.Kind.REVIEW)
+    wanted = Wanted(kind=Kind.REVIEW)
     assert disagreements.count(criticised.carla, wanted) == 0
 
 
