@@ -264,6 +264,3 @@ def _said_again(
     repeat.save(force_insert=True)
     place.settle_assignment(on, by, settled=repeat.flag != Flag.Kind.LATER)
     return Recorded(repeat, place.warning(instead_of, content_of(repeat)))
-
-
-# --- what was said before -------------------------------------------------------------------------

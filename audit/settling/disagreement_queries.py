@@ -49,6 +49,3 @@ _SOURCES: Mapping[Kind, Callable[[Reader, Wanted, DisagreementKey | None, bool],
     Kind.REVIEW: reviews,
     Kind.CHECK: checks,
 }
-
-
-# --- what several of them need --------------------------------------------------------------------

@@ -237,6 +237,3 @@ def _after(of: Source, key: Key) -> Q:
         behind |= same & Q(**{f"{column}__gt": value})
         same &= Q(**{column: value})
     return behind
-
-
-# --- what the list shows of them ------------------------------------------------------------------

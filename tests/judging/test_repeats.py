@@ -20,7 +20,7 @@ from annotate.judging.withdrawal import undo, withdraw
 from annotate.judgments import assignments
 from annotate.judgments.repeats import Spot, unmasked
 from annotate.models import Assignment, Flag, Judgment, Project, Repeat
-from annotate.overview.progress import my_assignments
+from annotate.overview.my_assignments import my_assignments
 from annotate.projects import rules
 from annotate.rewriting import actions as rewriting
 from base.errors import NotHere, Refused

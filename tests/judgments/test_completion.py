@@ -21,7 +21,8 @@ from annotate.judging import actions as judging
 from annotate.judgments import assignments, completion
 from annotate.judgments.blindness import must_answer_first
 from annotate.models import Assignment, Candidate, Flag, InstructionPair, Membership, Project
-from annotate.overview.progress import my_assignments, query_progress, task_progress
+from annotate.overview.my_assignments import my_assignments
+from annotate.overview.progress import query_progress, task_progress
 from annotate.projects.rules import GradeRule, change_rules
 from annotate.rewriting import actions as rewriting
 from base.errors import Refused

@@ -32,7 +32,7 @@ from annotate.models import (
 from annotate.projects import rules
 from annotate.rewriting import actions as rewriting
 from audit.models import Decision, Rating
-from audit.reviews import actions as auditing
+from audit.reviews import decisions
 from audit.settling import adjudication
 from base.errors import Refused
 from exporters.exports import actions
@@ -111,7 +111,7 @@ def remove_or_bring_back(tides: Tides, n: int) -> None:
 def withdraw_decision(tides: Tides, n: int) -> None:
     standing = Decision.objects.current().order_by("pk").first()
     if standing is not None:
-        auditing.withdraw_decision(decision=standing, by=tides.carla)
+        decisions.withdraw_decision(decision=standing, by=tides.carla)
 
 
 def rename(tides: Tides, n: int) -> None:

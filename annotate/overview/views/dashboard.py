@@ -24,7 +24,8 @@ from annotate.overview.forms import MatrixForm
 from annotate.overview.matrix import Asked, CellState, Key, Row
 from annotate.overview.matrix import count as count_documents
 from annotate.overview.matrix import matrix as documents_by_people
-from annotate.overview.progress import my_assignments, task_progress
+from annotate.overview.my_assignments import my_assignments
+from annotate.overview.progress import task_progress
 from annotate.overview.views.home import work_url
 from annotate.pairs.models import Assignment
 from annotate.projects import access

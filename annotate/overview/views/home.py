@@ -18,7 +18,7 @@ from annotate.collection.models import Candidate
 from annotate.judgments import assignments, blindness, completion
 from annotate.judgments.models import Judgment
 from annotate.overview.contributions import Contribution, overview
-from annotate.overview.progress import MyAssignment, my_assignments, read_assignments
+from annotate.overview.my_assignments import MyAssignment, my_assignments, read_assignments
 from annotate.pairs import access as pairs_access
 from annotate.pairs.models import Assignment, Narrative
 from annotate.projects import access

@@ -21,14 +21,16 @@ from annotate.judgments.completion import PairJudging
 from annotate.judgments.document_names import names_to, neutral_order
 from annotate.overview import query_lists
 from annotate.overview.contributions import Todo, overview
-from annotate.overview.progress import (
+from annotate.overview.my_assignments import (
     MyAssignment,
-    matrix_of,
     my_assignments,
     pair_assignments,
+    read_assignments,
+)
+from annotate.overview.progress import (
+    matrix_of,
     people_progress,
     query_progress,
-    read_assignments,
     statements_of,
     task_progress,
 )

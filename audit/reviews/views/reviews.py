@@ -23,7 +23,7 @@ from annotate.pairs import access as pairs_access
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.projects import access as annotate_access
 from annotate.projects.models import Membership
-from audit.reviews import access, actions, rejected, rubrics
+from audit.reviews import access, actions, decisions, rejected, rubrics
 from audit.reviews.criteria import Rubric, Verdict
 from audit.reviews.forms import DecisionForm, RatingForm, ReviewForm, rating_forms
 from audit.reviews.models import Decision
@@ -175,7 +175,7 @@ def decision_withdrawal(request: PageRequest, narrative: int) -> HttpResponse:
     """Take the decision on a narrative version back."""
     member, version = access.review_disagreement(request.user, narrative)
     try:
-        actions.withdraw_decision(decision=access.decision(version), by=member)
+        decisions.withdraw_decision(decision=access.decision(version), by=member)
     except Refused as refused:
         messages.error(request, str(refused))
     else:
@@ -190,7 +190,7 @@ def decide(
     if not form.is_valid():
         return False
     try:
-        made = actions.decide(
+        made = decisions.decide(
             narrative=narrative,
             outcome=form.cleaned_data["outcome"],
             reason=form.cleaned_data["reason"],
