@@ -12,7 +12,7 @@ from typing import Any
 from django.db.models import Count, Max, Q
 
 from annotate.collection.models import Candidate, Query
-from annotate.judgments import assignments, completion
+from annotate.judgments import completion, open_pairs
 from annotate.judgments.blindness import blind_pairs
 from annotate.judgments.completion import Judging, PairJudging
 from annotate.judgments.consensus import State, consensus
@@ -82,7 +82,7 @@ def task_progress(member: Membership, judging: Judging) -> list[TaskProgress]:
     for task in Assignment.Task:
         if project.overlap(task):
             how_far = far[task]()
-            free = assignments.count_open(task=task, by=member)
+            free = open_pairs.count_open(task=task, by=member)
             found.append(
                 TaskProgress(task.value, str(task.label), how_far.done, how_far.total, free)
             )

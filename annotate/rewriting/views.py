@@ -20,9 +20,9 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from annotate.collection.document_text import show
 from annotate.judgments import assignments
-from annotate.judgments.assignments import count_free_assignments
 from annotate.judgments.blindness import may_see
 from annotate.judgments.document_names import names_to
+from annotate.judgments.open_pairs import count_free_assignments
 from annotate.pairs import access
 from annotate.pairs.condition_lines import write as write_conditions
 from annotate.pairs.models import Assignment, InstructionPair, Narrative

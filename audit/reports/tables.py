@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 
 from django.utils.translation import gettext as _
 
-from audit.reports.reliability import COEFFICIENTS, HEADLINE
+from audit.reports.measured import COEFFICIENTS
+from audit.reports.reliability import HEADLINE
 from audit.reports.scopes import Scope, stored_scope
 
 

@@ -25,7 +25,7 @@ from annotate.judging.actions import narrative_for
 from annotate.judging.document_view import document_views, finished, judging_session_of
 from annotate.judging.forms import BackForm, FlagForm, JudgmentForm
 from annotate.judging.judging_session import JudgingSession, read_judging_session
-from annotate.judgments import assignments, blindness
+from annotate.judgments import blindness, open_pairs
 from annotate.judgments.models import Flag, Repeat
 from annotate.judgments.repeats import Spot, unmasked
 from annotate.pairs import access
@@ -222,7 +222,7 @@ def _show(
         "can_undo": bool(at.history),
         "finished": finished(pair, at, grades),
         "kinds": Flag.Kind,
-        "more": assignments.is_any_open(task=Assignment.Task.JUDGE, by=member),
+        "more": open_pairs.is_any_open(task=Assignment.Task.JUDGE, by=member),
         "hides_figures": blindness.hides_figures(task=Assignment.Task.JUDGE, by=member),
         "uuid": uuid4(),
         **(

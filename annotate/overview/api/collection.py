@@ -11,9 +11,9 @@ from rest_framework.response import Response
 from annotate.collection import access as collection_access
 from annotate.collection.document_text import show
 from annotate.collection.models import Candidate, Query
-from annotate.judgments.assignments import count_free_assignments
 from annotate.judgments.blindness import blind_pairs, may_see
 from annotate.judgments.document_names import names_to
+from annotate.judgments.open_pairs import count_free_assignments
 from annotate.judgments.repeats import unmasked
 from annotate.overview.api.collection_shapes import (
     AskedPairs,

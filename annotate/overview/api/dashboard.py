@@ -27,7 +27,8 @@ from annotate.overview.api.dashboard_shapes import (
 )
 from annotate.overview.estimate import Estimate, Unknown, estimate
 from annotate.overview.forms import MatrixForm
-from annotate.overview.matrix import Cell, Key, Row, matrix
+from annotate.overview.matrix import matrix
+from annotate.overview.matrix_cells import Cell, Key, Row
 from annotate.overview.progress import task_progress
 from annotate.projects import access
 from annotate.projects.models import Membership

@@ -10,7 +10,7 @@ from annotate.judgments.models import Flag
 from annotate.overview import pace as paces
 from annotate.overview.api.collection_shapes import ANSWERED
 from annotate.overview.estimate import Unknown
-from annotate.overview.matrix import CellState, Wanted
+from annotate.overview.matrix_cells import CellState, Wanted
 from annotate.pairs.models import Assignment
 from base.api.resource import Asked, KeyField
 

@@ -15,10 +15,10 @@ from django.views.decorators.http import require_GET
 from annotate.collection import access as collection_access
 from annotate.collection.models import Query
 from annotate.judgments import completion
-from annotate.judgments.assignments import count_free_assignments
 from annotate.judgments.blindness import blind_pairs, hides_figures
 from annotate.judgments.completion import PairJudging
 from annotate.judgments.document_names import names_to, neutral_order
+from annotate.judgments.open_pairs import count_free_assignments
 from annotate.overview import query_lists
 from annotate.overview.contributions import Todo, overview
 from annotate.overview.my_assignments import (

@@ -14,7 +14,7 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 from django_htmx.http import HttpResponseClientRedirect
 
-from annotate.judgments import assignments
+from annotate.judgments import open_pairs
 from annotate.judgments.assignments import LeadMustConfirm
 from annotate.judgments.completion import open_assignments
 from annotate.judgments.document_names import names_to
@@ -67,7 +67,7 @@ def reviews(request: PageRequest, slug: str) -> HttpResponse:
             "member": member,
             "section": "reviews",
             "rows": [row._asdict() for row in listed_reviews(member, page.rows)],
-            "can_take": assignments.is_any_open(task=Assignment.Task.REVIEW, by=member)
+            "can_take": open_pairs.is_any_open(task=Assignment.Task.REVIEW, by=member)
             or bool(open_assignments(member, Assignment.Task.REVIEW)),
             "previous_url": page.previous,
             "next_url": page.next,
