@@ -8,7 +8,7 @@ from django.db.models import Case, Count, Exists, F, OuterRef, QuerySet, Subquer
 from django.db.models.functions import Coalesce
 
 from annotate.collection.models import Candidate
-from annotate.judgments.completion import reviews_in_force
+from annotate.judgments.completion_queries import reviews_in_force
 from annotate.judgments.models import Flag, Judgment
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.pairs.pool import in_scope, workable_pairs

@@ -30,8 +30,8 @@ from annotate.judging.withdrawal import withdraw
 from annotate.pairs import access
 from annotate.pairs.models import InstructionPair
 from annotate.projects.models import Membership
+from base.api.limits import MAX_BODY
 from base.api.problems import unavailable_problem
-from base.api.resource import MAX_BODY
 from base.errors import Refused
 from base.users import User
 from jobs.disk import is_full
