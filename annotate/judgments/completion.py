@@ -349,6 +349,3 @@ def _reviews_owed(project: Project, assignments: Sequence[Assignment]) -> set[in
         and authors.get(assignment.pair_id) != assignment.member_id
         and (assignment.pair_id, assignment.member_id) not in there
     }
-
-
-# --- the queries, put together once ---------------------------------------------------------------
