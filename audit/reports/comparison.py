@@ -17,8 +17,9 @@ from django.utils import timezone
 
 from annotate.projects.models import Grade, Membership, Project
 from audit.reports.came_since import through
-from audit.reports.counting import Patterns, met
+from audit.reports.counting import met
 from audit.reports.measured import Measure, coefficients
+from audit.reports.patterns import Patterns
 from audit.reports.scopes import Scope
 from jobs.runner import Progress
 

@@ -49,7 +49,7 @@ from django.utils import timezone
 from annotate.judgments.models import Flag, Judgment
 from annotate.projects.models import Project
 from audit.reports.came_since import of_people_in, through
-from audit.reports.counting import Counts, Patterns, Under, counts_of, in_force, in_times
+from audit.reports.counting import Counts, Under, counts_of, in_force, in_times
 from audit.reports.intra_annotator import (
     AGAIN,
     FIRST,
@@ -60,6 +60,7 @@ from audit.reports.intra_annotator import (
     intra_annotator,
 )
 from audit.reports.measured import SPLITS, Measure
+from audit.reports.patterns import Patterns
 from audit.reports.scopes import WHOLE, Scope, periods_of
 from audit.reviews.criteria import Criterion, Rubric
 from audit.reviews.models import Review
