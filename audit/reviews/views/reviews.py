@@ -260,7 +260,6 @@ def _show(
         .order_by("-version")
         .first()
     )
-    candidates = at_hand(pair, narrative)
     context = {
         "project": pair.project,
         "member": member,
@@ -275,11 +274,8 @@ def _show(
         "own_words": narrative.author_id == member.pk,
         "closed": submitted is not None or narrative.author_id == member.pk,
         "category": pair.project.categories.filter(key=pair.category).first(),
-        "candidates": candidates,
-        "document_names": names_to(member, candidates),
-        "texts": texts_of(candidates),
+        **_documents(reviewing),
         "texts_replaced": replaced_texts([[submitted]])[0] if submitted else None,
-        "pool": pair.query.candidates.count(),
         "grades": list(pair.project.grades.order_by("value")),
         "sent_back": previous_decision(previous) if previous else None,
         "rows": _review_rows(rubric, said, forms, explain=bool(error)),
@@ -300,6 +296,18 @@ def _show(
         **_counts(rubric, said),
     }
     return render(request, "reviews/review.html", context, status=422 if error else 200)
+
+
+def _documents(reviewing: access.Reviewing) -> dict[str, Any]:
+    """The documents at hand, what they are called to the reader, and how many there are in all."""
+    member, pair, narrative = reviewing
+    candidates = at_hand(pair, narrative)
+    return {
+        "candidates": candidates,
+        "document_names": names_to(member, candidates),
+        "texts": texts_of(candidates),
+        "pool": pair.query.candidates.count(),
+    }
 
 
 def _review_rows(
