@@ -17,7 +17,7 @@ class AuditConfig(AppConfig):
         from annotate.collection import intake as files
         from annotate.collection.intake import stale
         from annotate.judging import journal_entries
-        from annotate.judgments import completion
+        from annotate.judgments import completion_queries
         from annotate.overview import contributions
         from annotate.projects import audit_events, chain
         from annotate.rewriting import sent_back
@@ -34,7 +34,7 @@ class AuditConfig(AppConfig):
 
         audit_events.register(AUDIT_EVENTS)
         chain.register(of_reviews.KINDS | of_checks.KINDS)
-        completion.register_reviews(passes.in_force)
+        completion_queries.register_reviews(passes.in_force)
         sent_back.register(passes.why_sent_back)
         journal_entries.register("rating", journal_entry.rating)
         contributions.register(overview.contribution)
