@@ -44,7 +44,7 @@ FREE = {
     "assignments.hold": "a part of judging, which refuses",
     "assignments.holds": "reads",
     "assignments.open_pairs": "reads",
-    "assignments.open_queries": "reads",
+    "assignments.open_work": "reads",
     "assignments.count_open": "reads",
     "assignments.is_any_open": "reads",
     "assignments.work_in": "a part of judging, which refuses",
