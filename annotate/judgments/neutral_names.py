@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import unicodedata
 
 # A number has two halves of so many digits; more where there are more documents.
 _DIGITS = 4
 _ROUNDS = 4
+# A number of so many digits in a title is no year and no count.
+_LONG_NUMBER = 5
 
 
 def number_of(document: int, project: int) -> str:
@@ -28,9 +31,34 @@ def number_of(document: int, project: int) -> str:
 
 
 def is_made_of(title: str, doc_id: str) -> bool:
-    """Whether a title only repeats the id, perhaps with other punctuation, blanks or case."""
+    """Tell whether a title would show the id: it repeats the id, perhaps with other punctuation,
+    blanks or case, or has it among its words ("Document 99_1_positive", "0_hn2.txt").
+
+    An id that is one plain word or one short number also occurs in titles that say something.
+    """
     letters = _letters(title)
-    return letters == _letters(doc_id) if letters else title.strip() == doc_id.strip()
+    if not letters:
+        return title.strip() == doc_id.strip()
+    if letters == _letters(doc_id):
+        return True
+    own = _words(doc_id)
+    if len(own) < 2 and not _is_a_code(doc_id):
+        return False
+    words = _words(title)
+    return any(words[at : at + len(own)] == own for at in range(len(words) - len(own) + 1))
+
+
+def _is_a_code(doc_id: str) -> bool:
+    """Whether an id of one word can hardly be a word of a title: it has letters and digits, or is
+    a long number.
+    """
+    digits = sum(sign.isdigit() for sign in doc_id)
+    return digits >= _LONG_NUMBER or 0 < digits < len(_letters(doc_id))
+
+
+def _words(text: str) -> list[str]:
+    """The runs of letters and digits of a text, in one case."""
+    return re.findall(r"[^\W_]+", unicodedata.normalize("NFKC", text).casefold())
 
 
 def _letters(text: str) -> str:
