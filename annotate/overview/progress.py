@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db.models import Count, Max, Prefetch, Q, prefetch_related_objects
 
@@ -24,6 +24,7 @@ from annotate.pairs.pool import narratives_in_force
 from annotate.projects.models import Membership, Project
 from base import bulk
 from base.prepared import Built, prepared
+from base.providers import Provider
 
 
 @dataclass(frozen=True)
@@ -170,6 +171,18 @@ def _given(scope: str, project: int, relevant_from: int, pairs: int) -> Built:
         """,  # noqa: S608 (Django's own query)
         parameters,
     )
+
+
+class Reviewed(NamedTuple):
+    """What a member has reviewed."""
+
+    reviews: int
+    last_at: datetime
+
+
+reviews_by_member: Provider[[Project], dict[int, Reviewed]] = Provider(
+    "How much has each member reviewed?"
+)
 
 
 def people_progress(project: Project) -> list[PersonProgress]:
