@@ -112,6 +112,15 @@ def test_one_query_names_the_documents_of_all_projects(ada, client):
     assert (before, queries()) == (1, 1)
 
 
+def test_what_needs_me_says_how_many_tasks_are_open(ada, client):
+    for query_id in ("301", "302"):
+        a_query(ada.project, query_id, 1)
+
+    page = client.get(reverse("annotate:project", args=["tides"])).content.decode()
+
+    assert re.search(r"Judge the next</button>\s*<span[^>]*>2 tasks open<", page)
+
+
 def test_what_needs_me_has_a_line_for_each_kind_of_task(ada, client):
     for query_id in ("301", "302", "303"):
         pair = a_query(ada.project, query_id, 1)
