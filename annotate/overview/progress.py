@@ -269,6 +269,13 @@ class Statements:
     # kept, dropped, grew, disputed, settled, unjudged, or outside: not put before judges. None
     # while others' answers are hidden.
     outcome: str | None
+    # Whether people's names are hidden, because people differ here and nobody has settled it. Their
+    # answers are in the order of the grades then.
+    names_hidden: bool = False
+
+    def name_of(self, annotator: Membership) -> str | None:
+        """The name beside an answer; None while it is hidden."""
+        return None if self.names_hidden and not annotator.is_machine else annotator.name
 
 
 def statements_of(reader: Membership, candidates: Sequence[Candidate]) -> list[Statements]:
@@ -319,7 +326,11 @@ def statements_of(reader: Membership, candidates: Sequence[Candidate]) -> list[S
                 outcome = None
                 given = [judgment for judgment in given if judgment.annotator_id == reader.pk]
                 flagged = [flag for flag in flagged if flag.annotator_id == reader.pk]
-            found.append(Statements(candidate, asked, given, flagged, outcome))
+            hidden = project.hide_names and outcome == State.DISPUTED.value
+            if hidden:
+                given = sorted(given, key=lambda one: (one.annotator.is_machine, one.relevance))
+                flagged = sorted(flagged, key=lambda flag: (flag.kind, flag.words))
+            found.append(Statements(candidate, asked, given, flagged, outcome, hidden))
     return found
 
 

@@ -120,7 +120,9 @@ class FullQuerySerializer(QuerySerializer):
 class OneSaidSerializer(serializers.Serializer[Any]):
     """What one person said of a document."""
 
-    member = serializers.CharField()
+    member = serializers.CharField(
+        allow_null=True, help_text="null: hidden until the disagreement is settled."
+    )
     relevance = serializers.IntegerField(allow_null=True, help_text="null: a flag.")
     flag = serializers.ChoiceField(choices=Flag.Kind.choices, allow_null=True)
     words = serializers.CharField(help_text="The note, or the words of the flag.")
@@ -383,7 +385,7 @@ def _candidates(member: Membership, rows: list[Candidate], *, prior: bool) -> li
 def _under(said: Statements) -> dict[str, Any]:
     judgments = [
         {
-            "member": row.annotator.name,
+            "member": said.name_of(row.annotator),
             "relevance": row.relevance,
             "flag": None,
             "words": row.note,
@@ -393,7 +395,7 @@ def _under(said: Statements) -> dict[str, Any]:
     ]
     flags = [
         {
-            "member": row.annotator.name,
+            "member": said.name_of(row.annotator),
             "relevance": None,
             "flag": row.kind,
             "words": row.words,
