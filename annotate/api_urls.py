@@ -9,13 +9,16 @@ from annotate.overview import api_urls as overview
 from annotate.people import api_urls as people
 from annotate.projects import api_urls as projects
 from annotate.rewriting import api_urls as rewriting
+from base.routes import in_a_tree
 
-urlpatterns = [
-    *projects.urlpatterns,
-    *people.urlpatterns,
-    *collection.urlpatterns,
-    *rewriting.urlpatterns,
-    *judging.urlpatterns,
-    *guidelines.urlpatterns,
-    *overview.urlpatterns,
-]
+urlpatterns = in_a_tree(
+    [
+        *projects.urlpatterns,
+        *people.urlpatterns,
+        *collection.urlpatterns,
+        *rewriting.urlpatterns,
+        *judging.urlpatterns,
+        *guidelines.urlpatterns,
+        *overview.urlpatterns,
+    ]
+)
