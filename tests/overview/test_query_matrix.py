@@ -67,8 +67,14 @@ def test_names_are_hidden_where_people_differ_until_it_is_settled(
     agreeing = [("ada", 1), ("ben", 1)]
     assert named() == (1 if hide_names else 2, [open_ones, agreeing])
 
-    decision = {"relevance": 2, "reason": "Clear.", "cause": Adjudication.Cause.EDGE}
-    adjudicate(narrative=narrative, candidate=differing, by=lead, **decision)
+    adjudicate(
+        narrative=narrative,
+        candidate=differing,
+        relevance=2,
+        reason="Clear.",
+        cause=Adjudication.Cause.EDGE,
+        by=lead,
+    )
     assert named() == (2, [[("ada", 2), ("ben", 0)], agreeing])
 
 
