@@ -243,6 +243,8 @@ def test_a_title_that_repeats_or_holds_the_id_is_none(title, made):
     [
         ("Table hn2", "hn2", True),
         ("Report 1042035", "1042035", True),
+        ("Table 1037", "1037", True),
+        ("tides.txt", "tides", True),
         # Words and numbers that a title may hold for reasons of its own.
         ("The tides of Fundy", "tides", False),
         ("Harbours in 1995", "1995", False),

@@ -11,6 +11,11 @@ _DIGITS = 4
 _ROUNDS = 4
 # A number of so many digits in a title is no year and no count.
 _LONG_NUMBER = 5
+# Words beside an id that make it no title: "Table 1037", "doc 12.txt".
+_OF_ANY_DOCUMENT = {
+    *("article", "candidate", "doc", "document", "file", "html", "id", "item", "json", "no"),
+    *("number", "page", "passage", "record", "table", "text", "txt"),
+}
 
 
 def number_of(document: int, project: int) -> str:
@@ -32,20 +37,23 @@ def number_of(document: int, project: int) -> str:
 
 def is_made_of(title: str, doc_id: str) -> bool:
     """Tell whether a title would show the id: it repeats the id, perhaps with other punctuation,
-    blanks or case, or has it among its words ("Document 99_1_positive", "0_hn2.txt").
+    blanks or case, or has it among its words ("Report 99_1_positive", "0_hn2.txt").
 
-    An id that is one plain word or one short number also occurs in titles that say something.
+    An id that is one plain word or one short number also occurs in titles that say something, but
+    not beside words that any document could have ("Table 1037").
     """
     letters = _letters(title)
     if not letters:
         return title.strip() == doc_id.strip()
     if letters == _letters(doc_id):
         return True
-    own = _words(doc_id)
-    if len(own) < 2 and not _is_a_code(doc_id):
+    own, words = _words(doc_id), _words(title)
+    places = range(len(words) - len(own) + 1)
+    at = next((at for at in places if words[at : at + len(own)] == own), None)
+    if at is None:
         return False
-    words = _words(title)
-    return any(words[at : at + len(own)] == own for at in range(len(words) - len(own) + 1))
+    others = {*words[:at], *words[at + len(own) :]}
+    return len(own) > 1 or _is_a_code(doc_id) or others <= _OF_ANY_DOCUMENT
 
 
 def _is_a_code(doc_id: str) -> bool:
