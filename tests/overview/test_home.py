@@ -48,6 +48,7 @@ def test_the_next_task_to_judge_says_how_many_documents_it_has(ada, client):
     assert "Judge, 2 documents" in headings(home(client).content.decode())
 
 
+@pytest.mark.both_databases
 def test_the_next_task_to_judge_counts_what_the_member_has_left(ada, client):
     pair = a_query(ada.project, "301", 1, 2, 1)
     narrative = factories.altered(pair)
