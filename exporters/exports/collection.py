@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from django.db.models import F
 
@@ -90,12 +90,20 @@ def documents(project: Project, wanted: set[int]) -> Iterator[Doc]:
                 yield Doc(doc_id, title, text, of_text, version if newest > 1 else None)
 
 
-def documents_with_newer_texts(project: Project) -> dict[str, int]:
+def documents_with_newer_texts(
+    project: Project, among: Collection[int] | None = None
+) -> dict[str, int]:
     """Return the newest text version of each document that has had several, by doc_id in byte
-    order.
+    order; `among`: of these documents (by key) alone.
     """
     rows = Document.objects.filter(project=project, text_version__gt=1)
-    return dict(walk(rows.order_by(bytewise("doc_id")), "doc_id", "text_version"))
+    return {
+        doc_id: version
+        for pk, doc_id, version in walk(
+            rows.order_by(bytewise("doc_id")), "pk", "doc_id", "text_version"
+        )
+        if among is None or pk in among
+    }
 
 
 def with_newer_texts(project: Project) -> set[int]:

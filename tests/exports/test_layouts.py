@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from annotate.models import DocumentText
+from annotate.models import Document, DocumentText
 from exporters.exports.models import Publication
 from tests import factories
 
@@ -79,15 +79,22 @@ def test_texts_stay_back_until_the_lead_publishes_them(tides, write):
     assert folder.manifest["warnings"][0].startswith("The corpus holds ids alone")
 
 
-def test_a_newer_text_is_the_one_that_is_published(published, write):
+def test_a_newer_text_is_the_one_that_is_published_and_the_manifest_names_it(published, write):
     document = published.pool["B"].document
     DocumentText.objects.create(document=document, version=2, text="Newer.", length=6)
     document.text_version = 2
     document.save()
 
-    corpus = write(published.project, "beir").records("corpus.jsonl")
+    folder = write(published.project, "beir")
 
-    assert corpus[0]["text"] == "Newer."
+    assert folder.records("corpus.jsonl")[0]["text"] == "Newer."
+    # The manifest names its version, and that of no document that is not published.
+    factories.document(published.project, "elsewhere", text="Old.")
+    Document.objects.filter(doc_id="elsewhere").update(text_version=2)
+    for layout in ("beir", "mteb", "hf", "ir-datasets"):
+        manifest = write(published.project, layout).manifest
+        assert manifest["text_versions"] == {"B": 2}, layout
+        assert manifest["counts"]["documents_with_newer_texts"] == 1, layout
 
 
 def test_mteb_writes_another_sign_for_an_underscore_and_keeps_the_ids_apart(published, write):

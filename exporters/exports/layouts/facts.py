@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from exporters.exports import selection
+from exporters.exports import collection, selection
 from exporters.exports.files import FileFacts
 from exporters.exports.layouts.published import ALTERED, REVERSED, Published
 from exporters.exports.manifest import Manifest, Rule, compose, facts_of
@@ -38,6 +38,9 @@ def manifest_of(layout: str, published: Published, files: list[FileFacts]) -> Ma
     counts["layout_pairs"] = len(published.pairs[ALTERED])
     if published.pairs[REVERSED]:
         counts["layout_pairs_reversed"] = len(published.pairs[REVERSED])
+    newer_texts = collection.documents_with_newer_texts(published.project, published.documents)
+    if newer_texts:
+        counts["documents_with_newer_texts"] = len(newer_texts)
     marked = counts.pop("layout_with_markup", 0)
     notes = [*NOT_HELD[layout], EVERYWHERE]
     if marked:
@@ -59,6 +62,7 @@ def manifest_of(layout: str, published: Published, files: list[FileFacts]) -> Ma
         notes=notes,
         pairs=[facts_of(pair, {}) for pair in pairs],
         left_out=published.left_out,
+        texts=newer_texts,
         files=files,
     )
 
