@@ -23,7 +23,16 @@ from base.snapshot import snapshot
 from exporters.exports import jsonl, manifest, trec
 from exporters.exports.access import ARCHIVE, BLIND
 from exporters.exports.files import Writer, pack
-from exporters.exports.layouts import beir, citation, ir_datasets, mteb
+from exporters.exports.layouts import (
+    beir,
+    citation,
+    followtable,
+    infosearch,
+    ir_datasets,
+    mteb,
+    multi_infosearch,
+    multiconir,
+)
 from exporters.exports.layouts.published import size as layout_size
 from exporters.exports.manifest import Manifest
 from exporters.exports.models import Export
@@ -50,6 +59,10 @@ LAYOUTS = {
     Export.Format.HF: Format(layout_size, mteb.write_hf),
     Export.Format.BEIR: Format(layout_size, beir.write),
     Export.Format.IR_DATASETS: Format(layout_size, ir_datasets.write),
+    Export.Format.FOLLOWTABLE: Format(layout_size, followtable.write),
+    Export.Format.INFOSEARCH: Format(layout_size, infosearch.write),
+    Export.Format.MULTICONIR: Format(layout_size, multiconir.write),
+    Export.Format.MULTI_INFOSEARCH: Format(layout_size, multi_infosearch.write),
     Export.Format.CITATION: Format(layout_size, citation.write),
 }
 WRITERS = FORMATS | LAYOUTS

@@ -158,6 +158,9 @@ class SentPublication(Sent):
     texts = serializers.BooleanField(
         required=False, help_text="Whether titles and texts of documents may leave the project."
     )
+    claims = serializers.BooleanField(
+        required=False, help_text="Whether claimed labels stand where nobody has judged."
+    )
     licence = serializers.CharField(max_length=100, required=False, allow_blank=True)
     languages = serializers.CharField(
         max_length=200, required=False, allow_blank=True, help_text="As in `eng-Latn deu-Latn`."
@@ -186,6 +189,7 @@ class PublicationSerializer(serializers.Serializer[Any]):
     """How a project is published."""
 
     texts = serializers.BooleanField()
+    claims = serializers.BooleanField()
     licence = serializers.CharField()
     languages = serializers.CharField()
     creators = serializers.CharField()

@@ -27,6 +27,13 @@ class Export(Job):
         HF = "hf", _("Hugging Face: the same data with a dataset card")
         BEIR = "beir", _("BEIR: corpus, queries, qrels before and after the change")
         IR_DATASETS = "ir-datasets", _("ir_datasets: a package to install")
+        FOLLOWTABLE = "followtable", _("FollowTable: queries, tables and instructions")
+        INFOSEARCH = "infosearch", _("InfoSearch: three instructions a query, three qrels")
+        MULTICONIR = "multiconir", _("MultiConIR: a table of queries with growing conditions")
+        MULTI_INFOSEARCH = (
+            "multi-infosearch",
+            _("Multi-InfoSearch: attributes, a positive and a hard negative"),
+        )
         CITATION = "citation", _("Citation: CITATION.cff and .zenodo.json")
 
     project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="exports")
@@ -70,6 +77,11 @@ class Publication(models.Model):
         _("Publish titles and texts of documents"),
         default=False,
         help_text=_("Only if the licence of the collection allows it. Otherwise ids alone."),
+    )
+    claims = models.BooleanField(
+        _("Publish claimed labels where nobody has judged"),
+        default=False,
+        help_text=_("Only of accepted instructions; what a check found stands before the claim."),
     )
     licence = models.CharField(_("Licence"), max_length=100, blank=True)
     # As MTEB names them: eng-Latn, deu-Latn.

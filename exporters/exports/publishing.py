@@ -26,6 +26,7 @@ from exporters.exports.selection import Pair
 
 FIELDS = (
     "texts",
+    "claims",
     "licence",
     "languages",
     "creators",
