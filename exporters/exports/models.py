@@ -46,6 +46,12 @@ class Export(Job):
     manifest: models.JSONField[dict[str, Any] | None, dict[str, Any] | None] = models.JSONField(
         null=True, blank=True
     )
+    # Whether the folder is read with the field's tools as soon as it is written, and what came of
+    # it, as `exporters.exports.proof.proving.Proof`.
+    prove = models.BooleanField(default=False)
+    proof: models.JSONField[dict[str, Any] | None, dict[str, Any] | None] = models.JSONField(
+        null=True, blank=True
+    )
 
     class Meta:
         constraints: ClassVar = [
@@ -55,6 +61,11 @@ class Export(Job):
                 name="export_folder_with_manifest",
                 condition=Q(folder="", manifest__isnull=True)
                 | (~Q(folder="") & Q(manifest__isnull=False)),
+            ),
+            # A proof is of files that are there, and was asked for.
+            models.CheckConstraint(
+                name="export_proof_of_its_files",
+                condition=Q(proof__isnull=True) | Q(manifest__isnull=False, prove=True),
             ),
         ]
 

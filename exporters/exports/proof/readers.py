@@ -14,8 +14,13 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from exporters.exports.proof import plain
+from django.conf import settings
+
+from exporters.exports.proof import papers, plain
 from exporters.exports.proof.content import Content
+
+# The reader of papers' records, for which no package is published: Rejudge's own.
+OURS = "rejudge"
 
 
 class Reader(NamedTuple):
@@ -24,14 +29,22 @@ class Reader(NamedTuple):
     package: str
     layouts: tuple[str, ...]
     read: Callable[[Path], Content]
+    # What the names of the parts that it reads begin with; empty: it reads all.
+    parts: tuple[str, ...] = ("",)
 
     @property
     def install(self) -> str:
         """The command that installs it."""
         return f"pip install {self.package}"
 
+    def reads(self, part: str) -> bool:
+        """Say whether the tool reads a part of the folder."""
+        return part.startswith(self.parts)
+
     def version(self) -> str | None:
         """Return the version that is installed, or None."""
+        if self.package == OURS:
+            return str(settings.VERSION)
         try:
             return version(self.package)
         except PackageNotFoundError:
@@ -124,18 +137,32 @@ def _pyterrier(folder: Path) -> Content:
     return found
 
 
+def _ours(layout: str) -> Callable[[Path], Content]:
+    """Return what reads a paper's records with the reader that `manage.py load` has for them."""
+    return lambda folder: papers.loaded(layout, folder)
+
+
 PLAIN: dict[str, Callable[[Path], Content]] = {
     "mteb": plain.mteb,
     "hf": plain.mteb,
     "beir": plain.beir,
     "ir-datasets": plain.ir_datasets,
     "trec": plain.trec,
+    "followtable": papers.followtable,
+    "infosearch": papers.infosearch,
+    "multiconir": papers.multiconir,
+    "multi-infosearch": papers.multi_infosearch,
 }
+QRELS, RUNS = "qrels", "candidates"
 READERS = (
     Reader("datasets", ("mteb", "hf"), _datasets),
     Reader("beir", ("beir",), _beir),
     Reader("ir_datasets", ("ir-datasets",), _ir_datasets),
-    Reader("ir_measures", ("trec",), _ir_measures),
-    Reader("pytrec_eval-terrier", ("trec",), _pytrec_eval),
-    Reader("python-terrier", ("trec",), _pyterrier),
+    Reader("ir_measures", ("trec",), _ir_measures, (QRELS, RUNS)),
+    Reader("pytrec_eval-terrier", ("trec",), _pytrec_eval, (QRELS, RUNS)),
+    Reader("python-terrier", ("trec",), _pyterrier, (QRELS,)),
+    *(
+        Reader(OURS, (layout,), _ours(layout))
+        for layout in ("followtable", "infosearch", "multiconir", "multi-infosearch")
+    ),
 )
