@@ -106,17 +106,20 @@ def _ir_datasets(folder: Path) -> Content:
 
 
 def _ir_measures(folder: Path) -> Content:
-    """Read the qrels with ir_measures."""
+    """Read the qrels and the candidates with ir_measures."""
     ir_measures: Any = import_module("ir_measures")
     found = Content()
     for side, path in plain.trec_files(folder).items():
         for line in ir_measures.read_trec_qrels(str(path)):
             found.grade(side, line.query_id, line.doc_id, line.relevance)
+    if (run := plain.candidates_of(folder)).exists():
+        for line in ir_measures.read_trec_run(str(run)):
+            found.add("candidates", line.query_id, line.doc_id, line.score)
     return found
 
 
 def _pytrec_eval(folder: Path) -> Content:
-    """Read the qrels with pytrec_eval."""
+    """Read the qrels and the candidates with pytrec_eval."""
     pytrec_eval: Any = import_module("pytrec_eval")
     found = Content()
     for side, path in plain.trec_files(folder).items():
@@ -124,6 +127,11 @@ def _pytrec_eval(folder: Path) -> Content:
             for query_id, grades in pytrec_eval.parse_qrel(stream).items():
                 for doc_id, relevance in grades.items():
                     found.grade(side, query_id, doc_id, relevance)
+    if (run := plain.candidates_of(folder)).exists():
+        with run.open(encoding="utf-8") as stream:
+            for query_id, scores in pytrec_eval.parse_run(stream).items():
+                for doc_id, score in scores.items():
+                    found.add("candidates", query_id, doc_id, score)
     return found
 
 
