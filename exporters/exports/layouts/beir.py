@@ -9,7 +9,7 @@ from contextlib import ExitStack
 
 from annotate.projects.models import Project
 from exporters.exports.files import Writer
-from exporters.exports.layouts import rows
+from exporters.exports.layouts import about, rows
 from exporters.exports.layouts.facts import manifest_of
 from exporters.exports.layouts.published import (
     ALTERED,
@@ -63,6 +63,7 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
                     if row.after is not None:
                         stream.write(rows.table_line(query_id, row.doc_id, row.after))
     rows.write_pairs_file(published, into)
+    about.write(project, into)
     return manifest_of("beir", published, into.files)
 
 

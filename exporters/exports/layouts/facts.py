@@ -47,7 +47,7 @@ NOT_HELD = {
     "citation": ("This layout names the collection and holds none of its data.",),
 }
 EVERYWHERE = (
-    "No layout holds who judged, notes, evidence, flags, or older versions of narratives and "
+    "No layout holds who judged what, notes, evidence, flags, or older versions of narratives and "
     "texts: the format jsonl does, with the names of annotators."
 )
 
@@ -109,7 +109,11 @@ def _rules(published: Published) -> list[Rule]:
             about="Changed documents",
             says="Those with a relevance before and after the change that differ.",
         ),
-        Rule(about="People", says="No layout names an annotator."),
+        Rule(
+            about="People",
+            says="about.json counts the judgments of each person by a number. It names those who "
+            "agreed to be named.",
+        ),
     ]
 
 

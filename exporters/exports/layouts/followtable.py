@@ -14,7 +14,7 @@ from annotate.pairs.models import Narrative
 from annotate.projects.models import Project
 from exporters.exports import walking
 from exporters.exports.files import Writer
-from exporters.exports.layouts import rows
+from exporters.exports.layouts import about, rows
 from exporters.exports.layouts.facts import manifest_of
 from exporters.exports.layouts.grades import Row
 from exporters.exports.layouts.published import ALTERED, Published, Shape, gather
@@ -69,6 +69,7 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
             with into.file(f"{TABLES}/{one.doc_id}.txt", "A table.") as stream:
                 stream.write(one.text.encode())
     rows.write_pairs_file(published, into)
+    about.write(project, into)
     return manifest_of("followtable", published, into.files)
 
 

@@ -10,7 +10,7 @@ from contextlib import ExitStack
 
 from annotate.projects.models import Project
 from exporters.exports.files import Writer
-from exporters.exports.layouts import rows
+from exporters.exports.layouts import about, rows
 from exporters.exports.layouts.beir import HEADER
 from exporters.exports.layouts.facts import manifest_of
 from exporters.exports.layouts.grades import Row
@@ -64,6 +64,7 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
                     if row.after is not None:
                         stream.write(rows.table_line(pair.pair_id, row.doc_id, row.after))
     rows.write_pairs_file(published, into)
+    about.write(project, into)
     return manifest_of("infosearch", published, into.files)
 
 

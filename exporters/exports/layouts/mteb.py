@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from annotate.projects.models import Project
 from exporters.exports.files import Writer
-from exporters.exports.layouts import card, citation, rows, task_file
+from exporters.exports.layouts import about, card, citation, rows, task_file
 from exporters.exports.layouts.facts import manifest_of
 from exporters.exports.layouts.published import ALTERED, ORIGINAL, REVERSED, Published, gather
 from exporters.exports.manifest import Manifest
@@ -94,6 +94,7 @@ def _write_sets(published: Published, into: Writer, report: Report) -> list[str]
         for pair in published.every_pair:
             stream.write(rows.table_line(pair.pair_id, ids[pair.pk]))
     rows.write_pairs_file(published, into)
+    about.write(published.project, into)
     return list(sets)
 
 

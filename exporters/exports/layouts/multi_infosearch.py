@@ -13,7 +13,7 @@ from annotate.pairs.models import Narrative
 from annotate.projects.models import Project
 from exporters.exports import walking
 from exporters.exports.files import Writer
-from exporters.exports.layouts import rows
+from exporters.exports.layouts import about, rows
 from exporters.exports.layouts.answers import Answers, by_pair
 from exporters.exports.layouts.facts import manifest_of
 from exporters.exports.layouts.grades import Row
@@ -60,6 +60,7 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
             written_as = f"{one.pair.query.query_id}_{combinations[one.pair.pk]}"
             stream.write(rows.table_line(one.pair.pair_id, written_as))
     rows.write_pairs_file(published, into)
+    about.write(project, into)
     return manifest_of("multi-infosearch", published, into.files)
 
 

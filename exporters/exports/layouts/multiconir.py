@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from annotate.projects.models import Project
 from exporters.exports.files import Writer
-from exporters.exports.layouts import rows
+from exporters.exports.layouts import about, rows
 from exporters.exports.layouts.answers import Answers, by_pair
 from exporters.exports.layouts.facts import manifest_of
 from exporters.exports.layouts.grades import Row
@@ -77,6 +77,7 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
                 for k, one in texts.items():
                     stream.write(rows.table_line(one.pair.pair_id, f"{number}_{k}{mark}"))
     rows.write_pairs_file(published, into)
+    about.write(project, into)
     return manifest_of("multiconir", published, into.files)
 
 
