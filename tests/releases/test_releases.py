@@ -52,7 +52,8 @@ def test_a_release_holds_every_export_of_one_moment(tides, write, empty_storage)
     assert (release.state, release.guideline) == (Release.State.DONE, newest)
     assert names == {
         *files,
-        *("trec.zip", "jsonl.zip", "queries.jsonl", "guidelines.txt", "release.json"),
+        *("trec.zip", "jsonl.zip", "queries.jsonl", "guidelines.txt", "about.json"),
+        "release.json",
     }
     for name, content in files.items():
         assert content_of(empty_storage, release, name) == content, name

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -63,6 +63,25 @@ def _datasets(folder: Path) -> Content:
                 str(folder), config, split=splits.get(config, config), cache_dir=cache
             )
         )
+
+
+def _mlcroissant(folder: Path) -> Content:
+    """Read each record set that croissant.json describes."""
+    mlcroissant: Any = import_module("mlcroissant")
+    dataset = mlcroissant.Dataset(jsonld=str(folder / "croissant.json"))
+
+    def rows(config: str) -> Iterator[dict[str, Any]]:
+        for row in dataset.records(config):
+            yield {name.removeprefix(f"{config}/"): _text(value) for name, value in row.items()}
+
+    return plain.of_configs(rows)
+
+
+def _text(value: Any) -> Any:
+    """Return what mlcroissant yields as Python has it: texts come as bytes."""
+    if isinstance(value, bytes):
+        return value.decode()
+    return [_text(one) for one in value] if isinstance(value, list) else value
 
 
 def _beir(folder: Path) -> Content:
@@ -164,6 +183,7 @@ PLAIN: dict[str, Callable[[Path], Content]] = {
 QRELS, RUNS = "qrels", "candidates"
 READERS = (
     Reader("datasets", ("mteb", "hf"), _datasets),
+    Reader("mlcroissant", ("hf",), _mlcroissant),
     Reader("beir", ("beir",), _beir),
     Reader("ir_datasets", ("ir-datasets",), _ir_datasets),
     Reader("ir_measures", ("trec",), _ir_measures, (QRELS, RUNS)),
