@@ -234,8 +234,20 @@ def test_a_project_without_such_records_is_refused_with_what_they_need(
         write(tides.project, layout)
 
 
-def test_a_category_that_followtable_does_not_know_is_refused(tides, write):
-    with pytest.raises(ValueError, match="pair 302 has the category '', and FollowTable knows C1"):
+def test_a_pair_without_a_category_of_followtable_is_left_out(tides, write):
+    folder = write(tides.project, "followtable")
+
+    assert [one["query"] for one in json.loads(folder["query_instruction.json"])] == [
+        "tidal power",
+        "harbour seals",
+    ]
+    assert {(one["pair_id"], one["why"]) for one in folder.manifest["left_out"]} == {
+        ("302", "no category that FollowTable knows"),
+        ("303", "removed"),
+        ("304", "not written"),
+    }
+    InstructionPair.objects.update(category="")
+    with pytest.raises(ValueError, match="no pair has a category that FollowTable knows: C1, C2"):
         write(tides.project, "followtable")
 
 

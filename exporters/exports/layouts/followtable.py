@@ -24,6 +24,7 @@ from exporters.exports.progress import Report
 from exporters.exports.selection import Pair
 from formats.followtable import CATEGORIES, LIST, POSITIONS, TABLES, TYPE_NOTE
 
+NO_TYPE = "no category that FollowTable knows"
 # The instruction type of a category whose narrative does not say its own.
 TYPES = {category: kind for kind, category in reversed(CATEGORIES.items())}
 
@@ -46,8 +47,8 @@ class _Query(NamedTuple):
 def write(project: Project, into: Writer, report: Report) -> Manifest:
     """Write the folder; the tables only where texts may be published."""
     published = gather(project, report, _shape(project))
-    queries = _queries(published, report)
     kinds = _kinds(published.pairs[ALTERED])
+    queries = _queries(published, kinds, report)
     numbers = [query.query_id for query in queries]
     positions = [str(position) for position in range(len(queries))]
     numbered = all(rows.is_number(one) for one in numbers)
@@ -77,7 +78,7 @@ def _shape(project: Project) -> Shape:
     """Of a candidate the layout holds whether it is positive: a zero from before has no place."""
 
     def holds(row: Row) -> bool:
-        return row.after is not None or (row.before or 0) >= project.relevant_from
+        return _holds(row, project.relevant_from)
 
     texts = Publication.objects.filter(project=project, texts=True).exists()
     # Names of tables are names of files.
@@ -91,9 +92,18 @@ def _shape(project: Project) -> Shape:
     )
 
 
-def _queries(published: Published, report: Report) -> list[_Query]:
-    """Return the published queries, by number where each has one, else in byte order."""
+def _holds(row: Row, relevant: int) -> bool:
+    """Say whether a candidate has a place: under an instruction, or as positive for the query."""
+    return row.after is not None or (row.before or 0) >= relevant
+
+
+def _queries(published: Published, kinds: dict[int, str], report: Report) -> list[_Query]:
+    """Return the published queries, by number where each has one, else in byte order.
+
+    Pairs without an instruction type are left out and named in the manifest.
+    """
     relevant = published.project.relevant_from
+    held = set(published.lone_documents)
     found: dict[int, _Query] = {
         query.pk: _Query(query.query_id, rows.text_of(query), published.lone[query.pk], [])
         for query in published.queries
@@ -101,6 +111,9 @@ def _queries(published: Published, report: Report) -> list[_Query]:
     }
     for pair, pool in published.pools(ALTERED, report):
         query = pair.query
+        if pair.pk not in kinds:
+            continue
+        held |= {row.document for row in pool if _holds(row, relevant)}
         if query.pk not in found:
             positive = [row.doc_id for row in pool if (row.before or 0) >= relevant]
             found[query.pk] = _Query(query.query_id, rows.text_of(query), positive, [])
@@ -112,6 +125,7 @@ def _queries(published: Published, report: Report) -> list[_Query]:
                 [row.doc_id for row in graded],
             )
         )
+    published.leave_out({p.pk for p in published.pairs[ALTERED]} - set(kinds), held, NO_TYPE)
     queries = list(found.values())
     for one in queries:
         one.instructions.sort(key=lambda its: rows.place_in_query(its.pair))
@@ -132,12 +146,13 @@ def _kinds(pairs: Iterable[Pair]) -> dict[int, str]:
         kind = notes.get(pair.pk, "").removeprefix(TYPE_NOTE)
         if kind not in CATEGORIES:
             kind = TYPES.get(pair.category, "")
-        if not kind:
-            raise ValueError(
-                f"pair {pair.pair_id} has the category {pair.category!r}, and FollowTable knows "
-                f"{', '.join(sorted(TYPES))}. Give it one of these"
-            )
-        found[pair.pk] = kind
+        if kind:
+            found[pair.pk] = kind
+    if not found:
+        raise ValueError(
+            f"no pair has a category that FollowTable knows: {', '.join(sorted(TYPES))}. Give the "
+            "pairs one of these"
+        )
     return found
 
 

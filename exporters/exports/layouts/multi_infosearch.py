@@ -18,7 +18,7 @@ from exporters.exports.layouts.answers import Answers, by_pair
 from exporters.exports.layouts.facts import manifest_of
 from exporters.exports.layouts.grades import Row
 from exporters.exports.layouts.published import ALTERED, REVERSED, Published, Shape, gather
-from exporters.exports.manifest import LeftOut, Manifest
+from exporters.exports.manifest import Manifest
 from exporters.exports.progress import Report
 from exporters.exports.selection import Pair
 from formats.fields import to_json
@@ -130,18 +130,12 @@ def _notes(pairs: list[Pair]) -> dict[int, str]:
 def _leave_out(published: Published, records: list[_Record]) -> None:
     """Publish the pairs of the records alone, and name the others."""
     made = {one.pair.pk for one in records}
-    published.left_out += [
-        LeftOut(query_id=pair.query.query_id, pair_id=pair.pair_id, why=NO_DOCUMENTS)
-        for pair in published.pairs[ALTERED]
-        if pair.pk not in made
-    ]
-    published.pairs[ALTERED] = [one.pair for one in records]
     held = {row.document for one in records for row in (one.document, one.positive, one.negative)}
     if others := len(published.documents - held):
         published.notes.append(
             f"{others:,} documents of the published pairs have no place in a record."
         )
-    published.documents = held
+    published.leave_out({p.pk for p in published.pairs[ALTERED]} - made, held, NO_DOCUMENTS)
 
 
 def _combinations(pairs: list[Pair]) -> dict[int, str]:

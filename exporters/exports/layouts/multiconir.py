@@ -17,7 +17,7 @@ from exporters.exports.layouts.answers import Answers, by_pair
 from exporters.exports.layouts.facts import manifest_of
 from exporters.exports.layouts.grades import Row
 from exporters.exports.layouts.published import ALTERED, Published, Shape, gather
-from exporters.exports.manifest import LeftOut, Manifest
+from exporters.exports.manifest import Manifest
 from exporters.exports.progress import Report
 from exporters.exports.selection import Pair
 from formats.multiconir import conditions_of
@@ -159,18 +159,12 @@ def _leave_out(published: Published, queries: list[_Query]) -> None:
         for its in (query.lists, query.natural)
         for one in its.values()
     }
-    published.left_out += [
-        LeftOut(query_id=pair.query.query_id, pair_id=pair.pair_id, why=NO_PLACE)
-        for pair in published.pairs[ALTERED]
-        if pair.pk not in pairs
-    ]
-    published.pairs[ALTERED] = [pair for pair in published.pairs[ALTERED] if pair.pk in pairs]
     held = {key for query in queries for key in (query.positive, *query.negatives.values())}
     if others := len(published.documents - held):
         published.notes.append(
             f"{others:,} documents meet other conditions than any column says, and are left out."
         )
-    published.documents = held
+    published.leave_out({p.pk for p in published.pairs[ALTERED]} - pairs, held, NO_PLACE)
 
 
 def _cells(published: Published, query: _Query) -> dict[str, str]:

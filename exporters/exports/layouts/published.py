@@ -13,16 +13,17 @@ from typing import NamedTuple
 from django.db.models import F
 
 from annotate.collection.models import Candidate, Document, DocumentText
-from annotate.pairs.models import Condition, InstructionPair, Narrative
+from annotate.pairs.models import Narrative
 from annotate.projects.models import Membership, Project
 from exporters.exports import collection, selection, walking
 from exporters.exports.layouts import grades
 from exporters.exports.layouts.grades import Row
+from exporters.exports.layouts.pair_records import in_force
 from exporters.exports.manifest import NO_LINE, NO_PAIR, LeftOut
 from exporters.exports.models import Publication
 from exporters.exports.progress import Report
 from exporters.exports.selection import Pair, QueryRow
-from formats.records import ConditionRecord, NarrativeRecord, PairRecord
+from formats.records import PairRecord
 
 ORIGINAL, ALTERED = Narrative.Side.ORIGINAL, Narrative.Side.ALTERED
 REVERSED = Narrative.Side.REVERSED
@@ -65,6 +66,7 @@ class Published:
     rater: Membership | None = None
     # Queries without an instruction pair and what was relevant before, where a layout has these.
     lone: dict[int, list[str]] = field(default_factory=dict)
+    lone_documents: set[int] = field(default_factory=set)
     # What of this project the layout has no place for, in sentences.
     notes: list[str] = field(default_factory=list)
 
@@ -77,6 +79,18 @@ class Published:
     def pools(self, side: str, report: Report = lambda _: None) -> Iterator[tuple[Pair, list[Row]]]:
         """Yield each published pair of a side with its candidates in byte order of doc_id."""
         yield from grades.pools(self.project, self.pairs[side], side, self.rater, report)
+
+    def leave_out(self, pairs: Collection[int], held: set[int], why: str) -> None:
+        """Publish these documents alone, and name the pairs among the altered ones that have no
+        place in the layout.
+        """
+        self.left_out += [
+            LeftOut(query_id=pair.query.query_id, pair_id=pair.pair_id, why=why)
+            for pair in self.pairs[ALTERED]
+            if pair.pk in pairs
+        ]
+        self.pairs[ALTERED] = [pair for pair in self.pairs[ALTERED] if pair.pk not in pairs]
+        self.documents = held
 
     def doc_ids(self) -> Iterator[str]:
         """Yield the id of every published document in byte order."""
@@ -108,7 +122,7 @@ class Published:
     def records(self) -> Iterator[PairRecord]:
         """Yield every published pair with the narratives in force, without who wrote them."""
         for batch in walking.batches(self.every_pair, collection.TEXTS):
-            yield from _records(batch)
+            yield from in_force(batch)
 
 
 @dataclass(frozen=True)
@@ -256,7 +270,8 @@ def _take_lone_queries(found: Published) -> None:
         ).order_by(walking.bytewise("document__doc_id"))
         for query, document, doc_id in walking.walk(rows, "query", "document", "document__doc_id"):
             found.lone.setdefault(query, []).append(doc_id)
-            found.documents.add(document)
+            found.lone_documents.add(document)
+    found.documents |= found.lone_documents
     found.left_out = [one for one in found.left_out if one["why"] != NO_PAIR]
     found.lone |= {query.pk: found.lone.get(query.pk, []) for query in lone}
 
@@ -355,51 +370,3 @@ def _with_texts(batch: dict[int, tuple[str, str, str]]) -> Iterator[Text]:
     texts = dict(newest.values_list("document", "text"))
     for pk, (doc_id, title, markup) in batch.items():
         yield Text(doc_id, title, texts.get(pk, ""), markup, known=pk in texts)
-
-
-def _records(pairs: Sequence[Pair]) -> Iterator[PairRecord]:
-    """Yield these pairs as records of `pairs-jsonl`: each narrative in force is version 1."""
-    keys = [version.pk for pair in pairs for version in pair.versions.values()]
-    conditions: dict[int, list[ConditionRecord]] = {}
-    asked = Condition.objects.filter(narrative__in=keys).order_by("number")
-    for narrative, name, text in asked.values_list("narrative", "name", "text"):
-        conditions.setdefault(narrative, []).append(ConditionRecord(name, text))
-    texts: dict[int, tuple[str, str, str]] = {
-        pk: (text, origin, model)
-        for pk, text, origin, model in Narrative.objects.filter(pk__in=keys).values_list(
-            "pk", "text", "origin", "model"
-        )
-    }
-    models = dict(
-        InstructionPair.objects.filter(pk__in=[pair.pk for pair in pairs]).values_list(
-            "pk", "model"
-        )
-    )
-    for pair in pairs:
-        narratives = []
-        if Narrative.Side.ORIGINAL not in pair.versions:
-            narratives.append(NarrativeRecord(Narrative.Side.ORIGINAL, 1, ""))
-        for side in Narrative.Side.values:
-            if side in pair.versions:
-                pk = pair.versions[side].pk
-                text, origin, model = texts[pk]
-                narratives.append(
-                    NarrativeRecord(
-                        side,
-                        1,
-                        text,
-                        conditions=tuple(conditions.get(pk, ())),
-                        origin=origin,
-                        model=model,
-                    )
-                )
-        yield PairRecord(
-            pair.pair_id,
-            pair.query.query_id,
-            pair.query.title,
-            pair.query.description,
-            pair.category,
-            pair.origin,
-            models[pair.pk],
-            tuple(narratives),
-        )
