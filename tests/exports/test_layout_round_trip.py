@@ -13,7 +13,7 @@ from tests import factories
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 # They name the project, or count what people said.
-OF_THE_PROJECT = {"README.md", "about.json", "manifest.json", "task.py"}
+OF_THE_PROJECT = {"README.md", "about.json", "croissant.json", "manifest.json", "task.py"}
 
 
 def load(project, layout, folder):

@@ -175,6 +175,46 @@ def test_followtable_takes_what_people_judged_and_the_type_of_the_category(tides
     assert second["query"] == "dykes"
 
 
+@pytest.mark.parametrize("layout", ["followtable", "infosearch"])
+def test_what_people_judged_comes_back_and_is_written_with_the_same_bytes(layout, tides, write):
+    reverse = factories.narrative(tides.pair, side="reversed", text=" Plants on land. ")
+    tides.say(reverse, tides.pool["B"], tides.ada, 2)
+    Publication.objects.create(project=tides.project, texts=True, licence="CC-BY-4.0")
+    first = write(tides.project, layout)
+
+    other = load(layout, first.folder, "second")
+
+    again = write(other, layout)
+    assert set(again.bytes()) == set(first.bytes())
+    for name, content in first.bytes().items():
+        # These name what the layout has no place for, or count what people said.
+        if name not in {"about.json", "ids.tsv", "manifest.json", "pairs.jsonl"}:
+            assert again.bytes()[name] == content, name
+
+
+def test_attributes_that_people_judged_make_a_record_that_comes_back(tides, write):
+    Publication.objects.create(project=tides.project, texts=True, licence="CC-BY-4.0")
+    tides.narrative.conditions.filter(name="").update(name="place")
+    a, b = (tides.narrative.conditions.get(number=n) for n in (1, 2))
+    for doc_id, grade, answers in (("Z", 2, ("met", "met")), ("a", 0, ("not_met", "met"))):
+        for member in (tides.ada, tides.ben):
+            said = tides.say(tides.narrative, tides.pool[doc_id], member, grade)
+            tides.answer(said, [a, b], *answers)
+
+    first = write(tides.project, "multi-infosearch")
+
+    (record,) = first.records("final_sorted.jsonl")
+    assert (record["query_id"], record["combo_id"]) == ("301", 1)
+    assert record["attributes"] == {"place": "At sea.", "use": "In use."}
+    assert (record["positive_doc"], record["hard_negative_doc"]) == ("Text of Z.", "Text of a.")
+    assert record["violated_attributes"] == ["place"]
+    again = write(
+        load("multi-infosearch", first.folder / "final_sorted.jsonl", "second"), "multi-infosearch"
+    )
+    for name in ("final_sorted.jsonl", "query-doc.json"):
+        assert again[name] == first[name]
+
+
 def test_a_claim_that_people_corrected_is_written_as_they_judged_it(write, shared_data):
     project = load("infosearch", shared_data / "infosearch", "first")
     claim = Judgment.objects.get(
