@@ -145,18 +145,27 @@ def check_format(format_name: str) -> None:
 
 
 def write(
-    project: Project, format_name: str, folder: Path, report: Report = lambda _: None
+    project: Project,
+    format_name: str,
+    folder: Path,
+    report: Report = lambda _: None,
+    *,
+    published: bool = False,
 ) -> Manifest:
     """Write an export of the project as it stands at this moment into an empty folder.
 
-    `report` is told how many more rows were walked. Returns the manifest, which is also the last
+    `report` is told how many more rows were walked. With `published`, people who did not agree to
+    be named are numbers in every format. Returns the manifest, which is also the last
     file written. Refused: an unknown format. ValueError with a sentence: something that the format
     cannot hold.
     """
     check_format(format_name)
     with snapshot():
         as_it_stands = Project.objects.get(pk=project.pk)
-        written = WRITERS[Export.Format(format_name)].write(as_it_stands, Writer(folder), report)
+        writer = WRITERS[Export.Format(format_name)].write
+        if published and format_name == Export.Format.JSONL:
+            writer = jsonl.write_published
+        written = writer(as_it_stands, Writer(folder), report)
     (folder / manifest.NAME).write_bytes(manifest.to_bytes(written))
     return written
 

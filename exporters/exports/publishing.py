@@ -144,11 +144,18 @@ def proofs(project: Project) -> list[LayoutProof]:
 
 def _kept_back(publication: Publication) -> list[str]:
     """Say what may not leave the project."""
+    people = Membership.objects.people().active().filter(project=publication.project_id)
+    agreed, everybody = people.exclude(named_at=None).count(), people.count()
     sentences = [
         _(
-            "Layouts name no annotator. The format jsonl does, by the names that members have in "
-            "this project: give it out only if each of them agreed."
+            "Layouts and releases show people by numbers. %(agreed)s of %(all)s members agreed to "
+            "be named, under their own settings."
         )
+        % {"agreed": f"{agreed:,}", "all": f"{everybody:,}"},
+        _(
+            "An export in the format jsonl has the names of all: it carries the project to another "
+            "installation. In a release it has numbers."
+        ),
     ]
     if not publication.texts:
         sentences.insert(0, _("Titles and texts of documents stay here: ids alone are published."))

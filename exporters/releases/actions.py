@@ -183,7 +183,9 @@ def _write(
         at = timezone.now()
         for name in _formats(job):
             (folder / name).mkdir()
-            written[name] = write(job.project, name, folder / name, progress.advance)
+            written[name] = write(
+                job.project, name, folder / name, progress.advance, published=True
+            )
         into = Writer(folder)
         with into.file(contents.QUERIES, "Every query with its words.") as stream:
             for query in selection.queries(job.project):

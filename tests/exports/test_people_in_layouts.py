@@ -67,9 +67,26 @@ def test_about_counts_the_judgments_of_each_person_by_a_number(published):
     set_named(named=True, by=published.ben)
 
     assert about(published.project)["annotators"] == [
-        {"annotator": 1, "name": None, "judgments": 6},
-        {"annotator": 2, "name": "person-ben", "judgments": 5},
+        {"annotator": 2, "name": None, "judgments": 6},
+        {"annotator": 3, "name": "person-ben", "judgments": 5},
     ]
+
+
+def test_no_number_is_the_name_of_somebody_who_is_named(published):
+    published.ada.name = "annotator 3"
+    published.ada.save()
+    set_named(named=True, by=published.ada)
+
+    assert [(one["annotator"], one["name"]) for one in about(published.project)["annotators"]] == [
+        (2, "annotator 3"),
+        (4, None),
+    ]
+
+
+def test_an_export_of_json_lines_carries_every_name(published, write):
+    judgments = write(published.project, "jsonl").records("judgments.jsonl")
+
+    assert {one["annotator"] for one in judgments} == {"person-ada", "person-ben", "model"}
 
 
 def test_about_has_guidelines_agreement_and_what_checks_found(published, write):

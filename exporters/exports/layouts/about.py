@@ -15,6 +15,7 @@ from annotate.projects.models import Guideline, Membership, Project
 from audit.checks.figures import figures
 from audit.checks.models import Sample
 from audit.reports.reliability import agreement_of
+from exporters.exports import naming
 from exporters.exports.files import Writer
 
 NAME = "about.json"
@@ -78,15 +79,19 @@ def about(project: Project) -> About:
 
 
 def annotators(project: Project) -> list[Annotator]:
-    """Return the people with judgments that stand, numbered in the order in which they joined."""
+    """Return the people with judgments that stand, by their numbers."""
     stands = Q(judgments__superseded_at=None, judgments__text_replaced_at=None)
     people = Membership.objects.people().filter(project=project)
     found = people.annotate(n=Count("judgments", filter=stands)).filter(n__gt=0)
-    rows = found.order_by("joined_at", "pk").values_list("name", "named_at", "n")
-    return [
-        Annotator(annotator=number, name=name if named_at else None, judgments=n)
-        for number, (name, named_at, n) in enumerate(rows, 1)
-    ]
+    rows = found.values_list("pk", "name", "named_at", "n")
+    number_of = naming.numbers(project)
+    return sorted(
+        (
+            Annotator(annotator=number_of[pk], name=name if named_at else None, judgments=n)
+            for pk, name, named_at, n in rows
+        ),
+        key=lambda one: one["annotator"],
+    )
 
 
 def agreement(project: Project) -> Agreement | None:
