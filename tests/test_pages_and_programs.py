@@ -28,6 +28,7 @@ OF_LIBRARIES = ("account_", "mfa_", "socialaccount_", "openid_connect_", "passwo
 # Each page that changes something, and the operations that do the same.
 SAME = {
     "annotate:preferences": ["PATCH annotate:api_preferences"],
+    "annotate:naming": ["PUT annotate:api_naming"],
     "annotate:people": ["POST annotate:api_account_invitations"],
     "annotate:account_change": [
         "PATCH annotate:api_account",

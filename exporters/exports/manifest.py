@@ -81,6 +81,7 @@ GROUPS = {
         "layout_candidates": "candidates to rerank, over all pairs",
         "layout_original": "lines in the original qrels",
         "layout_changed": "lines in the changed qrels",
+        "layout_claims": "of these claimed by a machine alone",
         "layout_differing": "with another relevance after the change",
         "layout_without_line": "with a line in the original qrels only",
     },

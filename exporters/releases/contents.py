@@ -12,6 +12,7 @@ from django.conf import settings
 from annotate.projects.models import Guideline
 from exporters.exports.files import FileFacts
 from exporters.exports.manifest import COUNTS, FIGURES, GROUPS, Manifest, Rule, with_derived
+from exporters.exports.naming import published_names
 from exporters.exports.oracle_facts import Oracles
 from exporters.releases.models import Release
 
@@ -69,7 +70,7 @@ def compose(
         project={"slug": project.slug, "name": project.name},
         name=release.name,
         note=release.note,
-        by=release.by.name if release.by else "",
+        by=_named(release),
         at=at.isoformat(),
         code_version=settings.VERSION,
         guidelines=guideline.version if guideline else None,
@@ -84,6 +85,13 @@ def compose(
         if "oracles" in manifest:
             held["oracles"] = manifest["oracles"]
     return held
+
+
+def _named(release: Release) -> str:
+    """Return what who made the release is called in what is published."""
+    if release.by is None:
+        return ""
+    return published_names(release.project).get(release.by.name, release.by.name)
 
 
 def to_bytes(contents: Contents) -> bytes:

@@ -8,6 +8,7 @@ import pytest
 
 from annotate.models import Document, DocumentText
 from exporters.exports.models import Publication
+from exporters.exports.proof.proving import prove
 from tests import factories
 
 pytestmark = pytest.mark.django_db
@@ -151,6 +152,34 @@ def test_hf_card_says_licence_agreement_and_limits(published, write):
     assert "num_examples: 8\n" in card
     assert "| Krippendorff's alpha |" in card
     assert "2 documents have a relevance before the change and none after it" in card
+
+
+def test_croissant_describes_each_file_by_its_sum_and_each_column(published, write):
+    folder = write(published.project, "hf")
+
+    described = json.loads(folder["croissant.json"])
+
+    assert described["conformsTo"] == "http://mlcommons.org/croissant/1.0"
+    sums = {entry["name"]: entry["sha256"] for entry in folder.manifest["files"]}
+    assert {one["@id"]: one["sha256"] for one in described["distribution"]} == {
+        f"{name}.jsonl": sums[f"{name}.jsonl"]
+        for name in ("qrels", "corpus", "queries", "instructions", "top_ranked", "qrel_diff")
+    }
+    for records in described["recordSet"]:
+        for field in records["field"]:
+            source = field["source"]
+            (first, *_) = folder.records(source["fileObject"]["@id"])
+            value = first[source["extract"]["column"]]
+            types = {"sc:Integer": int, "sc:Text": list if "repeated" in field else str}
+            assert isinstance(value, types[field["dataType"]])
+
+
+def test_croissant_reads_back_every_record(published, write):
+    pytest.importorskip("mlcroissant")
+
+    results = prove(write(published.project, "hf").folder)["results"]
+
+    assert next(one for one in results if one["tool"] == "mlcroissant")["result"] == "same"
 
 
 def test_beir_has_a_split_of_qrels_for_each_side(published, write):

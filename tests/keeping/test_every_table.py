@@ -93,7 +93,7 @@ def test_every_number_that_is_a_key_and_says_so_only_by_its_name_was_looked_at()
         "audit.sample.frame",
         # What was otherwise before, of settings; it is part of a sum.
         "annotate.auditevent.changes",
-        *("exporters.export.manifest", "exporters.release.manifest"),
+        *("exporters.export.manifest", "exporters.release.manifest", "exporters.export.proof"),
         # Runs, topics and documents stand there by name.
         *("exporters.evaluation.systems", "exporters.evaluation.options"),
         "exporters.evaluation.results",
