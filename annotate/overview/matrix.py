@@ -208,7 +208,12 @@ def _all(project: Project, asked: Asked) -> QuerySet[Any, Any]:
     rows = rows.annotate(
         candidate=F("pair__query__candidates__pk"),
         prior=F("pair__query__candidates__prior_relevance"),
-    ).filter(IsSeen(F("candidate"), kind=Unseen.Kind.CANDIDATE), candidate__isnull=False)
+        removed_at=F("pair__query__candidates__removed_at"),
+    ).filter(
+        IsSeen(F("candidate"), kind=Unseen.Kind.CANDIDATE),
+        candidate__isnull=False,
+        removed_at__isnull=True,
+    )
     if project.judge_scope == Project.Scope.RELEVANT:
         rows = rows.filter(prior__gte=project.relevant_from)
     return rows
@@ -357,7 +362,7 @@ def _fill(
         .defer("text", "pair__query__description")
         .in_bulk({narrative for narrative, _, _ in keys})
     )
-    candidates = Candidate.objects.select_related("document").in_bulk(
+    candidates = Candidate.with_removed.select_related("document").in_bulk(
         {candidate for _, _, candidate in keys}
     )
     said = _cells_of(keys, {one.pair_id: one.side for one in narratives.values()})

@@ -46,6 +46,7 @@ from django.db.models.functions import Abs, Coalesce, Greatest
 from annotate.collection.models import Candidate
 from annotate.judgments.blindness import not_before_judging
 from annotate.judgments.completion import open_assignments
+from annotate.judgments.in_force import in_pools
 from annotate.judgments.models import (
     Adjudication,
     ConditionAdjudication,
@@ -245,13 +246,15 @@ def _judgments(
     current = Judgment.objects.current().exclude(annotator__in=reader.machines)
     same = {"narrative": OuterRef("narrative_id"), "candidate": OuterRef("candidate_id")}
     if wanted.settled:
-        rows: QuerySet[Any, Any] = Adjudication.objects.current().filter(narrative__in=narratives)
+        rows: QuerySet[Any, Any] = Adjudication.objects.current().filter(
+            in_pools(), narrative__in=narratives
+        )
         said = current.filter(**same)
         rows = _settled_rows(rows, reader, "narrative__pair", said, wanted, "relevance")
         if only is not None:
             rows = rows.filter(candidate=only.candidate)
         return Source(Kind.JUDGMENT, rows, ids)
-    rows = current.filter(narrative__in=narratives)
+    rows = current.filter(in_pools(), narrative__in=narratives)
     if only is not None:
         rows = rows.filter(candidate=only.candidate)
     grouped = (
@@ -326,7 +329,7 @@ def _verdicts(
         return Source(
             Kind.VERDICT, rows, ("condition__narrative_id", "candidate_id", "condition_id")
         )
-    rows = current.filter(condition__in=conditions)
+    rows = current.filter(in_pools("judgment__candidate"), condition__in=conditions)
     if only is not None:
         rows = rows.filter(judgment__candidate=only.candidate)
     ids = ("judgment__narrative_id", "judgment__candidate_id", "condition_id")
@@ -443,7 +446,7 @@ def _checks(
     ids = ("item__narrative_id", "item__candidate_id", "item_id")
     place = Check.SETTLES if wanted.settled else 1
     rows: QuerySet[Any, Any] = Check.objects.current().filter(
-        place=place, item__sample__project=reader.project
+        in_pools("item__candidate"), place=place, item__sample__project=reader.project
     )
     if only is not None:
         rows = rows.filter(item=only.part)

@@ -110,7 +110,7 @@ GROUPS = {
         "judgments_by_people": "of people",
         "judgments_counted": "of these under the narrative in force, counted",
         "judgments_stale": "of these under an older narrative or text, not counted",
-        "judgments_set_aside": "of these in pairs that are left out, not counted",
+        "judgments_set_aside": "of these in pairs or of documents that are left out, not counted",
         "adjudications_standing": "settled by leads",
         "judgments_by_machines": "claimed by machines, not counted",
         **{
