@@ -10,6 +10,7 @@ from annotate.judging import urls as judging
 from annotate.judgments import urls as judgments
 from annotate.overview import urls as overview
 from annotate.people import urls as people
+from annotate.pools import urls as pools
 from annotate.projects import urls as projects
 from annotate.rewriting import urls as rewriting
 
@@ -20,6 +21,7 @@ urlpatterns = [
     *people.urlpatterns,
     *collection.urlpatterns,
     *judgments.urlpatterns,
+    *pools.urlpatterns,
     *rewriting.urlpatterns,
     *judging.urlpatterns,
     *guidelines.urlpatterns,

@@ -62,6 +62,11 @@ def parse_strata(words: str) -> list[Stratum]:
     return strata
 
 
+def strata_words(strata: Iterable[Sequence[int]]) -> str:
+    """Write strata as `parse_strata` reads them."""
+    return " ".join(f"{until}:{percent}" for until, percent in strata)
+
+
 def check_strata(strata: Sequence[Stratum]) -> None:
     """Raise ValueError with a sentence for strata that cannot be drawn from."""
     if not strata:

@@ -211,9 +211,9 @@ def _ranked(recipe: Recipe, queries: Sequence[int]) -> dict[int, dict[int, Ranke
         if not runs:
             continue
         # Both ways are found by the index of a unique constraint.
+        pairs = "SELECT p.id FROM annotate_instructionpair p WHERE p.query_id IN"
         where = (
-            "l.pair_id IN (SELECT p.id FROM annotate_instructionpair p WHERE p.query_id IN "
-            f"({_numbers(queries)}))"
+            f"l.pair_id IN ({pairs} ({_numbers(queries)}))"
             if names_pairs
             else f"l.pair_id IS NULL AND l.query_id IN ({_numbers(queries)})"
         )

@@ -11,6 +11,8 @@ from annotate.projects.models import Project
 from base import bulk
 from jobs.models import Job
 
+HEAD = ("query_id", "doc_id", "new", "run", "rank")
+
 
 class Brought(NamedTuple):
     """One run of a pool that ranks a document, and its rank."""
@@ -97,7 +99,9 @@ def entries(pool: Pool) -> Iterator[tuple[str, str, bool, str, int | None]]:
             JOIN annotate_document d ON d.id = e.document_id
             LEFT JOIN annotate_runline l ON l.query_id = e.query_id
                 AND l.document_id = e.document_id
-                AND l.run_id IN (SELECT pr.run_id FROM annotate_poolrun pr WHERE pr.pool_id = e.pool_id)
+                AND l.run_id IN (
+                    SELECT pr.run_id FROM annotate_poolrun pr WHERE pr.pool_id = e.pool_id
+                )
                 {"AND l.rank <= %(depth)s" if bounded else ""}
             LEFT JOIN annotate_run r ON r.id = l.run_id
             WHERE e.pool_id = %(pool)s AND e.query_id = %(query)s
@@ -108,6 +112,13 @@ def entries(pool: Pool) -> Iterator[tuple[str, str, bool, str, int | None]]:
         )
         for doc_id, is_new, run, rank in rows:
             yield query_id, doc_id, bool(is_new), run, rank
+
+
+def table(pool: Pool) -> Iterator[Sequence[str]]:
+    """Yield the head and the rows of the table of a pool's documents."""
+    yield HEAD
+    for query_id, doc_id, is_new, run, rank in entries(pool):
+        yield query_id, doc_id, "yes" if is_new else "no", run, "" if rank is None else str(rank)
 
 
 def _numbers(keys: Iterable[int]) -> str:

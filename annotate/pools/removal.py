@@ -14,12 +14,13 @@ from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotate.collection.models import Candidate
+from annotate.collection.models import Candidate, Query
 from annotate.pairs.models import Assignment
 from annotate.projects.access import refuse_if_archived
 from annotate.projects.audit_log import many, record
 from annotate.projects.models import Membership, Project
 from base.errors import Refused, refuse_strange
+from base.pagination import key
 
 MAX_REASON = 500
 # At once, by any way.
@@ -58,6 +59,22 @@ def named(project: Project, ids: Iterable[tuple[str, str]]) -> list[int]:
                 % {"doc_id": doc_id[:100], "query_id": query_id[:100]}
             )
     return [found[one] for one in wanted]
+
+
+def named_keys(words: Iterable[str], query: Query | None = None) -> list[int]:
+    """Read keys of candidates as a page sends them; of `query` alone, where it is given.
+
+    Refused: what is no key, or the key of another query's candidate.
+    """
+    keys = [key(word) for word in words]
+    found = [one for one in keys if one is not None]
+    if len(found) == len(keys):
+        if query is None:
+            return found
+        there = Candidate.with_removed.filter(query=query, pk__in=found[:MOST])
+        if set(there.values_list("pk", flat=True)) == set(found):
+            return found
+    raise Refused(_("One of the documents is none of this project. Load the page anew."))
 
 
 def remove_candidates(

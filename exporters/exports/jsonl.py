@@ -10,6 +10,7 @@ from audit.reviews.models import Review
 from exporters.exports import checks, collection, conditions, notes, repeats, selection, statements
 from exporters.exports.files import Writer
 from exporters.exports.manifest import Manifest, compose, facts_of
+from exporters.exports.pools import write_pool_documents
 from exporters.exports.progress import Report, reported
 from formats.jsonl import Statement, write_docs, write_judgments, write_pairs
 from formats.judgments_csv import JudgmentTable
@@ -75,6 +76,7 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
     with into.file("checks.jsonl", "Labels that were checked: the claim, and who said what.") as f:
         counts["checks"] = checks.write(checks.labels(project), f)
     counts["checks_open"] = checks.waiting(project)
+    write_pool_documents(project, into)
 
     counts |= tally.counts()
     standing = counts["judgments_by_people"] + counts["judgments_by_machines"]

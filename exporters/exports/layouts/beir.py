@@ -31,7 +31,7 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
     published = gather(project, report)
     _check_quotes(pair.pair_id for pair in published.every_pair)
     _check_quotes(published.doc_ids())
-    rows.write_corpus(published, into)
+    rows.write_corpus(published, into, passages=True)
     _write_queries(published, into)
     with ExitStack() as stack:
         original, changed, ranked = (

@@ -19,6 +19,7 @@ from annotate.projects.models import Project
 from exporters.exports import collection, selection, walking
 from exporters.exports.manifest import NO_LINE, NO_PAIR, LeftOut
 from exporters.exports.models import Publication
+from exporters.exports.passages import texts_to_publish
 from exporters.exports.progress import Report, reported
 from exporters.exports.selection import Pair, PooledDocument, QueryRow
 from formats.records import ConditionRecord, NarrativeRecord, PairRecord
@@ -101,7 +102,7 @@ class Published:
             for doc_id in self.doc_ids():
                 yield Text(doc_id, "", "", "plain", known=False)
             return
-        yield from _texts(self.project, self.documents)
+        yield from texts_to_publish(self.project, _texts(self.project, self.documents))
 
     def narratives(self, side: str, of: Sequence[Pair]) -> Iterator[tuple[Pair, str]]:
         """Yield each of these pairs with its narrative in force on a side, or "" without one."""
