@@ -53,6 +53,7 @@ SAME = {
     "annotate:load_confirmation": ["PUT annotate:api_confirmation"],
     "annotate:load_cancellation": ["PUT annotate:api_cancellation"],
     "annotate:load_leaving": ["PUT annotate:api_leaving"],
+    "annotate:passages": ["PATCH annotate:api_passages"],
     "annotate:new_pool": ["POST annotate:api_pools", "POST annotate:api_pool_count"],
     "annotate:pool_cancellation": ["POST annotate:api_pool_cancellation"],
     "annotate:hard_negatives": ["PUT annotate:api_hard_negatives"],
