@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
 from datetime import datetime
 from typing import Any
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -18,7 +17,7 @@ from annotate.pools import choosing, counting
 from annotate.pools.access import BLIND
 from annotate.pools.choosing import Stratum
 from annotate.pools.counting import Count, Recipe
-from annotate.pools.models import Pool, PoolEntry, PoolRun
+from annotate.pools.models import Pool, PoolRun
 from annotate.projects.access import refuse_if_archived
 from annotate.projects.audit_log import record
 from annotate.projects.models import Membership, Project
@@ -32,8 +31,8 @@ MAX_NAME = 60
 MOST_RUNS = 100
 MAX_DEPTH = 10_000
 MAX_SEED = 2**31 - 1
-# Entries that are written at once.
-CHUNK = 5_000
+# Where chosen documents wait until all of them are there.
+STAGE = "stage_pool"
 CHANGED = (
     "Runs, candidates or judgments changed after this pool was counted, and it would hold other "
     "documents now. Count it again."
@@ -194,86 +193,60 @@ def recipe_of_pool(pool: Pool) -> Recipe:
 def make_pool(job: Pool, progress: Progress) -> None:
     """Do the work of a pool: choose its documents, and add those that are no candidates yet.
 
-    Entries are written a few at a time and belong to a pool that nobody is offered before it is
-    done. Candidates come in one transaction, with the counts.
+    What is chosen waits in a temporary table; entries, candidates and counts come in one
+    transaction.
     """
     if job.counts is not None:
         return
-    recipe = recipe_of_pool(job)
-    at_once: AbstractContextManager[Any] = (
-        transaction.atomic() if bulk.on_postgresql() else nullcontext()
-    )
-    try:
-        # On SQLite one load or pool writes after the other; PostgreSQL has the project's lock.
-        with slices.turn(progress), at_once:
-            if bulk.on_postgresql():
-                _lock(job.project)
-            _forget_entries(job)
-            progress.start(job.project.queries.count(), "Choosing documents")
-            found = _write_entries(job, recipe, progress)
+    # On SQLite one load or pool writes after the other.
+    with slices.turn(progress):
+        progress.start(job.project.queries.count(), "Choosing documents")
+        stage = bulk.Stage(STAGE, {"query": "integer", "document": "integer", "is_new": "integer"})
+        try:
+            found = Count(recipe_of_pool(job))
+            for query, query_id, chosen in counting.walk(found.recipe):
+                found.add(query_id, chosen)
+                for one in counting.in_order(found.recipe, query_id, chosen):
+                    stage.add(query, one.document, int(one.state == counting.NEW))
+                progress.advance()
+            stage.settle()
             if job.counted and job.counted != found.sha256:
                 raise JobError(CHANGED)
             progress.start(None, "Adding candidates")
             with transaction.atomic():
-                _lock(job.project)
-                _add_candidates(job, found)
-    except LeaseLost:
-        # The entries are those of the worker who took the pool over.
-        raise
-    except BaseException:
-        _forget_entries(job)
-        raise
+                # One load or pool of a project after the other, on PostgreSQL as well.
+                Project.objects.select_for_update(no_key=True).get(pk=job.project_id)
+                _write(job, found)
+        finally:
+            if not connection.needs_rollback:
+                stage.drop()
 
 
-def _lock(project: Project) -> None:
-    Project.objects.select_for_update(no_key=True).get(pk=project.pk)
-
-
-def _forget_entries(job: Pool) -> None:
-    """Delete what an attempt that did not end has left."""
-    bulk.run("DELETE FROM annotate_poolentry WHERE pool_id = %(pool)s", {"pool": job.pk})
-
-
-def _write_entries(job: Pool, recipe: Recipe, progress: Progress) -> Count:
-    found = Count(recipe)
-    waiting: list[PoolEntry] = []
-    for query, query_id, chosen in counting.walk(recipe):
-        found.add(query_id, chosen)
-        waiting += [
-            PoolEntry(
-                pool=job,
-                query_id=query,
-                document_id=one.document,
-                is_new=one.state == counting.NEW,
-            )
-            for one in chosen
-        ]
-        if len(waiting) >= CHUNK:
-            PoolEntry.objects.bulk_create(waiting, batch_size=CHUNK)
-            waiting = []
-        progress.advance()
-    PoolEntry.objects.bulk_create(waiting, batch_size=CHUNK)
-    return found
-
-
-def _add_candidates(job: Pool, found: Count) -> None:
-    """Let the new documents join the pools, in the order of their entries, which tells no rank."""
+def _write(job: Pool, found: Count) -> None:
+    """Write the entries, and let new documents join the pools in the order of their entries, which
+    tells no rank.
+    """
+    bulk.run(
+        f"""
+        INSERT INTO annotate_poolentry (pool_id, query_id, document_id, is_new)
+        SELECT %(pool)s, s.query, s.document, s.is_new <> 0 FROM {STAGE} s ORDER BY s.n
+        """,  # noqa: S608 (our own name)
+        {"pool": job.pk},
+    )
     added = bulk.run(
-        """
+        f"""
         INSERT INTO annotate_candidate
             (query_id, document_id, prior_relevance, origin, removed_reason)
-        SELECT e.query_id, e.document_id, CAST(NULL AS integer), 'run', ''
-        FROM annotate_poolentry e WHERE e.pool_id = %(pool)s AND e.is_new ORDER BY e.id
+        SELECT s.query, s.document, CAST(NULL AS integer), 'run', ''
+        FROM {STAGE} s WHERE s.is_new <> 0 ORDER BY s.n
         ON CONFLICT (query_id, document_id) DO NOTHING
-        """,
-        {"pool": job.pk},
+        """  # noqa: S608 (our own name)
     )
     if added != found.total[counting.NEW]:
         raise JobError(CHANGED)
     _reopen_judging(job)
     counts = found.as_json()
-    made = Pool.objects.filter(pk=job.pk, claim=job.claim).update(counts=counts)
-    if not made:
+    if not Pool.objects.filter(pk=job.pk, claim=job.claim).update(counts=counts):
         raise LeaseLost
     record(
         project=job.project,

@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
-from annotate.collection.models import Candidate, Document, Query, Run
+from annotate.collection.models import Candidate, Query, Run
 from annotate.judgments.in_force import judgments_in_force
 from annotate.pools import choosing
 from annotate.pools.choosing import Ranked, Stratum
@@ -71,8 +72,8 @@ class Count:
         """Count the documents of one query."""
         self.queries.append((query_id, Counter(one.state for one in chosen)))
         self._together.update(one.runs for one in chosen)
-        for one in sorted(chosen, key=lambda one: one.doc_id):
-            self._sum.update(f"{query_id}\n{one.doc_id}\n{one.state == NEW}\n".encode())
+        words = sorted(f"{one.doc_id}\n{one.state == NEW}\n" for one in chosen)
+        self._sum.update(f"{query_id}\n{''.join(words)}\n".encode())
 
     @property
     def sha256(self) -> str:
@@ -137,7 +138,11 @@ def warnings(recipe: Recipe, found: dict[str, Any]) -> list[str]:
         )
     if found[REMOVED]:
         said.append(
-            _("%(n)s of these documents were taken out before. They stay out.")
+            ngettext(
+                "%(n)s of these documents was taken out before. It stays out.",
+                "%(n)s of these documents were taken out before. They stay out.",
+                found[REMOVED],
+            )
             % {"n": f"{found[REMOVED]:,}"}
         )
     if not found["documents"]:
@@ -150,7 +155,7 @@ def warnings(recipe: Recipe, found: dict[str, Any]) -> list[str]:
 
 
 def walk(recipe: Recipe) -> Iterator[tuple[int, str, list[Chosen]]]:
-    """Yield each query that has documents: its key, its id, what is chosen in the seed's order."""
+    """Yield each query that has documents: its key, its id, and what is chosen."""
     for batch in _batches(recipe):
         keys = list(batch)
         known = _candidates(recipe.project, keys)
@@ -161,8 +166,12 @@ def walk(recipe: Recipe) -> Iterator[tuple[int, str, list[Chosen]]]:
             here = known.get(query, {})
             chosen = _choose(recipe, query_id, list(ranked.get(query, {}).values()), here)
             if chosen:
-                chosen.sort(key=lambda one: choosing.place(recipe.seed, query_id, one.doc_id))
                 yield query, query_id, chosen
+
+
+def in_order(recipe: Recipe, query_id: str, chosen: Sequence[Chosen]) -> list[Chosen]:
+    """Put the documents of a query in the order of the seed, which follows no rank."""
+    return sorted(chosen, key=lambda one: choosing.place(recipe.seed, query_id, one.doc_id))
 
 
 def count(recipe: Recipe, step: Callable[[], object] = lambda: None) -> Count:
@@ -220,16 +229,16 @@ def _ranked(recipe: Recipe, queries: Sequence[int]) -> dict[int, dict[int, Ranke
         deepest = "" if recipe.deepest is None else f"AND l.rank <= {int(recipe.deepest)}"
         rows = bulk.select(
             f"""
-            SELECT l.query_id, l.document_id, l.run_id, MIN(l.rank) FROM annotate_runline l
+            SELECT l.query_id, l.document_id, l.run_id, l.rank FROM annotate_runline l
             WHERE l.run_id IN ({_numbers(runs)}) AND {where} {deepest}
-            GROUP BY l.query_id, l.document_id, l.run_id
             """  # noqa: S608 (numbers alone are put in)
         )
         for query, document, run, rank in rows:
             of_query = found[query]
-            if document not in of_query:
-                of_query[document] = Ranked(document, "")
-            of_query[document].ranks[run] = rank
+            one = of_query.get(document)
+            if one is None:
+                one = of_query[document] = Ranked(document, "")
+            one.ranks[run] = min(rank, one.ranks.get(run, rank))
     _name(found)
     return found
 
@@ -247,8 +256,11 @@ def _ids(documents: list[int]) -> dict[int, str]:
     found: dict[int, str] = {}
     for start in range(0, len(documents), 10_000):
         part = documents[start : start + 10_000]
-        rows = Document.objects.filter(pk__in=part)
-        found.update(rows.values_list("pk", "doc_id"))
+        # No run ranks a document of a load that is not shown yet.
+        sql = f"""
+            SELECT d.id, d.doc_id FROM annotate_document d WHERE d.id IN ({_numbers(part)})
+        """  # noqa: S608 (numbers alone are put in)
+        found.update(bulk.select(sql))
     return found
 
 

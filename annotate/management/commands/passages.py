@@ -41,9 +41,7 @@ class Command(BaseCommand):
         )
         parser.add_argument("--published", choices=PassageRule.Published.values)
         parser.add_argument("--share", type=int, help="percent of a document around its evidence")
-        parser.add_argument(
-            "--output", metavar="FILE", help="a new file for the passages"
-        )
+        parser.add_argument("--output", metavar="FILE", help="a new file for the passages")
 
     def handle(self, *args: Any, **options: Any) -> None:
         project = project_called(options["project"])
