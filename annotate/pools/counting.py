@@ -276,7 +276,7 @@ def _candidates(project: Project, queries: Sequence[int]) -> dict[int, dict[int,
     )
     found: dict[int, dict[int, str]] = {}
     for pk, query, document, prior, removed_at in rows.values_list(
-        "pk", "query", "document", "prior_relevance", "removed_at"
+        "pk", "query_id", "document_id", "prior_relevance", "removed_at"
     ):
         state = JUDGED if prior is not None or pk in judged else WAITING
         found.setdefault(query, {})[document] = state if removed_at is None else REMOVED

@@ -131,7 +131,7 @@ def restore_candidates(
         for part in _parts(keys):
             back = rows.filter(pk__in=part, removed_at__isnull=False)
             # There is work again for judges of these queries.
-            queries = list(back.values_list("query", flat=True).distinct())
+            queries = list(back.values_list("query_id", flat=True).distinct())
             Assignment.objects.filter(
                 pair__query__in=queries, task=Assignment.Task.JUDGE, done_at__isnull=False
             ).update(done_at=None)

@@ -6,6 +6,7 @@ import pytest
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
+from annotate.judging.actions import judge
 from annotate.judging.judging_session import order
 from annotate.judgments import completion
 from annotate.judgments.in_force import judgments_in_force
@@ -15,6 +16,7 @@ from audit.settling.disagreement_queries import Kind, Reader, Wanted, source
 from base.errors import Refused
 from exporters.exports import selection
 from tests import factories
+from tests.pools.pooling import add_run, make
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
@@ -98,6 +100,28 @@ def test_brought_back_it_is_work_again_and_what_was_said_counts(two):
     assert two.pair.query.candidates.count() == 2
     assignment.refresh_from_db()
     assert assignment.done_at is None
+
+
+def test_what_is_said_of_it_meanwhile_is_kept(two):
+    factories.assignment(two.pair, two.ada)
+    two.remove(two.b)
+
+    judge(narrative=two.narrative, candidate=two.b, relevance=1, by=two.ada)
+
+    assert Judgment.objects.current().filter(candidate=two.b).count() == 1
+    two.restore(two.b)
+    assert judgments_in_force(two.project).filter(candidate=two.b).count() == 1
+
+
+def test_a_later_pool_leaves_it_out(two):
+    add_run(two.project, "one.run", {"301": ["A", "B", "C"]})
+    two.remove(two.a)
+
+    pool = make(two.project, runs=["one.run"], depth=3)
+
+    # B has the relevance it came with.
+    assert [pool.counts[state] for state in ("new", "judged", "removed")] == [1, 1, 1]
+    assert set(two.query.candidates.values_list("document__doc_id", flat=True)) == {"B", "C"}
 
 
 def test_when_by_whom_and_why_stands_in_the_row_and_in_the_audit_log(two):

@@ -23,7 +23,7 @@ class CandidateIdSerializer(Sent):
 class SentCandidates(Sent):
     """Which candidates."""
 
-    candidates = CandidateIdSerializer(many=True, max_length=removal.MOST)
+    candidates = serializers.ListField(child=CandidateIdSerializer(), max_length=removal.MOST)
 
 
 class SentRemoval(SentCandidates):
