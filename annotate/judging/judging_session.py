@@ -302,7 +302,7 @@ def pool_and_repeats(project: Project, *, again: bool = False) -> str:
         ),
         (
             SELECT COUNT(*) FROM annotate_repeat p
-            JOIN annotate_candidate o ON o.id = p.candidate_id {scope}
+            JOIN annotate_candidate o ON o.id = p.candidate_id AND o.removed_at IS NULL {scope}
             WHERE p.narrative_id = %(narrative)s AND p.annotator_id = %(member)s
             AND p.superseded_at IS NULL AND p.text_replaced_at IS NULL
             AND p.flag <> '{Flag.Kind.LATER}' {others}

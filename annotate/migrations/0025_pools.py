@@ -227,7 +227,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='pool',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('depth__isnull', True), ('method', 'judged')), models.Q(models.Q(('method', 'judged'), _negated=True), ('depth__gte', 1)), _connector='OR'), name='pool_has_a_depth'),
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('depth__isnull', True), ('method', 'judged')), models.Q(models.Q(('method', 'judged'), _negated=True), ('depth__gte', 1), ('depth__isnull', False)), _connector='OR'), name='pool_has_a_depth'),
         ),
         migrations.AddConstraint(
             model_name='pool',

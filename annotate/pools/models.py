@@ -75,7 +75,7 @@ class Pool(Job):
             models.CheckConstraint(
                 name="pool_has_a_depth",
                 condition=Q(method="judged", depth__isnull=True)
-                | ~Q(method="judged") & Q(depth__gte=1),
+                | ~Q(method="judged") & Q(depth__isnull=False, depth__gte=1),
             ),
             # No half a pool is offered.
             models.CheckConstraint(

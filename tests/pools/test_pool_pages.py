@@ -108,6 +108,19 @@ def test_a_lead_reads_on_the_query_page_which_run_brought_a_document(carla, proj
     assert "301,B,yes,ance.run,2\n301,B,yes,bm25.run,1\n" in table
 
 
+def test_with_several_instructions_the_matrix_says_it_as_well(carla, project):
+    make(project, runs=RULE["runs"], depth=2)
+    query = project.queries.get(query_id="301")
+    for number in (1, 2):
+        factories.pair(query, pair_id=f"301_{number}")
+
+    page = carla.get(at("query", query.pk)).content.decode()
+
+    assert 'class="table matrix"' in page
+    assert "first: bm25.run at 1, ance.run at 2" in page
+    assert page.count('form="removal"') == 3
+
+
 def test_an_annotator_reads_no_run_and_no_rank(client, project):
     make(project, runs=RULE["runs"], depth=2)
     query = project.queries.get(query_id="301")

@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 import pytest
+from django.db import IntegrityError, transaction
+from django.utils import timezone
 
-from annotate.models import Candidate, Document, Pool, PoolEntry, PoolRun, Project
+from annotate.models import (
+    Candidate,
+    Document,
+    PassageRule,
+    Pool,
+    PoolEntry,
+    PoolRun,
+    Project,
+    RunLine,
+)
 from annotate.pools import actions
 from base.errors import Refused
-from jobs.runner import JobError, run
+from jobs.runner import Cancelled, JobError, Progress, run
 from tests import factories
 from tests.pools.pooling import add_run, make, two_runs
 
@@ -165,6 +176,83 @@ def test_the_order_in_which_candidates_are_stored_does_not_follow_ranks(project)
     stored = list(Candidate.objects.order_by("pk").values_list("document__doc_id", flat=True))
     assert sorted(stored) != stored
     assert sorted(stored, reverse=True) != stored
+
+
+def test_a_pool_that_is_cancelled_while_it_is_made_leaves_nothing(project):
+    class Cancel(Progress):
+        def advance(self, n: int = 1) -> None:
+            raise Cancelled
+
+    recipe = actions.recipe_of(project=project, method="union", runs=two_runs(project), depth=1)
+    pool = actions.request_pool(recipe=recipe, name="first", by=None)
+
+    with pytest.raises(Cancelled):
+        actions.make_pool(pool, Cancel())
+
+    assert not PoolEntry.objects.exists()
+    assert not Candidate.objects.exists()
+
+
+def test_judges_whose_pool_grew_have_work_again(project):
+    add_run(project, "one.run", {"301": ["A", "B"]})
+    query = project.queries.get(query_id="301")
+    pair = factories.pair(query)
+    done = factories.assignment(pair, factories.member(project, "ada"))
+    done.touched_at = done.done_at = timezone.now()
+    done.save()
+
+    make(project, runs=["one.run"], depth=2)
+
+    done.refresh_from_db()
+    assert done.done_at is None
+
+
+def test_of_a_run_over_instructions_the_best_rank_under_any_pair_counts(project):
+    run = add_run(project, "one.run", {"301": ["A", "B", "C"]})
+    query = project.queries.get(query_id="301")
+    pairs = [factories.pair(query, pair_id=f"301_{n}") for n in (1, 2)]
+    run.side = "altered"
+    run.save()
+    RunLine.objects.filter(run=run).update(pair=pairs[0])
+    document = Document.objects.get(doc_id="C")
+    RunLine.objects.create(run=run, query=query, pair=pairs[1], document=document, rank=1, score=1)
+
+    assert chosen(make(project, runs=["one.run"], depth=1)) == {"A", "C"}
+
+
+def test_where_only_relevant_documents_are_judged_the_count_warns(project):
+    project.judge_scope = Project.Scope.RELEVANT
+    recipe = actions.recipe_of(project=project, method="union", runs=two_runs(project), depth=1)
+
+    [warning] = actions.count_pool(recipe)["warnings"]
+
+    assert "nobody will be asked about them" in warning
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"depth": None},
+        {"depth": 0},
+        {"method": "all"},
+        {"name": ""},
+        {"method": "judged"},
+        {"state": "done", "finished_at": timezone.now()},
+    ],
+)
+def test_the_database_takes_no_pool_that_cannot_be(project, fields):
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Pool.objects.create(
+            project=project, **{"name": "first", "method": "union", "depth": 1, **fields}
+        )
+
+
+@pytest.mark.parametrize(
+    "fields", [{"words": 200}, {"share": 0}, {"share": 101}, {"published": "half"}]
+)
+def test_the_database_takes_no_passages_that_cannot_be(project, fields):
+    with pytest.raises(IntegrityError), transaction.atomic():
+        PassageRule.objects.create(project=project, **fields)
 
 
 @pytest.mark.parametrize(
