@@ -10,14 +10,17 @@ from annotate.people import api_urls as people
 from annotate.pools import api_urls as pools
 from annotate.projects import api_urls as projects
 from annotate.rewriting import api_urls as rewriting
+from base.routes import in_a_tree
 
-urlpatterns = [
-    *projects.urlpatterns,
-    *people.urlpatterns,
-    *collection.urlpatterns,
-    *pools.urlpatterns,
-    *rewriting.urlpatterns,
-    *judging.urlpatterns,
-    *guidelines.urlpatterns,
-    *overview.urlpatterns,
-]
+urlpatterns = in_a_tree(
+    [
+        *projects.urlpatterns,
+        *people.urlpatterns,
+        *collection.urlpatterns,
+        *pools.urlpatterns,
+        *rewriting.urlpatterns,
+        *judging.urlpatterns,
+        *guidelines.urlpatterns,
+        *overview.urlpatterns,
+    ]
+)
