@@ -13,6 +13,7 @@ from django.db import connection
 from django.utils.translation import gettext as _
 
 from annotate.collection.models import Run
+from annotate.collection.unseen import Unseen, seen
 from annotate.judgments.in_force import judgments_in_force
 from annotate.pools.actions import MAX_DEPTH
 from annotate.projects.models import Project
@@ -20,8 +21,6 @@ from base.errors import Refused
 
 CUTOFFS = (10, 20, 100)
 MOST_CUTOFFS = 10
-# Of a candidate `c`.
-_IN_POOL = "c.removed_at IS NULL"
 
 
 class Judged(NamedTuple):
@@ -53,11 +52,13 @@ def judged_at(project: Project, cutoffs: Sequence[int] = CUTOFFS) -> list[Judged
         .values_list("narrative__pair_id", "candidate_id")
         .query.sql_with_params()
     )
-    runs = Run.objects.filter(project=project).order_by("name")
+    runs = Run.objects.filter(project=project).select_related("project").order_by("name")
     return [_of_run(run, sorted(set(cutoffs)), *said) for run in runs]
 
 
 def _of_run(run: Run, cutoffs: list[int], said: str, parameters: Sequence[Any]) -> Judged:
+    # Of a candidate `c`.
+    in_pool = f"c.removed_at IS NULL AND {seen(Unseen.Kind.CANDIDATE, 'c.id')}"
     if run.names_pairs:
         topic, labelled = "l.pair_id", "(l.pair_id, c.id) IN (SELECT pair, candidate FROM said)"
         if run.side == Run.Side.ALTERED and run.project.judge_scope == Project.Scope.RELEVANT:
@@ -68,7 +69,7 @@ def _of_run(run: Run, cutoffs: list[int], said: str, parameters: Sequence[Any]) 
         topic = "l.query_id"
         labelled = "c.prior_relevance IS NOT NULL OR c.id IN (SELECT candidate FROM said)"
         topics = f"""
-            SELECT c.query_id FROM annotate_candidate c WHERE {_IN_POOL} AND ({labelled})
+            SELECT c.query_id FROM annotate_candidate c WHERE {in_pool} AND ({labelled})
         """  # noqa: S608 (our own words)
     sums = ", ".join(
         f"SUM(CASE WHEN t.rank <= {k} THEN t.labelled ELSE 0 END), "
@@ -80,7 +81,7 @@ def _of_run(run: Run, cutoffs: list[int], said: str, parameters: Sequence[Any]) 
             SELECT {topic} AS topic, l.rank, CASE WHEN {labelled} THEN 1 ELSE 0 END AS labelled
             FROM annotate_runline l
             LEFT JOIN annotate_candidate c ON c.query_id = l.query_id
-                AND c.document_id = l.document_id AND {_IN_POOL}
+                AND c.document_id = l.document_id AND {in_pool}
             WHERE l.run_id = {int(run.pk)} AND l.rank <= {int(cutoffs[-1])}
         )
         SELECT {sums} FROM t WHERE t.topic IN ({topics}) GROUP BY t.topic
