@@ -9,6 +9,7 @@ from django.db.models import F
 from annotate.collection.models import Document, DocumentText, Run
 from annotate.pairs.models import Condition, InstructionPair, Narrative
 from annotate.projects.models import Project
+from exporters.exports.passages import documents_to_publish
 from exporters.exports.selection import Pair, QueryRow
 from exporters.exports.walking import ORDER_OF_SIDES, batches, bytewise, narrative_texts, walk
 from formats.records import (
@@ -65,9 +66,14 @@ def differing_originals(of: Iterable[Pair]) -> list[str]:
 def documents(project: Project, wanted: set[int]) -> Iterator[Doc]:
     """Yield the documents with these keys in byte order of doc_id, with the text where known; of
     those that have had several, every version, which then has its number.
+
+    Where the lead chose so, the text is passages around the evidence of the newest version alone.
     """
-    if not wanted:
-        return
+    if wanted:
+        yield from documents_to_publish(project, _documents(project, wanted))
+
+
+def _documents(project: Project, wanted: set[int]) -> Iterator[Doc]:
     rows = Document.objects.filter(project=project).order_by(bytewise("doc_id"))
     found = (
         row

@@ -20,6 +20,7 @@ from exporters.exports import (
 )
 from exporters.exports.files import Writer
 from exporters.exports.manifest import Manifest, compose, facts_of
+from exporters.exports.pools import write_pool_documents
 from exporters.exports.progress import Report, reported
 from formats.jsonl import Statement, write_docs, write_judgments
 from formats.jsonl_pairs import write_pairs
@@ -102,6 +103,7 @@ def write(
     with into.file("checks.jsonl", "Labels that were checked: the claim, and who said what.") as f:
         counts["checks"] = checks.write(called(checks.labels(project)), f)
     counts["checks_open"] = checks.waiting(project)
+    write_pool_documents(project, into)
 
     counts |= tally.counts()
     standing = counts["judgments_by_people"] + counts["judgments_by_machines"]

@@ -31,6 +31,7 @@ from exporters.exports.manifest import (
     count_key,
     facts_of,
 )
+from exporters.exports.pools import write_negatives
 from exporters.exports.progress import Report, reported
 from exporters.exports.selection import Pair, PooledDocument, QueryRow, Tally
 from formats.jsonl import write_docs
@@ -146,6 +147,7 @@ class _Export:
                 into.file(f"runs/{name}", "A run, as it was handed in.") as stream,
             ):
                 copyfileobj(source, stream, BUFFER)
+        write_negatives(self.project, into, self.pairs)
         return self._manifest(prior=prior, texts=texts)
 
     def _altered(self) -> Iterator[Qrel]:

@@ -254,7 +254,7 @@ def _rows(
     keys = {number: unmasked(number, member.pk).candidate for _, number in shown.places}
     wanted = list(keys.values())
     mine = {"narrative": narrative, "annotator": member, "candidate__in": wanted}
-    candidates = Candidate.objects.select_related("document").in_bulk(wanted)
+    candidates = Candidate.with_removed.select_related("document").in_bulk(wanted)
     judgments = {
         given.candidate_id: given
         for given in Judgment.objects.current().filter(**mine).prefetch_related("verdicts")

@@ -13,9 +13,9 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET
 
 from annotate.collection import access as collection_access
-from annotate.collection.models import Query
+from annotate.collection.models import Candidate, Query
 from annotate.judgments import completion
-from annotate.judgments.blindness import blind_pairs, hides_figures
+from annotate.judgments.blindness import blind_pairs, hides_figures, must_answer_first
 from annotate.judgments.completion import PairJudging
 from annotate.judgments.document_names import names_to, neutral_order
 from annotate.judgments.open_pairs import count_free_assignments
@@ -38,6 +38,7 @@ from annotate.overview.progress import (
 )
 from annotate.overview.views.home import assignment_rows, work_url, worker
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
+from annotate.pools.provenance import brought
 from annotate.projects import access
 from annotate.projects.models import Membership, Project
 from base.page_request import PageRequest
@@ -134,6 +135,8 @@ def query(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     else:
         page = page_in_order(pool, neutral_order(found, project), request.GET)
     said = statements_of(member, page.rows)
+    # Where systems rank a document could lead who still judges, leads too.
+    may_see_ranks = member.leads and not must_answer_first(member)
     return render(
         request,
         "overview/query.html",
@@ -151,6 +154,10 @@ def query(request: PageRequest, slug: str, pk: int) -> HttpResponse:
             "show_prior": project.show_prior
             or (member.leads and blind_pairs(member).isdisjoint(pair.pk for pair in pairs)),
             "pool": found.candidates.count(),
+            "brought": brought(page.rows) if may_see_ranks else None,
+            "removed": Candidate.with_removed.filter(query=found, removed_at__isnull=False).count()
+            if may_see_ranks
+            else 0,
             "previous_url": page.previous,
             "next_url": page.next,
         },

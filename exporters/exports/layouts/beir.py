@@ -31,7 +31,7 @@ SHAPE = Shape(refuses='"')
 def write(project: Project, into: Writer, report: Report) -> Manifest:
     """Write the folder. A pair's queries are its id with -og, -changed and -reversed."""
     published = gather(project, report, SHAPE)
-    rows.write_corpus(published, into)
+    rows.write_corpus(published, into, passages=True)
     _write_queries(published, into)
     with ExitStack() as stack:
         original, changed, ranked = (

@@ -108,7 +108,7 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
     module = module_of(project.slug)
     data = f"{module}/data/"
     sides = [side for side, of in SIDES.items() if of == ORIGINAL or published.pairs[of]]
-    rows.write_corpus(published, into, data + rows.CORPUS)
+    rows.write_corpus(published, into, data + rows.CORPUS, passages=True)
     for side in sides:
         _write_queries(published, into, data, side)
         _write_grades(published, into, data, side, report)

@@ -21,6 +21,7 @@ from exporters.exports.layouts.grades import Row
 from exporters.exports.layouts.pair_records import in_force
 from exporters.exports.manifest import NO_LINE, NO_PAIR, LeftOut
 from exporters.exports.models import Publication
+from exporters.exports.passages import texts_to_publish
 from exporters.exports.progress import Report
 from exporters.exports.selection import Pair, QueryRow
 from formats.records import PairRecord
@@ -105,7 +106,7 @@ class Published:
             for doc_id in self.doc_ids():
                 yield Text(doc_id, "", "", "plain", known=False)
             return
-        yield from _texts(self.project, self.documents)
+        yield from texts_to_publish(self.project, _texts(self.project, self.documents))
 
     def texts_of(self, documents: Collection[int]) -> dict[int, str]:
         """Return the newest texts of these documents by their keys: few at a time."""

@@ -10,6 +10,7 @@ from typing import IO
 
 from exporters.exports.files import Writer
 from exporters.exports.layouts.published import Published
+from exporters.exports.passages import corpus_rows
 from exporters.exports.selection import Pair, QueryRow
 from formats.fields import to_json
 from formats.jsonl_pairs import write_pairs
@@ -27,14 +28,21 @@ def put(stream: IO[bytes], fields: Mapping[str, object]) -> None:
     stream.write((to_json(dict(fields)) + "\n").encode())
 
 
-def write_corpus(published: Published, into: Writer, name: str = CORPUS) -> None:
-    """Write every document: `_id`, `title`, `text`."""
+def write_corpus(
+    published: Published, into: Writer, name: str = CORPUS, *, passages: bool = False
+) -> None:
+    """Write every document: `_id`, `title`, `text`. `passages`: where the lead chose so, its
+    passages in its place.
+    """
     if published.publication.texts:
         holds = "Every candidate: its id, title and newest text."
     else:
         holds = "Every candidate by its id alone: texts may not leave the project."
     with into.file(name, holds) as stream:
-        for one in published.texts():
+        texts = published.texts()
+        if passages and published.publication.texts:
+            texts = corpus_rows(published.project, texts)
+        for one in texts:
             put(stream, {"_id": one.doc_id, "title": one.title, "text": one.text})
 
 
