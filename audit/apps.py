@@ -19,16 +19,18 @@ class AuditConfig(AppConfig):
         from annotate.judging import journal_entries
         from annotate.judgments import completion
         from annotate.overview import contributions
-        from annotate.projects import audit_events, chain
+        from annotate.projects import audit_events, chain, kind_settings
         from annotate.rewriting import sent_back
         from audit.audit_events import AUDIT_EVENTS
         from audit.checks import chain_content as of_checks
         from audit.checks import overview as checks
         from audit.reports import overview
         from audit.reviews import chain_content as of_reviews
+        from audit.reviews import actions as reviews
         from audit.reviews import intake, journal_entry, passes
 
         audit_events.register(AUDIT_EVENTS)
+        kind_settings.take_rubric.register(reviews.take_rubric)
         chain.register(of_reviews.KINDS | of_checks.KINDS)
         completion.register_reviews(passes.in_force)
         sent_back.register(passes.why_sent_back)

@@ -46,6 +46,7 @@ SAME = {
     "annotate:member": ["PATCH annotate:api_member"],
     "annotate:invitation_withdrawal": ["DELETE annotate:api_invitation"],
     "annotate:settings": ["PATCH annotate:api_project"],
+    "annotate:kind": ["PUT annotate:api_kind"],
     "annotate:categories": ["PUT annotate:api_categories"],
     "annotate:taxonomy": ["POST annotate:api_taxonomy"],
     "annotate:archiving": ["PUT annotate:api_archiving", "DELETE annotate:api_archiving"],

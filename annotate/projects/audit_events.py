@@ -24,6 +24,7 @@ class Kind(NamedTuple):
 AUDIT_EVENTS: dict[str, Kind] = {
     "project.made": Kind(_("Made the project")),
     "project.rules": Kind(_("Changed the rules")),
+    "project.kind": Kind(_("Changed the kind of project")),
     "project.archived": Kind(_("Archive project")),
     "project.unarchived": Kind(_("Brought the project back")),
     "project.purged": Kind(_("Deleted a project for good")),

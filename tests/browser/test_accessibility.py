@@ -220,6 +220,7 @@ PAGES: dict[str, Callable[[Scene], list[str]]] = {
     ],
     "annotate:members": every("annotate:members"),
     "annotate:categories": every("annotate:categories"),
+    "annotate:kind": every("annotate:kind", "?kind=followtable"),
     "audit:rubric": every("audit:rubric", "?edit=1"),
     "annotate:settings": every("annotate:settings"),
     "annotate:loads": lambda scene: [
