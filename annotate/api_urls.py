@@ -9,11 +9,13 @@ from annotate.overview import api_urls as overview
 from annotate.people import api_urls as people
 from annotate.projects import api_urls as projects
 from annotate.rewriting import api_urls as rewriting
+from annotate.topics import api_urls as topics
 
 urlpatterns = [
     *projects.urlpatterns,
     *people.urlpatterns,
     *collection.urlpatterns,
+    *topics.urlpatterns,
     *rewriting.urlpatterns,
     *judging.urlpatterns,
     *guidelines.urlpatterns,

@@ -12,6 +12,7 @@ from annotate.overview import urls as overview
 from annotate.people import urls as people
 from annotate.projects import urls as projects
 from annotate.rewriting import urls as rewriting
+from annotate.topics import urls as topics
 
 app_name = "annotate"
 
@@ -20,6 +21,7 @@ urlpatterns = [
     *people.urlpatterns,
     *collection.urlpatterns,
     *judgments.urlpatterns,
+    *topics.urlpatterns,
     *rewriting.urlpatterns,
     *judging.urlpatterns,
     *guidelines.urlpatterns,

@@ -25,8 +25,8 @@ class AuditConfig(AppConfig):
         from audit.checks import chain_content as of_checks
         from audit.checks import overview as checks
         from audit.reports import overview
-        from audit.reviews import chain_content as of_reviews
         from audit.reviews import actions as reviews
+        from audit.reviews import chain_content as of_reviews
         from audit.reviews import intake, journal_entry, passes
 
         audit_events.register(AUDIT_EVENTS)

@@ -52,6 +52,12 @@ AUDIT_EVENTS: dict[str, Kind] = {
     "load.cancelled": Kind(_("Called a file off")),
     "load.left": Kind(_("Put a file away")),
     "load.done": Kind(_("Loaded a file")),
+    # Reasons may say how documents were judged.
+    "queries.removed": Kind(_("Took queries out"), tells=True),
+    "queries.restored": Kind(_("Brought queries back"), tells=True),
+    "pairs.removed": Kind(_("Took instructions out"), tells=True),
+    "pairs.restored": Kind(_("Brought instructions back"), tells=True),
+    "topics.chosen": Kind(_("Chose topics")),
     "job.retried": Kind(_("Tried a job again")),
     "seat.freed": Kind(_("Freed a task")),
     "judgment.settled": Kind(_("Settled a document"), tells=True),

@@ -121,9 +121,11 @@ def following(items: QuerySet[SampleItem], after: int | None) -> int | None:
 
 
 def _items(member: Membership, sample: Sample | None) -> QuerySet[SampleItem]:
+    # Nobody works on a pair that was removed or taken out.
+    items = SampleItem.objects.filter(narrative__pair__removed_at__isnull=True)
     if sample is not None:
-        return SampleItem.objects.filter(sample=sample)
-    return SampleItem.objects.filter(sample__project=member.project_id)
+        return items.filter(sample=sample)
+    return items.filter(sample__project=member.project_id)
 
 
 class Progress(NamedTuple):

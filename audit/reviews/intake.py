@@ -504,6 +504,8 @@ class Decisions(OfNarratives):
             WHERE audit_decision.id = s.known AND s.state = 1
             """
         )
+        # What was taken out with a reason stays out.
+        kept_out = {"sent_back": "", "removed": "AND removed_reason = ''"}
         for outcome, prefix in (("revise", "sent_back"), ("removed", "removed")):
             run(
                 f"""
@@ -512,7 +514,7 @@ class Decisions(OfNarratives):
                     SELECT v.pair_id FROM stage_decisions s
                     JOIN annotate_narrative v ON v.id = s.narrative
                     WHERE s.state = 1 AND s.outcome = '{outcome}'
-                )
+                ) {kept_out[prefix]}
                 """  # noqa: S608 (constants)
             )
 

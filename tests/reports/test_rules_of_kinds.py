@@ -1,4 +1,4 @@
-"""Each kind of project has its own rules: they hold, are broken by named pairs, or are not known."""
+"""Each kind of project has rules of its own, which hold, are broken by named pairs, or are open."""
 
 from __future__ import annotations
 
