@@ -12,6 +12,7 @@ from annotate.pairs.models import Narrative
 from annotate.projects.models import Grade, Project
 from exporters.exports.files import FileFacts
 from exporters.exports.oracle_facts import Oracles
+from exporters.exports.rule_facts import KindFacts
 from exporters.exports.selection import Pair
 
 NAME = "manifest.json"
@@ -223,7 +224,7 @@ class _Measured(TypedDict, total=False):
     oracles: Oracles
 
 
-class Manifest(_Texts, _Measured):
+class Manifest(_Texts, _Measured, KindFacts):
     """The whole of it, as it stands in manifest.json and on the export's page.
 
     No moment of writing: the same rows make the same bytes. `rules` says how each relevance came
@@ -258,6 +259,7 @@ def compose(
     files: list[FileFacts],
     texts: dict[str, int] | None = None,
     measured: Oracles | None = None,
+    of_kind: KindFacts | None = None,
 ) -> Manifest:
     """Return the manifest of an export whose files are all written. Counts are keys of COUNTS."""
     made = Manifest(
@@ -281,6 +283,8 @@ def compose(
         made["text_versions"] = texts
     if measured:
         made["oracles"] = measured
+    if of_kind:
+        made.update(of_kind)  # type: ignore[typeddict-item]
     return made
 
 

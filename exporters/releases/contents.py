@@ -13,6 +13,7 @@ from annotate.projects.models import Guideline
 from exporters.exports.files import FileFacts
 from exporters.exports.manifest import COUNTS, FIGURES, GROUPS, Manifest, Rule, with_derived
 from exporters.exports.oracle_facts import Oracles
+from exporters.exports.rule_facts import KindFacts
 from exporters.releases.models import Release
 
 NAME = "release.json"
@@ -30,7 +31,7 @@ class _Measured(TypedDict, total=False):
     oracles: Oracles
 
 
-class Contents(_Measured):
+class Contents(_Measured, KindFacts):
     """The whole of it, in the row and in release.json.
 
     `at`: the moment whose rows it holds (ISO 8601, UTC). `counts`, `warnings` and `notes` are by
@@ -83,6 +84,10 @@ def compose(
     for manifest in written.values():
         if "oracles" in manifest:
             held["oracles"] = manifest["oracles"]
+        if "must_hold" in manifest:
+            held["kind"], held["must_hold"] = manifest["kind"], manifest["must_hold"]
+        if "taken_out" in manifest:
+            held["taken_out"] = manifest["taken_out"]
     return held
 
 
