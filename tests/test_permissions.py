@@ -185,6 +185,7 @@ RIGHTS = {
     "annotate:api_kinds": Right.API_PERSON,
     "annotate:api_kind": Right.API_LEAD,
     "audit:api_rules": Right.API_LEAD,
+    "annotate:api_steps": Right.API_LEAD,
     "annotate:api_members": Right.API_READ,
     "annotate:api_invitations": Right.API_LEAD,
     "annotate:api_invitation": Right.API_LEAD,

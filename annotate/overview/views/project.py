@@ -19,7 +19,7 @@ from annotate.judgments.assignments import count_free_assignments
 from annotate.judgments.blindness import blind_pairs, hides_figures
 from annotate.judgments.completion import PairJudging
 from annotate.judgments.document_names import names_to, neutral_order
-from annotate.overview import query_lists
+from annotate.overview import query_lists, steps
 from annotate.overview.contributions import Todo, overview
 from annotate.overview.progress import (
     MyAssignment,
@@ -35,6 +35,7 @@ from annotate.overview.progress import (
 from annotate.overview.views.home import assignment_rows, work_url, worker
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.projects import access
+from annotate.projects.kinds import kind_of
 from annotate.projects.models import Membership
 from base.page_request import PageRequest
 from base.pagination import Page, page_by_key, page_in_order
@@ -54,6 +55,8 @@ def project(request: PageRequest, slug: str) -> HttpResponse:
     tasks = task_progress(member, judgments)
     free = [task for task in tasks if task.free]
     people = _people(member, added.context.get("reviewed_by", {}))
+    # Their pages are for leads.
+    found = steps.steps(member, judgments, tasks, added.context) if member.leads else []
     return render(
         request,
         "overview/project.html",
@@ -67,6 +70,9 @@ def project(request: PageRequest, slug: str) -> HttpResponse:
             # What would hide the project's figures from a lead stands apart.
             "offered": [one for one in free if not hides_figures(task=one.task, by=member)],
             "hiding": [one for one in free if hides_figures(task=one.task, by=member)],
+            "steps": found,
+            "next_step": steps.next_step(found),
+            "kind": kind_of(member.project.kind),
             "todo": [*_begun(assignments), *added.todo],
             "rows": _query_rows(member, page, far),
             "previous_url": page.previous,

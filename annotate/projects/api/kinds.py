@@ -50,6 +50,9 @@ class KindSerializer(serializers.Serializer[Any]):
     sides = serializers.ListField(child=serializers.CharField())
     must_hold = MustHoldSerializer(many=True)
     steps = serializers.ListField(child=serializers.CharField())
+    step_names = serializers.DictField(
+        child=serializers.CharField(), help_text="Steps that the paper calls otherwise, by key."
+    )
     taxonomy = serializers.CharField(allow_blank=True)
     rubric = serializers.CharField(allow_blank=True)
     checks = PlannedCheckSerializer(many=True)
@@ -110,6 +113,7 @@ def _as_json(kind: ProjectKind) -> dict[str, Any]:
     return {
         **kind._asdict(),
         "settings": dict(kind.settings),
+        "step_names": dict(kind.step_names),
         "grades": [grade._asdict() for grade in kind.grades],
         "must_hold": [{"rule": one.rule, "limits": dict(one.limits)} for one in kind.must_hold],
         "checks": [check._asdict() for check in kind.checks],

@@ -48,6 +48,8 @@ class ProjectKind(NamedTuple):
     must_hold: tuple[MustHold, ...]
     # In the order of work: keys of `annotate.overview.steps`.
     steps: tuple[str, ...]
+    # Steps that the paper calls otherwise, by key.
+    step_names: Mapping[str, str] = {}
     # A name in TAXONOMIES; "" for none.
     taxonomy: str = ""
     # The name of a rubric that comes with Rejudge; "" leaves the one in force.

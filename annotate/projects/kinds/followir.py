@@ -34,6 +34,7 @@ FOLLOWIR = ProjectKind(
         MustHold("share", {"least_percent": 25, "most_percent": 75}),
     ),
     steps=("load", "choose", "rewrite", "judge", "settle", "release"),
+    step_names={"judge": "Re-judge"},
     checks=(
         PlannedCheck(
             "Documents that were never relevant: they stay non-relevant under the new narrative.",

@@ -29,6 +29,11 @@ FOLLOWTABLE = ProjectKind(
     sides=("original", "altered"),
     must_hold=(MustHold("balance", {"complying": 3, "violating": 3}),),
     steps=("load", "review", "check", "settle", "release"),
+    step_names={
+        "load": "Load queries, instructions and tables",
+        "review": "Check instructions",
+        "check": "Audit five tables each",
+    },
     taxonomy="FollowTable",
     rubric="followtable-1",
     checks=(

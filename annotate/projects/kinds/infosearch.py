@@ -29,6 +29,11 @@ INFOSEARCH = ProjectKind(
     sides=("original", "altered", "reversed"),
     must_hold=(MustHold("gold"),),
     steps=("load", "review", "check", "settle", "release"),
+    step_names={
+        "load": "Load queries and modes",
+        "review": "Validate instructions",
+        "check": "Screen gold documents",
+    },
     taxonomy="InfoSearch",
     checks=(
         PlannedCheck(

@@ -24,6 +24,7 @@ MULTI_INFOSEARCH = ProjectKind(
     sides=("original", "altered", "reversed"),
     must_hold=(MustHold("attributes"),),
     steps=("load", "judge", "settle", "release"),
+    step_names={"load": "Load queries and documents", "judge": "Verdict per attribute"},
     taxonomy="InfoSearch",
     measures=("m_wise", "m_sicr"),
     counts_claims=True,

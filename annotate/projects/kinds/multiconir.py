@@ -34,6 +34,11 @@ MULTICONIR = ProjectKind(
     sides=("original", "altered"),
     must_hold=(MustHold("conditions"),),
     steps=("load", "review", "check", "settle", "release"),
+    step_names={
+        "load": "Load queries and documents",
+        "review": "Query validity",
+        "check": "Document-label validity",
+    },
     rubric="multiconir-1",
     checks=(
         PlannedCheck(
