@@ -26,7 +26,7 @@ class AnnotateConfig(AppConfig):
             grades,
             judgment_chain,
         )
-        from annotate.judgments.intake import Statements
+        from annotate.judgments.intake.statements import Statements
         from annotate.pairs.intake.pairs import Pairs
         from annotate.pairs.intake.shared import after_rows
         from annotate.pairs.intake.topics import Topics

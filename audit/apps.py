@@ -27,7 +27,11 @@ class AuditConfig(AppConfig):
         from audit.reports import overview
         from audit.reviews import actions as reviews
         from audit.reviews import chain_content as of_reviews
-        from audit.reviews import intake, journal_entry, passes
+        from audit.reviews import journal_entry, passes
+        from audit.reviews.intake import stale as stale_rows
+        from audit.reviews.intake.decisions import Decisions
+        from audit.reviews.intake.reviews import Reviews
+        from audit.reviews.intake.rubrics import Rubrics
 
         audit_events.register(AUDIT_EVENTS)
         kind_settings.take_rubric.register(reviews.take_rubric)
@@ -37,6 +41,6 @@ class AuditConfig(AppConfig):
         journal_entries.register("rating", journal_entry.rating)
         contributions.register(overview.contribution)
         contributions.register(checks.contribution)
-        files.register(intake.Rubrics, intake.Reviews, intake.Decisions)
-        stale.register(intake.CHECKS)
-        stale.register_beside(intake.REVIEWS)
+        files.register(Rubrics, Reviews, Decisions)
+        stale.register(stale_rows.CHECKS)
+        stale.register_beside(stale_rows.REVIEWS)

@@ -14,14 +14,14 @@ import contextlib
 import json
 import os
 import resource
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
+
+from benchmarks.serving import bare_database, run_step, set_up
 
 POOL = 500
 ROUNDS = 3
@@ -45,7 +45,7 @@ def main() -> None:
 
 
 def _measure(database: str, rows: int) -> dict[str, Any]:
-    with tempfile.TemporaryDirectory() as folder, _server(database) as address:
+    with tempfile.TemporaryDirectory() as folder, bare_database(database) as address:
         env = {**os.environ, "REJUDGE_DATA": folder, **address}
         env.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
         _step("fill", rows, env)
@@ -78,40 +78,17 @@ def _times(ours: dict[str, Any], bare: dict[str, Any], what: str) -> float:
     return round(times, 2)
 
 
-@contextlib.contextmanager
-def _server(database: str) -> Iterator[dict[str, str]]:
-    if database == "sqlite":
-        yield {"DATABASE_URL": ""}
-        return
-    from tests.services.postgres import postgres
-
-    with postgres() as url:
-        # The server makes only its own database; ours is made beside it.
-        yield {"DATABASE_URL": url.rpartition("/")[0] + "/postgres"}
-
-
-def _step(step: str, rows: int, env: dict[str, str]) -> dict[str, Any]:
-    command = [sys.executable, "-m", "benchmarks.export", "--step", step, "--rows", str(rows)]
-    done = subprocess.run(command, env=env, check=True, stdout=subprocess.PIPE)
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
-
-
-def _django() -> None:
-    import django
-
-    django.setup()
+def _step(step: str, rows: int, env: dict[str, str]) -> Any:
+    return run_step("benchmarks.export", step, "--rows", rows, env=env)
 
 
 def _fill(rows: int) -> dict[str, Any]:
     """Make a project of pools of POOL documents, every one with a prior and one judgment."""
-    _django()
-    from django.core.management import call_command
+    set_up(migrate=True)
     from django.db import connection
 
     from annotate.models import Membership, Narrative, Project, User
 
-    call_command("migrate", verbosity=0)
     project = Project.objects.create(slug="bench", name="Bench", judge_scope="pool")
     user = User.objects.create_user("ada")
     ada = Membership.objects.create(project=project, user=user, name="ada")
@@ -284,7 +261,7 @@ def _file(name: str) -> Iterator[Any]:
 def _ours(format_name: str) -> Callable[[int], dict[str, Any]]:
     def write(rows: int) -> dict[str, Any]:
         """Write the whole export, as the command does."""
-        _django()
+        set_up()
         from annotate.models import Project
         from exporters.exports import actions
 
@@ -302,7 +279,7 @@ def _ours(format_name: str) -> Callable[[int], dict[str, Any]]:
 
 @contextlib.contextmanager
 def _timed() -> Iterator[dict[str, Any]]:
-    _django()
+    set_up()
     figures: dict[str, Any] = {"lines": 0, "before_mb": _peak_mb()}
     start, worked = time.perf_counter(), time.process_time()
     yield figures

@@ -15,21 +15,21 @@ tenth of the rows as well: it does not grow with the file.
 from __future__ import annotations
 
 import argparse
-import contextlib
 import json
 import os
 import random
 import resource
-import subprocess
-import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarks.serving import bare_database, run_step, set_up
+
 TOPICS = 250
 WORDS = 300
+DIGEST = "0" * 32
 
 
 def main() -> None:
@@ -117,43 +117,19 @@ def _measure(
     }
 
 
-def _step(database: str, step: str, path: Path) -> dict[str, Any]:
+def _step(database: str, step: str, path: Path) -> Any:
     """Run one step in a new process, with a new database."""
-    with tempfile.TemporaryDirectory() as data, _server(database) as address:
+    with tempfile.TemporaryDirectory() as data, bare_database(database) as address:
         env = {**os.environ, "REJUDGE_DATA": data, **address}
         env.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-        done = subprocess.run(
-            [sys.executable, "-m", "benchmarks.intake", "--step", step, str(path)],
-            env=env,
-            check=True,
-            stdout=subprocess.PIPE,
-        )
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
-
-
-@contextlib.contextmanager
-def _server(database: str) -> Iterator[dict[str, str]]:
-    if database == "sqlite":
-        yield {"DATABASE_URL": ""}
-        return
-    from tests.services.postgres import postgres
-
-    with postgres() as url:
-        # The server makes only its own database; ours is made beside it.
-        yield {"DATABASE_URL": url.rpartition("/")[0] + "/postgres"}
+        return run_step("benchmarks.intake", step, path, env=env)
 
 
 def _set_up() -> Any:
     """Make the tables and an empty project; return it."""
-    import django
-
-    django.setup()
-    from django.core.management import call_command
-
+    set_up(migrate=True)
     from annotate.projects.actions import create_project
 
-    call_command("migrate", verbosity=0)
     return create_project(slug="bench", grades=(0, 1, 2))
 
 
@@ -240,16 +216,25 @@ def _bare_documents(path: Path) -> dict[str, Any]:
             [
                 (
                     "annotate_document",
-                    ("id", "project_id", "doc_id", "title", "markup", "digest", "length"),
+                    (
+                        *("id", "project_id", "doc_id", "title", "markup", "digest", "length"),
+                        "text_version",
+                    ),
                     [
-                        (key, project.pk, doc.doc_id, doc.title, doc.markup, "0" * 32, 2_000)
+                        (key, project.pk, doc.doc_id, doc.title, doc.markup, DIGEST, 2_000, 1)
                         for key, doc in records
                     ],
                 ),
                 (
                     "annotate_documenttext",
-                    ("document_id", "text"),
-                    [(key, doc.text) for key, doc in records],
+                    (
+                        *("document_id", "version", "markup", "digest", "length", "created_at"),
+                        "text",
+                    ),
+                    [
+                        (key, 1, doc.markup, DIGEST, 2_000, "2026-01-01 00:00:00+00:00", doc.text)
+                        for key, doc in records
+                    ],
                 ),
             ]
         )

@@ -30,8 +30,6 @@ import json
 import os
 import random
 import statistics
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Mapping
@@ -40,7 +38,15 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.annotators import Seen, measure
-from benchmarks.serving import memory, new_database, quantiles, running_server, worked
+from benchmarks.serving import (
+    memory,
+    new_database,
+    quantiles,
+    run_step,
+    running_server,
+    set_up,
+    worked,
+)
 
 DOCUMENTS, WORDS, POOL = 10_000, 400, 100
 PRESSES = 200
@@ -159,16 +165,7 @@ def _summary(seen: Seen) -> dict[str, Any]:
 
 
 def _step(step: str, seconds: float, env: dict[str, str]) -> Any:
-    command = [sys.executable, "-m", "benchmarks.judging", "--step", step]
-    command += ["--seconds", str(seconds)]
-    done = subprocess.run(command, env=env, check=True, stdout=subprocess.PIPE)
-    return json.loads(done.stdout)
-
-
-def _django() -> None:
-    import django
-
-    django.setup()
+    return run_step("benchmarks.judging", step, "--seconds", seconds, env=env)
 
 
 def _fill(seconds: float) -> dict[str, Any]:
@@ -187,120 +184,67 @@ def fill(sizes: Mapping[str, tuple[int, int]]) -> dict[str, Any]:
 
     `sizes`: how many annotators are in each crowd, and how many pools each of them judges.
     """
-    _django()
+    set_up(migrate=True)
     from django.conf import settings
-    from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
-    from django.contrib.sessions.backends.db import SessionStore
-    from django.core.management import call_command
-    from django.db import connection, transaction
+    from django.db import transaction
 
-    from annotate.models import (
-        Assignment,
-        Candidate,
-        Document,
-        DocumentText,
-        Grade,
-        InstructionPair,
-        Membership,
-        Narrative,
-        Project,
-        Query,
-        User,
-    )
+    from annotate.models import Assignment, Membership
+    from benchmarks import world
 
-    call_command("migrate", verbosity=0)
     rng = random.Random(7)
-    words = [
-        "".join(rng.choices("etaoinshrdlucmfwypvbgk", k=rng.randint(2, 9))) for _ in range(20_000)
-    ]
+    words = world.vocabulary(rng, 20_000, "etaoinshrdlucmfwypvbgk")
+    # As often as in texts that people write: the second word half as often as the first.
+    often = list(accumulate(1 / rank for rank in range(1, len(words) + 1)))
     with transaction.atomic():
-        project = Project.objects.create(slug="bench", name="Bench", overlap_judge=50)
-        Grade.objects.bulk_create(
-            Grade(project=project, value=value, name=name, sentence="Under this narrative.")
-            for value, name in enumerate(("Not relevant", "Relevant", "Highly relevant"))
-        )
-        documents = Document.objects.bulk_create(
-            Document(project=project, doc_id=f"FBIS{n % 7}-{n}", title=" ".join(words[n : n + 6]))
-            for n in range(DOCUMENTS)
-        )
-        # As often as in texts that people write: the second word half as often as the first.
-        often = list(accumulate(1 / rank for rank in range(1, len(words) + 1)))
-        texts = [" ".join(rng.choices(words, cum_weights=often, k=WORDS)) for _ in documents]
-        DocumentText.objects.bulk_create(
-            (
-                DocumentText(document=one, text=text)
-                for one, text in zip(documents, texts, strict=True)
-            ),
-            batch_size=1000,
-        )
-        queries = Query.objects.bulk_create(
-            Query(project=project, query_id=str(300 + n), title=" ".join(words[n : n + 3]))
-            for n in range(DOCUMENTS // POOL)
-        )
-        pairs = InstructionPair.objects.bulk_create(
-            InstructionPair(project=project, query=query, pair_id=query.query_id)
-            for query in queries
-        )
-        narratives: list[Narrative] = []
-        for pair in pairs:
-            original = rng.choices(words, k=60)
-            for side, text in (("original", original), ("altered", [*original, *words[:12]])):
-                narratives.append(Narrative(pair=pair, side=side, version=1, text=" ".join(text)))
-        Narrative.objects.bulk_create(narratives)
-        candidates = Candidate.objects.bulk_create(
-            Candidate(
-                query=queries[n // POOL], document=document, prior_relevance=1, origin="prior"
-            )
-            for n, document in enumerate(documents)
+        project = world.add_project("bench", "Bench", overlap=50)
+        pools = world.add_pools(
+            project,
+            pools=DOCUMENTS // POOL,
+            size=POOL,
+            words=words,
+            rng=rng,
+            text=lambda: " ".join(rng.choices(words, cum_weights=often, k=WORDS)),
         )
     work = [
         {
-            "pair": pair.pk,
-            "narrative": narratives[2 * n + 1].pk,
-            "candidates": [one.pk for one in candidates[n * POOL : (n + 1) * POOL]],
+            "pair": pool.pair.pk,
+            "narrative": pool.altered.pk,
+            "candidates": [one.pk for one in pool.candidates],
         }
-        for n, pair in enumerate(pairs)
+        for pool in pools
     ]
     plan: dict[str, list[dict[str, Any]]] = {}
     place = 0
-    for crowd, (many, pools) in sizes.items():
+    for crowd, (many, each) in sizes.items():
         plan[crowd] = []
         for n in range(many):
-            user = User.objects.create(username=f"{crowd} {n}".replace(" ", "-"))
-            user.set_unusable_password()
-            user.save()
+            user = world.add_user(f"{crowd} {n}".replace(" ", "-"))
             member = Membership.objects.create(project=project, user=user, name=user.username)
-            mine = [(place + step) % len(work) for step in range(min(pools, len(work)))]
+            mine = [(place + step) % len(work) for step in range(min(each, len(work)))]
             for place in mine:
-                taken = Assignment.objects.filter(pair=pairs[place], task="judge").count()
+                taken = Assignment.objects.filter(pair=pools[place].pair, task="judge").count()
                 Assignment.objects.create(
-                    pair=pairs[place], task="judge", seat=taken + 1, member=member
+                    pair=pools[place].pair, task="judge", seat=taken + 1, member=member
                 )
             place += len(mine)
             if crowd == "lead":
                 Membership.objects.filter(pk=member.pk).update(role=Membership.Role.LEAD)
-            session = SessionStore()
-            session[SESSION_KEY] = str(user.pk)
-            session[BACKEND_SESSION_KEY] = "django.contrib.auth.backends.ModelBackend"
-            session[HASH_SESSION_KEY] = user.get_session_auth_hash()
-            session.save()
             plan[crowd].append(
                 {
                     "user": user.pk,
                     "member": member.pk,
-                    "session": session.session_key,
+                    "session": world.sign_in(user),
                     "work": [work[place] for place in mine],
                 }
             )
-    with connection.cursor() as cursor:
-        cursor.execute("ANALYZE")
+    world.analyze()
     (Path(settings.DATA) / "plan.json").write_text(json.dumps(plan))
     return plan
 
 
 def bare(seconds: float) -> dict[str, Any]:
     """Write the rows of judgments with the bare driver on one connection, a transaction each."""
-    _django()
+    set_up()
     from uuid import uuid4
 
     from django.db import connection
@@ -339,7 +283,7 @@ def bare(seconds: float) -> dict[str, Any]:
 
 def count(_seconds: float) -> int:
     """How many judgments of the annotators without a browser are there."""
-    _django()
+    set_up()
     from annotate.models import Judgment
 
     said = Judgment.objects.current().filter(annotator__user__isnull=False)

@@ -14,14 +14,13 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import subprocess
-import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from benchmarks.export import _fill, _server, _timed
+from benchmarks.export import _fill, _timed
+from benchmarks.serving import bare_database, run_step
 
 SLUG = "bench"
 
@@ -57,8 +56,8 @@ def main() -> None:
 def _measure(rows: int, one: str, other: str) -> dict[str, Any]:
     with (
         tempfile.TemporaryDirectory() as folder,
-        _server(one) as here,
-        _server(other) as there,
+        bare_database(one) as here,
+        bare_database(other) as there,
     ):
         found: dict[str, Any] = {}
 
@@ -67,11 +66,7 @@ def _measure(rows: int, one: str, other: str) -> dict[str, Any]:
             data.mkdir(exist_ok=True)
             env = {**os.environ, **address, "REJUDGE_DATA": str(data), "KEPT": folder}
             env.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-            command = [sys.executable, "-m", "benchmarks.keeping", "--step", name]
-            done = subprocess.run(
-                [*command, "--rows", str(rows)], env=env, check=True, stdout=subprocess.PIPE
-            )
-            figures = json.loads(done.stdout)
+            figures = run_step("benchmarks.keeping", name, "--rows", rows, env=env)
             if figures:
                 found[name] = figures
 

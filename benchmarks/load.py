@@ -30,8 +30,6 @@ import argparse
 import json
 import os
 import statistics
-import subprocess
-import sys
 import tempfile
 import threading
 import time
@@ -42,7 +40,7 @@ from typing import Any
 
 from benchmarks import judging
 from benchmarks.annotators import Seen, measure
-from benchmarks.serving import memory, new_database, quantiles, running_server
+from benchmarks.serving import memory, new_database, quantiles, run_step, running_server
 from tests.chaos.people import Unanswered, Wire
 
 # Keys a second of one person who reads.
@@ -272,9 +270,7 @@ class _Watch(threading.Thread):
 
 
 def _step(step: str, argument: str, env: dict[str, str]) -> Any:
-    command = [sys.executable, "-m", "benchmarks.load", "--step", step, argument]
-    done = subprocess.run(command, env=env, check=True, stdout=subprocess.PIPE)
-    return json.loads(done.stdout)
+    return run_step("benchmarks.load", step, argument, env=env)
 
 
 STEPS: dict[str, Callable[[str], Any]] = {

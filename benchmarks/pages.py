@@ -31,6 +31,8 @@ from collections.abc import Callable
 from typing import Any
 from uuid import uuid4
 
+from benchmarks.serving import set_up
+
 QUERIES, POOL, PEOPLE, JUDGMENTS = 77, 390, 6, 100_000
 PROJECTS = 50
 GOALS = {"sign_in": 2.5, "home": 12, "project": 40, "judgment": 2.5, "each_further": 1, "ahead": 12}
@@ -48,9 +50,7 @@ def main() -> None:
         os.environ.setdefault("REJUDGE_DATA", folder)
         os.environ |= {"DJANGO_SETTINGS_MODULE": "config.settings", "REJUDGE_WEB_PROCESS": "1"}
         os.environ["DATABASE_URL"] = ""
-        import django
-
-        django.setup()
+        set_up()
         from config.static import collect_static
 
         collect_static()
@@ -74,47 +74,37 @@ def _plan(share: float) -> dict[str, Any]:
 
 def fill(share: float) -> dict[str, Any]:
     """Make the projects, and return who asks for what."""
-    from django.core.management import call_command
-    from django.db import connection, transaction
+    set_up(migrate=True)
+    from django.db import transaction
     from django.utils import timezone
 
-    from annotate.models import (
-        Assignment,
-        Grade,
-        Judgment,
-        Membership,
-        Project,
-        User,
-    )
+    from annotate.models import Assignment, Judgment, Membership
+    from benchmarks import world
 
-    call_command("migrate", verbosity=0)
     rng = random.Random(7)
+    words = world.vocabulary(rng, 3_000)
     now = timezone.now()
     with transaction.atomic():
-        people = [User.objects.create(username=f"judge{n}") for n in range(PEOPLE)]
-        lead = User.objects.create(username="carla")
+        people = [world.add_user(f"judge{n}") for n in range(PEOPLE)]
+        lead = world.add_user("carla")
         for number in range(PROJECTS):
             large = number == 0
-            project = Project.objects.create(
-                slug=f"bench{number}", name=f"Bench {number}", overlap_judge=4
-            )
-            Grade.objects.bulk_create(
-                Grade(project=project, value=value, name=name)
-                for value, name in enumerate(("Not relevant", "Relevant", "Highly relevant"))
-            )
+            project = world.add_project(f"bench{number}", f"Bench {number}", overlap=4)
             Membership.objects.create(project=project, user=lead, name="carla", role="lead")
             members = Membership.objects.bulk_create(
                 Membership(project=project, user=user, name=user.username) for user in people
             )
-            pools = _pools(
+            pools = world.add_pools(
                 project,
-                max(1, round(QUERIES * share)) if large else 3,
-                POOL if large else 20,
-                rng,
+                pools=max(1, round(QUERIES * share)) if large else 3,
+                size=POOL if large else 20,
+                words=words,
+                rng=rng,
+                text=lambda: " ".join(rng.choices(words, k=400)),
             )
             wanted = round(JUDGMENTS * share) if large else 60
             judgments: list[Judgment] = []
-            for pair, narrative, candidates in pools:
+            for pair, _original, narrative, candidates in pools:
                 assigned = rng.sample(members, 4)
                 Assignment.objects.bulk_create(
                     Assignment(pair=pair, task="judge", seat=assignment, member=one, touched_at=now)
@@ -133,7 +123,7 @@ def fill(share: float) -> dict[str, Any]:
                 ]
             if large:
                 # Of the pools that are done, a fourth answer, as many as are wanted in all.
-                for pair, narrative, candidates in pools:
+                for pair, _original, narrative, candidates in pools:
                     (fourth,) = pair.assignments.filter(seat=4).select_related("member")
                     judgments += [
                         Judgment(
@@ -149,54 +139,13 @@ def fill(share: float) -> dict[str, Any]:
             Judgment.objects.bulk_create(judgments, batch_size=2000)
             if large:
                 plan = _annotator(pools, members)
-    with connection.cursor() as cursor:
-        cursor.execute("ANALYZE")
+    world.analyze()
     return {**plan, "lead": lead.pk}
-
-
-def _pools(project: Any, many: int, size: int, rng: random.Random) -> list[Any]:
-    """Queries with their narratives and candidates: (pair, altered narrative, candidates)."""
-    from annotate.models import (
-        Candidate,
-        Document,
-        DocumentText,
-        InstructionPair,
-        Narrative,
-        Query,
-    )
-
-    words = ["".join(rng.choices("etaoinshrdlu", k=rng.randint(2, 9))) for _ in range(3_000)]
-    documents = Document.objects.bulk_create(
-        [
-            Document(project=project, doc_id=f"D{n}", title=" ".join(rng.choices(words, k=6)))
-            for n in range(many * size)
-        ],
-        batch_size=2000,
-    )
-    DocumentText.objects.bulk_create(
-        [DocumentText(document=one, text=" ".join(rng.choices(words, k=400))) for one in documents],
-        batch_size=2000,
-    )
-    found = []
-    for n in range(many):
-        query = Query.objects.create(project=project, query_id=str(300 + n), title=words[n])
-        pair = InstructionPair.objects.create(project=project, query=query, pair_id=query.query_id)
-        text = " ".join(rng.choices(words, k=60))
-        Narrative.objects.create(pair=pair, side="original", version=1, text=text)
-        altered = Narrative.objects.create(
-            pair=pair, side="altered", version=1, text=f"{text} {words[0]} {words[1]}"
-        )
-        candidates = Candidate.objects.bulk_create(
-            Candidate(query=query, document=document, prior_relevance=1, origin="prior")
-            for document in documents[n * size : (n + 1) * size]
-        )
-        found.append((pair, altered, candidates))
-    return found
 
 
 def _annotator(pools: list[Any], members: list[Any]) -> dict[str, Any]:
     """Somebody who still has most of a pool to judge."""
-    pair, narrative, candidates = pools[-1]
+    pair, _original, narrative, candidates = pools[-1]
     fourth = pair.assignments.get(seat=4).member
     return {
         "annotator": fourth.user_id,

@@ -35,17 +35,27 @@ import json
 import os
 import random
 import re
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable
 from http.client import HTTPConnection
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
-from benchmarks.serving import memory, new_database, quantiles, running_server, worked
+from benchmarks.serving import (
+    memory,
+    new_database,
+    quantiles,
+    run_step,
+    running_server,
+    set_up,
+    worked,
+)
+
+if TYPE_CHECKING:
+    from annotate.models import Judgment, Membership
+    from benchmarks.world import Pool
 
 QUERIES, POOL, PEOPLE, WORDS = 50, 100, 10, 400
 # How many of each kind people differ on; judgments are what is left of 10,000.
@@ -210,236 +220,58 @@ def _settling(lead: Lead, rounds: int, server: int) -> dict[str, Any]:
 
 
 def _step(step: str, options: argparse.Namespace, env: dict[str, str]) -> Any:
-    command = [sys.executable, "-m", "benchmarks.queue", "--step", step]
-    command += ["--rounds", str(options.rounds), "--share", str(options.share)]
-    done = subprocess.run(command, env=env, check=True, stdout=subprocess.PIPE)
-    return json.loads(done.stdout)
-
-
-def _django() -> None:
-    import django
-
-    django.setup()
+    rounds, share = ("--rounds", options.rounds), ("--share", options.share)
+    return run_step("benchmarks.queue", step, *rounds, *share, env=env)
 
 
 def _fill(options: argparse.Namespace) -> dict[str, Any]:
     """Make the project; return its lead's session, and how many rows there are of what."""
-    _django()
-    from datetime import UTC, datetime, timedelta
+    set_up(migrate=True)
+    from django.db import transaction
 
-    from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
-    from django.contrib.sessions.backends.db import SessionStore
-    from django.core.management import call_command
-    from django.db import connection, transaction
-
-    from annotate.models import (
-        Assignment,
-        Candidate,
-        Condition,
-        Document,
-        DocumentText,
-        Grade,
-        InstructionPair,
-        Judgment,
-        Membership,
-        Narrative,
-        Project,
-        Query,
-        User,
-        Verdict,
-    )
-    from audit.models import Check, Rating, Review, Sample, SampleItem
-    from audit.reviews.criteria import FOLLOWTABLE
+    from annotate.models import Judgment, Membership, Verdict
     from audit.settling.queue import Wanted, page
+    from benchmarks import world
 
-    call_command("migrate", verbosity=0)
     rng = random.Random(7)
-    words = ["".join(rng.choices("etaoinshrdlu", k=rng.randint(2, 9))) for _ in range(5_000)]
+    words = world.vocabulary(rng, 5_000)
     n_queries = max(1, round(QUERIES * options.share))
-    n_documents = n_queries * POOL
     n_verdicts, n_reviews, n_checks = (
         max(1, round(many * options.share)) for many in (VERDICTS, REVIEWS, CHECKS)
     )
     n_reviews = min(n_reviews, n_queries)
     with transaction.atomic():
-        project = Project.objects.create(slug="bench", name="Bench", overlap_judge=PEOPLE)
-        Grade.objects.bulk_create(
-            Grade(project=project, value=value, name=name)
-            for value, name in enumerate(("Not relevant", "Relevant", "Highly relevant"))
-        )
-        user = User.objects.create(username="carla")
-        user.set_unusable_password()
-        user.save()
+        project = world.add_project("bench", "Bench", overlap=PEOPLE)
+        user = world.add_user("carla")
         lead = Membership.objects.create(project=project, user=user, name="carla", role="lead")
         people = [
-            Membership.objects.create(
-                project=project, user=User.objects.create(username=name), name=name
-            )
+            Membership.objects.create(project=project, user=world.add_user(name), name=name)
             for name in (f"judge{number}" for number in range(PEOPLE))
         ]
-        documents = Document.objects.bulk_create(
-            [
-                Document(
-                    project=project, doc_id=f"D{n}", title=" ".join(words[n % 99 : n % 99 + 6])
-                )
-                for n in range(n_documents)
-            ],
-            batch_size=1000,
+        pools = world.add_pools(
+            project,
+            pools=n_queries,
+            size=POOL,
+            words=words,
+            rng=rng,
+            text=lambda: " ".join(rng.choices(words, k=WORDS)),
+            prior=lambda number: number % 2,
         )
-        DocumentText.objects.bulk_create(
-            (
-                DocumentText(document=one, text=" ".join(rng.choices(words, k=WORDS)))
-                for one in documents
-            ),
-            batch_size=1000,
-        )
-        queries = Query.objects.bulk_create(
-            Query(project=project, query_id=str(300 + n), title=" ".join(words[n : n + 3]))
-            for n in range(n_queries)
-        )
-        pairs = InstructionPair.objects.bulk_create(
-            InstructionPair(project=project, query=query, pair_id=query.query_id)
-            for query in queries
-        )
-        candidates = Candidate.objects.bulk_create(
-            [
-                Candidate(
-                    query=queries[n // POOL],
-                    document=document,
-                    prior_relevance=n % 2,
-                    origin="prior",
-                )
-                for n, document in enumerate(documents)
-            ],
-            batch_size=1000,
-        )
-        narratives: dict[tuple[int, str], Narrative] = {}
-        for n, pair in enumerate(pairs):
-            for side in ("original", "altered"):
-                narratives[n, side] = Narrative.objects.create(
-                    pair=pair, side=side, version=1, text=" ".join(rng.choices(words, k=60))
-                )
-        Assignment.objects.bulk_create(
-            Assignment(
-                pair=pair,
-                task="judge",
-                seat=seat,
-                member=person,
-                touched_at=datetime(2026, 1, 1, tzinfo=UTC),
-                done_at=datetime(2026, 1, 2, tzinfo=UTC),
-            )
-            for pair in pairs
-            for seat, person in enumerate(people, start=1)
-        )
-        agreeing = n_verdicts + n_reviews + n_checks
-        at = datetime(2026, 1, 1, tzinfo=UTC)
-        judgments: list[Judgment] = []
-        under = [
-            (narratives[n // POOL, side], candidate)
-            for side in ("original", "altered")
-            for n, candidate in enumerate(candidates)
-        ]
-        for place, (narrative, candidate) in enumerate(under):
-            alike = place < agreeing
-            grades = [1] * PEOPLE if alike else [rng.randrange(3) for _ in people]
-            if not alike and len(set(grades)) == 1:
-                grades[0] = (grades[0] + 1) % 3
-            for person, grade in zip(people, grades, strict=True):
-                at += timedelta(seconds=1)
-                judgments.append(
-                    Judgment(
-                        narrative=narrative,
-                        candidate=candidate,
-                        annotator=person,
-                        relevance=grade,
-                        at=at,
-                        active_ms=4_000,
-                        note="A word on why." if grade == 2 else "",
-                    )
-                )
-        # As they come in: of one document, the judgments of several people lie far apart.
-        rng.shuffle(judgments)
+        judgments = _judgments(pools, people, n_verdicts + n_reviews + n_checks, rng)
         Judgment.objects.bulk_create(judgments, batch_size=2000)
-        conditions = {
-            n: Condition.objects.bulk_create(
-                Condition(narrative=narratives[n, "altered"], number=number, text=f"Is {word}.")
-                for number, word in enumerate(words[n : n + 2], start=1)
-            )
-            for n in range(n_queries)
-        }
-        of_two = Judgment.objects.filter(
-            narrative__side="altered", annotator__in=people[:2]
-        ).values_list("pk", "candidate", "annotator")
-        number_of = {query.pk: n for n, query in enumerate(queries)}
-        of_candidate = {one.pk: number_of[one.query_id] for one in candidates}
-        apart = {candidate.pk for candidate in candidates[:n_verdicts]}
-        Verdict.objects.bulk_create(
-            [
-                Verdict(
-                    judgment_id=judgment,
-                    condition=condition,
-                    answer="not_met"
-                    if condition.number == 1 and candidate in apart and who == people[0].pk
-                    else "met",
-                )
-                for judgment, candidate, who in of_two
-                for condition in conditions[of_candidate[candidate]]
-            ],
-            batch_size=2000,
-        )
-        for n in range(n_reviews):
-            for person, level in ((people[2], "poor"), (people[3], "excellent")):
-                review = Review.objects.create(
-                    narrative=narratives[n, "altered"],
-                    auditor=person,
-                    rubric=FOLLOWTABLE.name,
-                    submitted_at=at,
-                )
-                Rating.objects.bulk_create(
-                    Rating(
-                        review=review,
-                        criterion=criterion.key,
-                        level=level if place == 0 else "excellent",
-                        place=2 if place == 0 and level == "poor" else 0,
-                        rejects=place == 0 and level == "poor",
-                        words="Weak." if place == 0 and level == "poor" else "",
-                    )
-                    for place, criterion in enumerate(FOLLOWTABLE.criteria)
-                )
-        sample = Sample.objects.create(
-            project=project, name="Checks", source="prior", seed=1, size=1, created_by=lead
-        )
-        items = SampleItem.objects.bulk_create(
-            SampleItem(
-                sample=sample,
-                narrative=narratives[n // POOL, "altered"],
-                candidate=candidate,
-                claimed=1,
-            )
-            for n, candidate in enumerate(candidates[: 4 * n_checks])
-        )
-        Check.objects.bulk_create(
-            Check(item=item, checker=people[place], place=place, relevance=place % 2)
-            if n < n_checks
-            else Check(item=item, checker=people[place], place=place, relevance=1)
-            for n, item in enumerate(items)
-            for place in (1, 2)
-        )
-        session = SessionStore()
-        session[SESSION_KEY] = str(user.pk)
-        session[BACKEND_SESSION_KEY] = "django.contrib.auth.backends.ModelBackend"
-        session[HASH_SESSION_KEY] = user.get_session_auth_hash()
-        session.save()
-    with connection.cursor() as cursor:
-        cursor.execute("ANALYZE")
-    made = len(under)
+        _add_verdicts(pools, people, words, n_verdicts)
+        _add_reviews(pools[:n_reviews], people)
+        _add_checks(pools, people, lead, n_checks)
+        session = world.sign_in(user)
+    world.analyze()
+    made = 2 * n_queries * POOL
     deep = page(lead, Wanted(), size=max(1, made - 200)).after
     return {
-        "session": session.session_key,
+        "session": session,
         "people": [one.pk for one in people],
         "deep": str(deep).replace("+", "%2B"),
         "rows": {
-            "candidates": len(candidates),
+            "candidates": n_queries * POOL,
             "judgments": len(judgments),
             "people": len(people),
             "verdicts": Verdict.objects.count(),
@@ -448,9 +280,144 @@ def _fill(options: argparse.Namespace) -> dict[str, Any]:
     }
 
 
+def _judgments(
+    pools: list[Pool], people: list[Membership], agreeing: int, rng: random.Random
+) -> list[Judgment]:
+    """Everybody's judgments under both narratives: of `agreeing` documents all say the same."""
+    from datetime import UTC, datetime, timedelta
+
+    from annotate.models import Assignment, Judgment
+
+    at = datetime(2026, 1, 1, tzinfo=UTC)
+
+    Assignment.objects.bulk_create(
+        Assignment(
+            pair=pool.pair,
+            task="judge",
+            seat=seat,
+            member=person,
+            touched_at=at,
+            done_at=at + timedelta(days=1),
+        )
+        for pool in pools
+        for seat, person in enumerate(people, start=1)
+    )
+    judgments: list[Judgment] = []
+    under = [(pool.original, one) for pool in pools for one in pool.candidates]
+    under += [(pool.altered, one) for pool in pools for one in pool.candidates]
+    for place, (narrative, candidate) in enumerate(under):
+        alike = place < agreeing
+        grades = [1] * PEOPLE if alike else [rng.randrange(3) for _ in people]
+        if not alike and len(set(grades)) == 1:
+            grades[0] = (grades[0] + 1) % 3
+        for person, grade in zip(people, grades, strict=True):
+            at += timedelta(seconds=1)
+            judgments.append(
+                Judgment(
+                    narrative=narrative,
+                    candidate=candidate,
+                    annotator=person,
+                    relevance=grade,
+                    at=at,
+                    active_ms=4_000,
+                    note="A word on why." if grade == 2 else "",
+                )
+            )
+    # As they come in: of one document, the judgments of several people lie far apart.
+    rng.shuffle(judgments)
+    return judgments
+
+
+def _add_verdicts(
+    pools: list[Pool], people: list[Membership], words: list[str], differing: int
+) -> None:
+    """Two conditions under each altered narrative, answered by two people for each document."""
+    from annotate.models import Condition, Judgment, Verdict
+
+    conditions = {
+        pool.altered.pk: Condition.objects.bulk_create(
+            Condition(narrative=pool.altered, number=number, text=f"Is {word}.")
+            for number, word in enumerate(words[n : n + 2], start=1)
+        )
+        for n, pool in enumerate(pools)
+    }
+    apart = {one.pk for one in [one for pool in pools for one in pool.candidates][:differing]}
+    of_two = Judgment.objects.filter(
+        narrative__side="altered", annotator__in=people[:2]
+    ).values_list("pk", "candidate", "annotator", "narrative")
+    Verdict.objects.bulk_create(
+        [
+            Verdict(
+                judgment_id=judgment,
+                condition=condition,
+                answer="not_met"
+                if condition.number == 1 and candidate in apart and who == people[0].pk
+                else "met",
+            )
+            for judgment, candidate, who, narrative in of_two
+            for condition in conditions[narrative]
+        ],
+        batch_size=2000,
+    )
+
+
+def _add_reviews(pools: list[Pool], people: list[Membership]) -> None:
+    """Two reviews of each altered narrative, of which one rejects it."""
+    from datetime import UTC, datetime
+
+    from audit.models import Rating, Review
+    from audit.reviews.criteria import FOLLOWTABLE
+
+    for pool in pools:
+        for person, level in ((people[2], "poor"), (people[3], "excellent")):
+            review = Review.objects.create(
+                narrative=pool.altered,
+                auditor=person,
+                rubric=FOLLOWTABLE.name,
+                submitted_at=datetime(2026, 1, 1, tzinfo=UTC),
+            )
+            Rating.objects.bulk_create(
+                Rating(
+                    review=review,
+                    criterion=criterion.key,
+                    level=level if place == 0 else "excellent",
+                    place=2 if place == 0 and level == "poor" else 0,
+                    rejects=place == 0 and level == "poor",
+                    words="Weak." if place == 0 and level == "poor" else "",
+                )
+                for place, criterion in enumerate(FOLLOWTABLE.criteria)
+            )
+
+
+def _add_checks(
+    pools: list[Pool], people: list[Membership], lead: Membership, differing: int
+) -> None:
+    """Claimed labels that two people checked, of which the first `differing` differ."""
+    from audit.models import Check, Sample, SampleItem
+
+    sample = Sample.objects.create(
+        project=lead.project, name="Checks", source="prior", seed=1, size=1, created_by=lead
+    )
+    labels = [(pool.altered, one) for pool in pools for one in pool.candidates][: 4 * differing]
+    items = SampleItem.objects.bulk_create(
+        SampleItem(sample=sample, narrative=narrative, candidate=candidate, claimed=1)
+        for narrative, candidate in labels
+    )
+    Check.objects.bulk_create(
+        Check(
+            item=item,
+            checker=people[place],
+            place=place,
+            relevance=place % 2 if n < differing else 1,
+        )
+        for n, item in enumerate(items)
+        for place in (1, 2)
+    )
+
+
 def _grouping(options: argparse.Namespace) -> dict[str, Any]:
     """Group all judgments with the bare driver, and count those that differ."""
-    _django()
+    set_up()
     from django.db import connection
 
     connection.ensure_connection()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import socket
 import subprocess
@@ -29,6 +30,37 @@ def new_database(name: str) -> Iterator[dict[str, str]]:
     durable = dict.fromkeys(("fsync", "synchronous_commit", "full_page_writes"), "on")
     with postgres(**durable, autovacuum="on") as url:
         yield {"DATABASE_URL": url}
+
+
+@contextlib.contextmanager
+def bare_database(name: str) -> Iterator[dict[str, str]]:
+    """Yield the variables that lead to a new database set for speed, as tests have it."""
+    if name == "sqlite":
+        yield {"DATABASE_URL": ""}
+        return
+    from tests.services.postgres import postgres
+
+    with postgres() as url:
+        # The server makes only its own database; ours is made beside it.
+        yield {"DATABASE_URL": url.rpartition("/")[0] + "/postgres"}
+
+
+def set_up(*, migrate: bool = False) -> None:
+    """Load Django's settings and models; `migrate`: and make the tables."""
+    import django
+
+    django.setup()
+    if migrate:
+        from django.core.management import call_command
+
+        call_command("migrate", verbosity=0)
+
+
+def run_step(module: str, *arguments: object, env: dict[str, str]) -> Any:
+    """Run one step of a benchmark in a process of its own, and return what it printed as JSON."""
+    command = [sys.executable, "-m", module, "--step", *map(str, arguments)]
+    done = subprocess.run(command, env=env, check=True, stdout=subprocess.PIPE)
+    return json.loads(done.stdout)
 
 
 @contextlib.contextmanager

@@ -24,7 +24,7 @@ from audit.checks.claims import Asked
 from audit.reports import actions as reports_actions
 from audit.reviews import actions as audit
 from audit.reviews.criteria import MULTICONIR
-from audit.settling import adjudication, reveals
+from audit.settling import adjudication, batches, reveals
 from audit.settling import many as settling_many
 from audit.settling.disagreement_queries import Wanted
 from base.errors import Refused
@@ -182,7 +182,7 @@ def test_everything_that_a_lead_does_is_in_the_audit_log_once(story):
         )
     )
     story.does("condition.unsettled", times=2)(
-        lambda: adjudication.withdraw_condition_adjudication(adjudication=settled, by=carla)
+        lambda: adjudication.withdraw_adjudication(adjudication=settled, by=carla)
     )
     verdict = Verdict.objects.get(judgment=said)
     story.does("condition.settled")(
@@ -194,7 +194,7 @@ def test_everything_that_a_lead_does_is_in_the_audit_log_once(story):
         lambda: settling_many.settle_many(wanted=Wanted(), how=how, token=token, by=carla, **why)
     )
     story.does("judgments.unsettled", times=2)(
-        lambda: adjudication.withdraw_batch(batch=batch, by=carla)
+        lambda: batches.withdraw_batch(batch=batch, by=carla)
     )
 
     # Looking again.

@@ -61,11 +61,11 @@ BEGIN_AT_SEEN_ROWS = {
     "annotate/pairs/access.py": "at a pair",
     "annotate/judgments/judgment_chain.py": "at judgments",
     "annotate/collection/text_versions.py": "at a candidate that a person was shown",
-    "audit/reviews/intake.py": "at what a load has written",
+    "audit/reviews/intake/reviews.py": "at what a load has written",
     "exporters/exports/claimed.py": "at judgments of machines",
 }
 # What loads a file, and what makes tables.
-LOADS = re.compile(r"annotate/(?:collection/intake/|pairs/intake/|judgments/intake)|/migrations/")
+LOADS = re.compile(r"annotate/(?:collection/intake/|pairs/intake/|judgments/intake/)|/migrations/")
 READS = re.compile(r"\b(?:FROM|JOIN) annotate_(?:query|document|candidate)\b")
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from datetime import datetime
-from uuid import UUID, uuid4
+from typing import Any, TypeVar
 
 from django.db import transaction
 from django.db.models import QuerySet
@@ -19,11 +18,15 @@ from annotate.judgments import adjudication_chain
 from annotate.judgments.models import Adjudication, ConditionAdjudication, Judgment, Verdict
 from annotate.pairs.models import Condition, InstructionPair, Narrative
 from annotate.projects import access as assignments
-from annotate.projects.audit_log import many, record
+from annotate.projects.audit_log import record
 from annotate.projects.models import Membership
 from base.errors import Refused, Stale
 
 MAX_REASON = 10_000
+
+# A decision on a document, or on one condition of it.
+Decision = Adjudication | ConditionAdjudication
+Settled = TypeVar("Settled", Adjudication, ConditionAdjudication)
 
 
 def adjudicate(
@@ -43,34 +46,8 @@ def adjudicate(
     `Adjudication.Cause`), nothing to settle, settled already. Stale: the narrative has a newer
     version.
     """
-    now = now or timezone.now()
-    reason = checked_reason(reason, cause)
-    with transaction.atomic():
-        _lock(narrative, by)
-        read = text_versions.read_now(candidate.document_id)
-        check_grade(by, relevance)
-        standing = (
-            Adjudication.objects.current()
-            .select_related("by")
-            .filter(narrative=narrative, candidate=candidate)
-            .first()
-        )
-        if standing is not None:
-            return _same(standing, relevance, reason, cause, by)
-        _check_disagreement(narrative, candidate)
-        made = Adjudication.objects.create(
-            narrative=narrative,
-            candidate=candidate,
-            relevance=relevance,
-            reason=reason,
-            cause=cause,
-            by=by,
-            at=now,
-            **read,
-        )
-        adjudication_chain.follow(by.project_id, new={made.pk}, narrative=narrative, texts=True)
-        _record("judgment.settled", made, narrative, candidate, by, now)
-    return made
+    made = Adjudication(narrative=narrative, candidate=candidate, relevance=relevance)
+    return _settle(made, narrative, reason=reason, cause=cause, by=by, now=now)
 
 
 def adopt(
@@ -122,51 +99,10 @@ def settle_condition(
     Verdicts stay as they are. Refused or Stale as `adjudicate`; also refused an answer that is none
     (`Verdict.Answer`).
     """
-    now = now or timezone.now()
-    reason = checked_reason(reason, cause)
     if answer not in Verdict.Answer.values:
         raise Refused(_("Choose one: met, not met, or can't tell."))
-    with transaction.atomic():
-        _lock(condition.narrative, by)
-        read = text_versions.read_now(candidate.document_id)
-        standing = (
-            ConditionAdjudication.objects.current()
-            .select_related("by")
-            .filter(condition=condition, candidate=candidate)
-            .first()
-        )
-        if standing is not None:
-            before = (standing.answer, standing.reason, standing.cause, standing.by_id)
-            if before == (answer, reason, cause, by.pk):
-                return standing
-            raise Refused(
-                _("%(by)s has settled this as “%(answer)s”. Withdraw that decision first.")
-                % {"by": standing.by, "answer": standing.get_answer_display()}
-            )
-        given = Verdict.objects.filter(
-            condition=condition,
-            judgment__candidate=candidate,
-            judgment__superseded_at=None,
-            judgment__text_replaced_at=None,
-            judgment__annotator__is_machine=False,
-        )
-        if len(set(given.values_list("answer", flat=True))) < 2:
-            raise Refused(_("Nobody disagrees about this condition, so nothing is to be settled."))
-        made = ConditionAdjudication.objects.create(
-            condition=condition,
-            candidate=candidate,
-            answer=answer,
-            reason=reason,
-            cause=cause,
-            by=by,
-            at=now,
-            **read,
-        )
-        adjudication_chain.follow_conditions(
-            by.project_id, new={made.pk}, condition=condition, texts=True
-        )
-        _record("condition.settled", made, condition.narrative, candidate, by, now)
-    return made
+    made = ConditionAdjudication(condition=condition, candidate=candidate, answer=answer)
+    return _settle(made, condition.narrative, reason=reason, cause=cause, by=by, now=now)
 
 
 def adopt_verdict(
@@ -203,133 +139,88 @@ def adopt_verdict(
     )
 
 
-def withdraw_condition_adjudication(
-    *, adjudication: ConditionAdjudication, by: Membership, now: datetime | None = None
-) -> ConditionAdjudication:
-    """Take a settling decision on a condition back. Twice changes nothing."""
-    now = now or timezone.now()
-    with transaction.atomic():
-        _led_pair(adjudication.condition.narrative, by)
-        standing = ConditionAdjudication.objects.select_for_update().get(pk=adjudication.pk)
-        if standing.withdrawn_at is None:
-            standing.withdrawn_at, standing.withdrawn_by = now, by
-            standing.save(update_fields=["withdrawn_at", "withdrawn_by"])
-            narrative = adjudication.condition.narrative
-            adjudication_chain.follow_conditions(
-                by.project_id,
-                ended={standing.pk},
-                condition=adjudication.condition_id,
-                texts=True,
-            )
-            _record("condition.unsettled", standing, narrative, standing.candidate, by, now)
-    return standing
-
-
 def withdraw_adjudication(
-    *, adjudication: Adjudication, by: Membership, now: datetime | None = None
-) -> Adjudication:
-    """Take a settling decision back: the candidate is disputed again. Twice changes nothing."""
+    *, adjudication: Settled, by: Membership, now: datetime | None = None
+) -> Settled:
+    """Take a settling decision back: people differ there again. Twice changes nothing."""
     now = now or timezone.now()
+    narrative = _narrative_of(adjudication)
     with transaction.atomic():
-        _led_pair(adjudication.narrative, by)
-        standing = Adjudication.objects.select_for_update().get(pk=adjudication.pk)
+        _led_pair(narrative, by)
+        model = type(adjudication)
+        standing = model._default_manager.select_for_update().get(pk=adjudication.pk)
         if standing.withdrawn_at is None:
             standing.withdrawn_at, standing.withdrawn_by = now, by
             standing.save(update_fields=["withdrawn_at", "withdrawn_by"])
-            narrative = adjudication.narrative
-            adjudication_chain.follow(
-                by.project_id, ended={standing.pk}, narrative=narrative, texts=True
-            )
-            _record("judgment.unsettled", standing, narrative, standing.candidate, by, now)
+            _link(by.project_id, standing, ended=True)
+            _record("unsettled", standing, narrative, by, now)
     return standing
 
 
-def hold_pairs(by: Membership) -> None:
-    """Keep other leads and rewriters out of every pair of the project of `by`, for this
-    transaction. Refused: who does not lead.
-    """
-    _refuse_unless_led(by, by.project_id)
-    held = InstructionPair.objects.select_for_update().filter(project=by.project_id)
-    list(held.order_by("pk").values_list("pk", flat=True))
-
-
-def settle_together(
+def _settle(
+    made: Settled,
+    narrative: Narrative,
     *,
-    decisions: Collection[tuple[int, int, int]],
-    cause: str,
     reason: str,
+    cause: str,
     by: Membership,
-    now: datetime | None = None,
-) -> UUID:
-    """Settle many candidates with one reason, and return their batch.
-
-    `decisions`: keys of narrative and candidate, and the relevance. Who calls has held the pairs
-    and the texts (`texts.hold_of`), and looked that each is open. Refused: who does not lead, no
-    reason, no cause, nothing to settle, a grade the project does not have.
-    """
-    now = now or timezone.now()
-    reason = checked_reason(reason, cause)
-    batch = uuid4()
+    now: datetime | None,
+) -> Settled:
+    """Keep a decision, unless one stands or nobody differs."""
+    made.reason, made.cause, made.by = checked_reason(reason, cause), cause, by
+    made.at = now or timezone.now()
     with transaction.atomic():
-        hold_pairs(by)
-        if not decisions:
-            raise Refused(_("There is nothing here to settle."))
-        for relevance in sorted({relevance for _narrative, _candidate, relevance in decisions}):
-            check_grade(by, relevance)
-        read = text_versions.read_now_of(
-            candidate for _narrative, candidate, _relevance in decisions
-        )
-        made = Adjudication.objects.bulk_create(
-            (
-                Adjudication(
-                    narrative_id=narrative,
-                    candidate_id=candidate,
-                    relevance=relevance,
-                    reason=reason,
-                    cause=cause,
-                    by=by,
-                    at=now,
-                    batch=batch,
-                    text_version=read[candidate],
-                )
-                for narrative, candidate, relevance in decisions
-            ),
-            batch_size=1_000,
-        )
-        adjudication_chain.follow(by.project_id, new={one.pk for one in made}, texts=True)
-        about = many(len(decisions), batch)
-        record(project=by.project, what="judgments.settled", about=about, by=by, now=now)
-    return batch
+        _lock(narrative, by)
+        made.text_version = text_versions.read_now(made.candidate.document_id)["text_version"]
+        if isinstance(made, Adjudication):
+            check_grade(by, made.relevance)
+        standing = _standing(made)
+        if standing is not None:
+            return _same(standing, made)
+        _check_disagreement(made)
+        made.save(force_insert=True)
+        _link(by.project_id, made)
+        _record("settled", made, narrative, by, made.at)
+    return made
 
 
-def withdraw_batch(*, batch: UUID, by: Membership, now: datetime | None = None) -> int:
-    """Take back what was settled together and still stands, and return how much that was. Twice
-    changes nothing. Refused: who does not lead.
-    """
-    now = now or timezone.now()
-    with transaction.atomic():
-        hold_pairs(by)
-        standing = Adjudication.objects.current().filter(batch=batch, by__project=by.project_id)
-        keys = set(standing.values_list("pk", flat=True))
-        count = standing.update(withdrawn_at=now, withdrawn_by=by)
-        if count:
-            adjudication_chain.follow(by.project_id, ended=keys, texts=True)
-            about = many(count, batch)
-            record(project=by.project, what="judgments.unsettled", about=about, by=by, now=now)
-    return count
+def _narrative_of(row: Decision) -> Narrative:
+    return row.narrative if isinstance(row, Adjudication) else row.condition.narrative
+
+
+def _question(row: Decision) -> dict[str, Any]:
+    """What was decided on a candidate: the columns that say so."""
+    if isinstance(row, Adjudication):
+        return {"narrative": row.narrative_id}
+    return {"condition": row.condition_id}
+
+
+def _standing(made: Settled) -> Settled | None:
+    """Return the decision on the same that stands."""
+    found = type(made)._default_manager.filter(
+        **_question(made), candidate=made.candidate_id, withdrawn_at=None, text_replaced_at=None
+    )
+    return found.select_related("by").first()
+
+
+def _link(project: int, row: Decision, *, ended: bool = False) -> None:
+    """Put a decision, or that it ended, into its chain."""
+    keys = {"ended" if ended else "new": {row.pk}}
+    follow = (
+        adjudication_chain.follow_conditions
+        if isinstance(row, ConditionAdjudication)
+        else adjudication_chain.follow
+    )
+    follow(project, **keys, **_question(row), texts=True)
 
 
 def _record(
-    what: str,
-    about: Adjudication | ConditionAdjudication,
-    narrative: Narrative,
-    candidate: Candidate,
-    by: Membership,
-    now: datetime,
+    what: str, about: Decision, narrative: Narrative, by: Membership, now: datetime
 ) -> None:
     """Keep in the audit log of what a decision was, and not how it was decided."""
-    named = f"{narrative.pair} · {narrative} · {candidate.document}"
-    record(project=by.project, what=what, about=about, named=named, by=by, now=now)
+    kind = "judgment" if isinstance(about, Adjudication) else "condition"
+    named = f"{narrative.pair} · {narrative} · {about.candidate.document}"
+    record(project=by.project, what=f"{kind}.{what}", about=about, named=named, by=by, now=now)
 
 
 def checked_reason(reason: str, cause: str) -> str:
@@ -378,35 +269,46 @@ def _lock(narrative: Narrative, by: Membership) -> None:
 
 def _led_pair(narrative: Narrative, by: Membership) -> InstructionPair:
     pair = InstructionPair.objects.select_for_update().get(pk=narrative.pair_id)
-    _refuse_unless_led(by, pair.project_id)
+    refuse_unless_led(by, pair.project_id)
     return pair
 
 
-def _refuse_unless_led(by: Membership, project: int) -> None:
+def refuse_unless_led(by: Membership, project: int) -> None:
+    """Refuse who does not lead this project, and any project that is archived."""
     if not by.leads or by.project_id != project:
         raise Refused(_("Only leads of this project can settle what its judges differ on."))
     assignments.refuse_if_archived(by.project)
 
 
-def _check_disagreement(narrative: Narrative, candidate: Candidate) -> None:
-    said = (
-        Judgment.objects.current()
-        .of_people()
-        .filter(narrative=narrative, candidate=candidate)
-        .values_list("relevance", flat=True)
-    )
-    if len(set(said)) < 2:
-        raise Refused(_("Nobody disagrees about this document, so there is nothing to settle."))
+def _check_disagreement(made: Decision) -> None:
+    """Refuse what nobody differs on."""
+    judgments = Judgment.objects.current().of_people().filter(candidate=made.candidate_id)
+    if isinstance(made, Adjudication):
+        said: QuerySet[Any, Any] = judgments.filter(narrative=made.narrative_id).values("relevance")
+        agreed = _("Nobody disagrees about this document, so there is nothing to settle.")
+    else:
+        of_condition = judgments.filter(verdicts__condition=made.condition_id)
+        said = of_condition.values("verdicts__answer")
+        agreed = _("Nobody disagrees about this condition, so nothing is to be settled.")
+    if said.order_by().distinct().count() < 2:
+        raise Refused(agreed)
 
 
-def _same(
-    standing: Adjudication, relevance: int, reason: str, cause: str, by: Membership
-) -> Adjudication:
+def _same(standing: Settled, made: Settled) -> Settled:
     """Return the decision that stands, if it is this very one; else say whose it is."""
-    before = (standing.relevance, standing.reason, standing.cause, standing.by_id)
-    if before != (relevance, reason, cause, by.pk):
+    if _content(standing) == _content(made):
+        return standing
+    if isinstance(standing, Adjudication):
         raise Refused(
             _("%(by)s has settled this as %(relevance)s. Withdraw that decision first.")
             % {"by": standing.by, "relevance": standing.relevance}
         )
-    return standing
+    raise Refused(
+        _("%(by)s has settled this as “%(answer)s”. Withdraw that decision first.")
+        % {"by": standing.by, "answer": standing.get_answer_display()}
+    )
+
+
+def _content(row: Decision) -> tuple[int | str, str, str, int]:
+    value = row.relevance if isinstance(row, Adjudication) else row.answer
+    return value, row.reason, row.cause, row.by_id

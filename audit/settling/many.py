@@ -24,7 +24,7 @@ from annotate.collection import text_versions
 from annotate.collection.models import Candidate
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Membership
-from audit.settling import adjudication
+from audit.settling import adjudication, batches
 from audit.settling.disagreement_queries import Kind, Reader, Wanted, source
 from base.errors import Refused, Stale
 
@@ -129,12 +129,12 @@ def settle_many(
     """
     adjudication.checked_reason(reason, cause)
     with transaction.atomic():
-        adjudication.hold_pairs(by)
+        batches.hold_pairs(by)
         outcomes = _unchanged(_outcomes(by, wanted, how), token)
         if text_versions.hold_of(one.candidate for one in outcomes):
             # A load that committed before the locks has replaced texts that were counted.
             _unchanged(_outcomes(by, wanted, how), token)
-        return adjudication.settle_together(
+        return batches.settle_together(
             decisions=[
                 (one.narrative, one.candidate, one.relevance)
                 for one in outcomes

@@ -36,8 +36,10 @@ WITHOUT = {
         "annotate/people/views/accounts.py:invited",
         "audit/reviews/views/reviews.py:decide",
         "audit/settling/views/frame.py:context_of_frame",
-        "audit/settling/views/frame.py:redirect_back",
+        "audit/settling/views/addresses.py:key_sent",
         "audit/settling/views/frame.py:redirect_onward",
+        "audit/settling/views/frame.py:show_or_settle",
+        "audit/settling/views/frame.py:withdraw",
     },
 }
 

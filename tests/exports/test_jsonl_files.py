@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from audit.settling.adjudication import settle_condition, withdraw_condition_adjudication
+from audit.settling.adjudication import settle_condition, withdraw_adjudication
 from formats.jsonl import read_judgments, read_pairs
 from formats.records import ConditionRecord, Evidence, JudgmentRecord, PairRecord, VerdictRecord
 from formats.source import open_source
@@ -222,7 +222,7 @@ def test_what_a_lead_settled_of_a_condition_counts_until_it_is_withdrawn(tides, 
         "reason": "Not since 2011.",
     }
 
-    withdraw_condition_adjudication(adjudication=made, by=tides.carla)
+    withdraw_adjudication(adjudication=made, by=tides.carla)
 
     line = write(tides.project, "jsonl").records("verdicts.jsonl")[0]
     assert (line["met"], line["conditions"][1]["state"]) == (None, "disputed")

@@ -14,7 +14,7 @@ from annotate.models import Adjudication, ConditionAdjudication, Verdict
 from audit.checks import actions as checks
 from audit.models import Check, Decision, Rating, Review
 from audit.reviews import actions as audit
-from audit.settling import adjudication
+from audit.settling import adjudication, batches
 from keeping.verify import verify
 from tests.checks.checking import claimed_scene, draw, say
 from tests.collection.arriving import jsonl, load
@@ -88,7 +88,7 @@ def test_a_condition_that_was_settled_otherwise_is_named(story):
         by=story.carla,
         **WHY,
     )
-    adjudication.withdraw_condition_adjudication(adjudication=made, by=story.carla)
+    adjudication.withdraw_adjudication(adjudication=made, by=story.carla)
     assert faults(story.project) == []
 
     ConditionAdjudication.objects.update(answer=Verdict.Answer.NOT_MET)
@@ -218,13 +218,13 @@ def test_reviews_and_decisions_of_a_file_are_in_the_chain(db, scene):
 
 
 def test_many_settled_together_and_taken_back_are_in_order(story):
-    batch = adjudication.settle_together(
+    batch = batches.settle_together(
         decisions=[(story.narrative.pk, one.pk, 1) for one in story.candidates],
         by=story.carla,
         **WHY,
     )
     assert faults(story.project) == []
-    adjudication.withdraw_batch(batch=batch, by=story.carla)
+    batches.withdraw_batch(batch=batch, by=story.carla)
 
     assert faults(story.project) == []
     assert verify(story.project).rows["adjudication"] == 3

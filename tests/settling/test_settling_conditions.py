@@ -11,7 +11,7 @@ from annotate.models import Condition, ConditionAdjudication, Judgment, Verdict
 from audit.settling.adjudication import (
     adopt_verdict,
     settle_condition,
-    withdraw_condition_adjudication,
+    withdraw_adjudication,
 )
 from base.errors import Refused, Stale
 from tests import factories
@@ -134,8 +134,8 @@ def test_an_answer_that_was_changed_is_not_adopted(answered):
 def test_withdrawing_keeps_who_and_when_and_twice_changes_nothing(answered):
     made = settle(answered)
 
-    first = withdraw_condition_adjudication(adjudication=made, by=answered.carla, now=NOON)
-    again = withdraw_condition_adjudication(adjudication=made, by=answered.carla)
+    first = withdraw_adjudication(adjudication=made, by=answered.carla, now=NOON)
+    again = withdraw_adjudication(adjudication=made, by=answered.carla)
 
     assert (first.withdrawn_by, first.withdrawn_at) == (answered.carla, NOON)
     assert again.withdrawn_at == NOON

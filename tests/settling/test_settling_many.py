@@ -12,7 +12,7 @@ from annotate.guidelines import rejudge_requests
 from annotate.judging import actions as judging
 from annotate.judgments import assignments
 from annotate.models import Adjudication, Assignment
-from audit.settling import adjudication
+from audit.settling import adjudication, batches
 from audit.settling import queue as disagreements
 from audit.settling.many import How, Rule, preview, settle_many
 from audit.settling.queue import Wanted
@@ -224,11 +224,11 @@ def test_one_undo_takes_the_batch_back(scene):
         adjudication=Adjudication.objects.earliest("pk"), by=scene.carla
     )
 
-    assert adjudication.withdraw_batch(batch=batch, by=scene.carla) == 2
+    assert batches.withdraw_batch(batch=batch, by=scene.carla) == 2
 
     assert scene.settled() == {}
     assert disagreements.count(scene.carla, Wanted()) == 4
-    assert adjudication.withdraw_batch(batch=batch, by=scene.carla) == 0
+    assert batches.withdraw_batch(batch=batch, by=scene.carla) == 0
     # And it can be settled anew.
     scene.settle()
 
@@ -237,7 +237,7 @@ def test_a_batch_is_taken_back_alone(scene):
     first = scene.settle(wanted=Wanted(people=(scene.ada.pk, scene.ben.pk)))
     scene.settle()
 
-    adjudication.withdraw_batch(batch=first, by=scene.carla)
+    batches.withdraw_batch(batch=first, by=scene.carla)
 
     assert scene.settled() == {"A": 0, "D": 2}
 
@@ -277,9 +277,9 @@ def test_only_leads_of_the_project_settle_and_take_back(scene, who):
         settle_many(wanted=Wanted(), how=MAJORITY, by=by, token=scene.preview(by=by).token, **WHY)
     if who == "ada":
         with pytest.raises(Refused, match="Only leads"):
-            adjudication.withdraw_batch(batch=batch, by=by)
+            batches.withdraw_batch(batch=batch, by=by)
     else:
-        assert adjudication.withdraw_batch(batch=batch, by=by) == 0
+        assert batches.withdraw_batch(batch=batch, by=by) == 0
 
     assert scene.settled() == {"A": 0, "B": 1, "D": 2}
 

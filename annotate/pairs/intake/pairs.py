@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import ClassVar
 
 from annotate.collection.intake.arrivals import Arrivals, Intake
@@ -161,54 +162,18 @@ class Pairs(Arrivals):
         )
 
     def _refuse_overwriting(self) -> None:
-        self.intake.refuse_found(
-            """
-            SELECT s.n, s.place, s.pair_id, s.side, s.version, (
-                SELECT MAX(v.version) FROM annotate_narrative v
-                WHERE v.pair_id = o.pair_id AND v.side = o.side
-            ) AS newest
-            FROM stage_narratives s
-            CROSS JOIN annotate_instructionpair p
-            CROSS JOIN annotate_narrative o
-            WHERE p.project_id = %(project)s AND p.pair_id = s.pair_id
-            AND o.pair_id = p.id AND o.side = s.side AND o.version = s.version
-            AND o.text <> s.text
-            """,
-            lambda pair, side, version, newest: (
-                f"version {version} of the {side} narrative of {pair} is already here with other "
-                f"words, and no version is overwritten: give these as version {newest + 1}"
-            ),
-        )
-        self.intake.refuse_found(
-            """
-            SELECT s.n, s.place, s.pair_id, s.side, s.version, (
-                SELECT MAX(v.version) FROM annotate_narrative v
-                WHERE v.pair_id = o.pair_id AND v.side = o.side
-            ) AS newest
-            FROM stage_narratives s
-            CROSS JOIN annotate_instructionpair p
-            CROSS JOIN annotate_narrative o
-            WHERE p.project_id = %(project)s AND p.pair_id = s.pair_id
-            AND o.pair_id = p.id AND o.side = s.side AND o.version = s.version
-            AND o.text = s.text AND (
-                (SELECT COUNT(*) FROM annotate_condition c WHERE c.narrative_id = o.id)
-                <> (SELECT COUNT(*) FROM stage_conditions x WHERE x.pair_id = s.pair_id
-                    AND x.side = s.side AND x.version = s.version)
-                OR EXISTS (
-                    SELECT 1 FROM stage_conditions x WHERE x.pair_id = s.pair_id
-                    AND x.side = s.side AND x.version = s.version AND NOT EXISTS (
-                        SELECT 1 FROM annotate_condition c WHERE c.narrative_id = o.id
-                        AND c.number = x.number AND c.name = x.name AND c.text = x.text
-                    )
-                )
+        """Refuse versions that are here already with other words, conditions or another writer."""
+        for what, differs in (("words", "o.text <> s.text"), ("conditions", _OTHER_CONDITIONS)):
+            self.intake.refuse_found(
+                f"""
+                SELECT s.n, s.place, s.pair_id, s.side, s.version, (
+                    SELECT MAX(v.version) FROM annotate_narrative v
+                    WHERE v.pair_id = o.pair_id AND v.side = o.side
+                ) AS newest
+                {_KNOWN} AND {differs}
+                """,  # noqa: S608 (our own conditions)
+                partial(_overwritten, what),
             )
-            """,
-            lambda pair, side, version, newest: (
-                f"version {version} of the {side} narrative of {pair} is already here with other "
-                f"conditions, and no version is overwritten: give these as version {newest + 1}"
-            ),
-        )
-
         self.intake.refuse_found(
             f"""
             SELECT s.n, s.place, s.pair_id, s.side, s.version, o.origin, o.model
@@ -368,6 +333,30 @@ _KNOWN = """
     WHERE p.project_id = %(project)s AND p.pair_id = s.pair_id
     AND o.pair_id = p.id AND o.side = s.side AND o.version = s.version
 """
+
+
+# Whether the file gives such a narrative, of the same words, other conditions.
+_OTHER_CONDITIONS = """
+    o.text = s.text AND (
+        (SELECT COUNT(*) FROM annotate_condition c WHERE c.narrative_id = o.id)
+        <> (SELECT COUNT(*) FROM stage_conditions x WHERE x.pair_id = s.pair_id
+            AND x.side = s.side AND x.version = s.version)
+        OR EXISTS (
+            SELECT 1 FROM stage_conditions x WHERE x.pair_id = s.pair_id
+            AND x.side = s.side AND x.version = s.version AND NOT EXISTS (
+                SELECT 1 FROM annotate_condition c WHERE c.narrative_id = o.id
+                AND c.number = x.number AND c.name = x.name AND c.text = x.text
+            )
+        )
+    )
+"""
+
+
+def _overwritten(what: str, pair: str, side: str, version: int, newest: int) -> str:
+    return (
+        f"version {version} of the {side} narrative of {pair} is already here with other {what}, "
+        f"and no version is overwritten: give these as version {newest + 1}"
+    )
 
 
 def _named(origin: str, model: str) -> str:

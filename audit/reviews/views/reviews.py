@@ -26,6 +26,7 @@ from annotate.projects.models import Membership
 from audit.reviews import access, actions, rejected, rubrics
 from audit.reviews.criteria import Rubric, Verdict
 from audit.reviews.forms import DecisionForm, RatingForm, ReviewForm, rating_forms
+from audit.reviews.models import Decision
 from audit.reviews.passes import (
     Pass,
     contrasts,
@@ -198,12 +199,14 @@ def decide(
     except Refused as refused:
         form.add_error(refused.field if isinstance(refused, Unfit) else None, str(refused))
         return False
-    messages.success(
-        request,
-        _("%(pair_id)s: %(made)s.")
-        % {"pair_id": narrative.pair.pair_id, "made": made.get_outcome_display().lower()},
-    )
+    messages.success(request, decided_words(made))
     return True
+
+
+def decided_words(made: Decision) -> str:
+    """Say in a sentence what was decided."""
+    about = {"pair_id": made.narrative.pair.pair_id, "made": made.get_outcome_display().lower()}
+    return _("%(pair_id)s: %(made)s.") % about
 
 
 def _how_many(count: int) -> str:

@@ -14,12 +14,8 @@ from annotate.guidelines import rejudge_requests
 from annotate.judgments.models import (
     Adjudication,
     ConditionAdjudication,
-    Flag,
-    Judgment,
-    RejudgeRequest,
-    Verdict,
 )
-from annotate.pairs.models import Narrative
+from annotate.pairs.models import Condition, Narrative
 from annotate.projects import access as annotate_access
 from annotate.projects.models import Membership
 from audit.checks.models import Check
@@ -45,6 +41,7 @@ from audit.settling.models import Reveal
 from audit.settling.names import Naming, naming
 from audit.settling.queue import DisagreementKey, Key, Kind, Wanted, counts, key_of, page
 from audit.settling.reveals import reveal_names
+from audit.settling.said import flags_on, judges_of, rejudge_requests_on
 from base.api.paging import cursor_of, nowhere, paged, size_of
 from base.api.resource import Resource, Scope, done, reads, writes, wrong
 
@@ -54,80 +51,64 @@ from base.api.resource import Resource, Scope, done, reads, writes, wrong
 def judgment_disagreement(disagreement: access.Disagreement) -> dict[str, Any]:
     """What judges said of a document, and how it was settled: a fixed number of queries."""
     member, narrative, candidate = disagreement
-    about = {"narrative": narrative, "candidate": candidate}
     disagreement_key = DisagreementKey(Kind.JUDGMENT, narrative.pk, candidate.pk, 0)
     named = naming(member, disagreement_key)
-    current = list(
-        Judgment.objects.current()
-        .filter(**about)
-        .select_related("annotator")
-        .prefetch_related("verdicts")
-        .order_by("annotator__name")
-    )
-    people = {one.annotator_id: one for one in current if not one.annotator.is_machine}
-    called = named.of({member: one.annotator.name for member, one in people.items()})
-    flags = Flag.objects.current().filter(**about).select_related("annotator").order_by("uuid")
+    judges = judges_of(disagreement, named)
     return {
         **_about(disagreement, disagreement_key, named),
         "said": [
             {
-                "row": people[key],
-                "who": who,
-                "mine": key == member.pk,
+                "row": one,
+                "who": judges.names[one.annotator_id],
+                "mine": one.annotator_id == member.pk,
                 "verdicts": {
-                    str(one.condition_id): one.answer for one in people[key].verdicts.all()
+                    str(verdict.condition_id): verdict.answer for verdict in one.verdicts.all()
                 },
             }
-            for key, who in called.items()
+            for one in judges.people
         ],
-        "machines": [one for one in current if one.annotator.is_machine],
+        "machines": judges.machines,
         "flags": [
             {
-                "who": called.get(one.annotator_id, None if named.hidden else one.annotator.name),
+                "who": judges.names.get(
+                    one.annotator_id, None if named.hidden else one.annotator.name
+                ),
                 "kind": one.kind,
                 "words": one.words,
             }
-            for one in flags
+            for one in flags_on(disagreement)
         ],
-        "decisions": list(
-            Adjudication.objects.filter(**about).select_related("by").order_by("-at", "-pk")
+        "decisions": _decisions(
+            Adjudication.objects.filter(narrative=narrative, candidate=candidate)
         ),
-        "rejudge_requests": _rejudge_requests(disagreement),
+        "rejudge_requests": rejudge_requests_on(disagreement),
     }
 
 
-def verdict_disagreement(disagreement: access.Disagreement, condition: Any) -> dict[str, Any]:
+def verdict_disagreement(disagreement: access.Disagreement, condition: Condition) -> dict[str, Any]:
     """What judges said of one condition, and how it was settled: a fixed number of queries."""
     member, narrative, candidate = disagreement
     disagreement_key = DisagreementKey(Kind.VERDICT, narrative.pk, candidate.pk, condition.pk)
     named = naming(member, disagreement_key)
-    verdicts = Verdict.objects.filter(
-        condition=condition,
-        judgment__candidate=candidate,
-        judgment__superseded_at=None,
-        judgment__text_replaced_at=None,
-        judgment__annotator__is_machine=False,
-    ).select_related("judgment__annotator")
-    people = {one.judgment.annotator_id: one for one in verdicts}
-    called = named.of({key: one.judgment.annotator.name for key, one in people.items()})
+    judges = judges_of(disagreement, named)
     return {
         **_about(disagreement, disagreement_key, named),
         "condition": condition,
         "said": [
             {
-                "row": people[key],
-                "who": who,
-                "mine": key == member.pk,
-                "note": people[key].judgment.note,
+                "row": verdict,
+                "who": judges.names[one.annotator_id],
+                "mine": one.annotator_id == member.pk,
+                "note": one.note,
             }
-            for key, who in called.items()
+            for one in judges.people
+            for verdict in one.verdicts.all()
+            if verdict.condition_id == condition.pk
         ],
-        "decisions": list(
+        "decisions": _decisions(
             ConditionAdjudication.objects.filter(condition=condition, candidate=candidate)
-            .select_related("by")
-            .order_by("-at", "-pk")
         ),
-        "rejudge_requests": _rejudge_requests(disagreement),
+        "rejudge_requests": rejudge_requests_on(disagreement),
     }
 
 
@@ -147,9 +128,7 @@ def review_disagreement(member: Membership, narrative: Narrative) -> dict[str, A
         ),
         "machines": told_machines(passes_of([narrative], machines=True)[narrative.pk]),
         "verdict": verdict_of(passes.values(), member.project.overlap_review).value,
-        "decisions": list(
-            Decision.objects.filter(narrative=narrative).select_related("by").order_by("-at", "-pk")
-        ),
+        "decisions": _decisions(Decision.objects.filter(narrative=narrative)),
     }
 
 
@@ -191,15 +170,9 @@ def _about(
     }
 
 
-def _rejudge_requests(disagreement: access.Disagreement) -> QuerySet[RejudgeRequest]:
-    return (
-        RejudgeRequest.objects.standing()
-        .filter(
-            judgment__narrative=disagreement.narrative, judgment__candidate=disagreement.candidate
-        )
-        .select_related("judgment", "by")
-        .order_by("at", "pk")
-    )
+def _decisions(decisions: QuerySet[Any]) -> QuerySet[Any]:
+    """All decisions on it, withdrawn or not, the newest first."""
+    return decisions.select_related("by").order_by("-at", "-pk")
 
 
 class Disagreements(Resource):

@@ -18,7 +18,7 @@ from annotate.judgments.blindness import not_before_judging
 from annotate.judgments.models import Adjudication, Judgment, Verdict
 from annotate.projects import access as annotate_access
 from annotate.projects.models import Membership
-from audit.settling import access, adjudication, many
+from audit.settling import access, adjudication, batches, many
 from audit.settling.api.disagreements import wanted_by
 from audit.settling.api.shapes import (
     AskedDisagreements,
@@ -181,7 +181,7 @@ class ConditionSettling(Resource):
     def delete(self, request: Request, condition: int, candidate: int) -> Response:
         """Take the decision that stands back: people differ here again."""
         disagreement, found = access.verdict_disagreement(self.person, condition, candidate)
-        adjudication.withdraw_condition_adjudication(
+        adjudication.withdraw_adjudication(
             adjudication=access.condition_adjudication(found, disagreement.candidate),
             by=disagreement.member,
         )
@@ -252,7 +252,7 @@ class Batch(Resource):
         """Take back all of it that still stands."""
         member = annotate_access.lead(self.person, slug)
         _of_batch(member, batch)
-        adjudication.withdraw_batch(batch=batch, by=member)
+        batches.withdraw_batch(batch=batch, by=member)
         return done()
 
 

@@ -7,37 +7,45 @@ project shows them.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
-from typing import Any
+from datetime import datetime
+from typing import Any, ClassVar
 
 from django.contrib import messages
+from django.db.models import QuerySet
+from django.forms import Form
 from django.http import HttpResponse
-from django.shortcuts import redirect
+from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils import timezone
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 
 from annotate.collection.document_text import show
 from annotate.judgments.document_names import name_of
-from annotate.judgments.models import Adjudication, ConditionAdjudication, Flag, Judgment
+from annotate.judgments.models import Adjudication, Judgment
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Membership
-from audit.checks.models import Check, SampleItem
-from audit.reviews.models import Decision
+from audit.checks.models import Check
 from audit.settling import access
 from audit.settling.forms import WantedForm
 from audit.settling.names import naming
-from audit.settling.queue import DisagreementKey, Kind, Wanted, following, is_open, key_of
-from audit.settling.views.queue import asked_in, key_in, list_url, url_of, with_asked
+from audit.settling.queue import DisagreementKey, Wanted, following, is_open, key_of
+from audit.settling.views.addresses import (
+    asked_in,
+    key_in,
+    list_url,
+    reveal_url,
+    url_of,
+    with_asked,
+    withdrawal_url,
+)
+from audit.settling.views.last_decision import last_decision
 from base import keymap
+from base.errors import Refused, Unfit
 from base.page_request import PageRequest
 from base.word_diff import diff
-
-# For how long the pages offer to take a decision back with one key; later its own page does.
-UNDO_OFFERED = timedelta(hours=1)
 
 
 @dataclass
@@ -109,36 +117,12 @@ def context_of_frame(
         ),
         "last": last_decision(member),
         "naming": named,
+        "settle_url": url_of(disagreement_key, asked),
+        "withdraw_url": withdrawal_url(disagreement_key),
         "hidden": named.hidden,
         "reveals": named.reveals,
-        "reveal_url": with_asked(_reveal_url(disagreement_key), asked),
+        "reveal_url": with_asked(reveal_url(disagreement_key), asked),
     }
-
-
-def _reveal_url(disagreement_key: DisagreementKey) -> str:
-    if disagreement_key.kind is Kind.CHECK:
-        return reverse("audit:reveal_checkers", args=[disagreement_key.part])
-    if disagreement_key.kind is Kind.REVIEW:
-        return reverse("audit:reveal_auditors", args=[disagreement_key.narrative])
-    return reverse(
-        "audit:reveal_judges", args=[disagreement_key.narrative, disagreement_key.candidate]
-    )
-
-
-def withdrawal_url(disagreement_key: DisagreementKey) -> str:
-    """Where a decision is taken back."""
-    if disagreement_key.kind is Kind.CHECK:
-        return reverse("audit:check_disagreement_withdrawal", args=[disagreement_key.part])
-    if disagreement_key.kind is Kind.REVIEW:
-        return reverse("audit:review_withdrawal", args=[disagreement_key.narrative])
-    if disagreement_key.kind is Kind.VERDICT:
-        return reverse(
-            "audit:verdict_withdrawal", args=[disagreement_key.part, disagreement_key.candidate]
-        )
-    return reverse(
-        "audit:adjudication_withdrawal",
-        args=[disagreement_key.narrative, disagreement_key.candidate],
-    )
 
 
 def context_of_document(disagreement: access.Disagreement) -> dict[str, Any]:
@@ -195,20 +179,13 @@ def group_answers(
     return list(found.values())
 
 
-def list_flags(
-    about: dict[str, Any], frame: dict[str, Any], names: Mapping[int, str]
-) -> list[dict[str, Any]]:
-    """Standing flags, in no order that gives names away: who only flagged has no letter."""
-    flags = Flag.objects.current().filter(**about).select_related("annotator").order_by("uuid")
-    return [
-        {
-            "flag": one,
-            "who": names.get(
-                one.annotator_id, _("Somebody") if frame["hidden"] else one.annotator.name
-            ),
-        }
-        for one in flags
-    ]
+def list_decisions(decisions: QuerySet[Any]) -> dict[str, Any]:
+    """The decision that stands, and those taken back, newest first."""
+    found = list(decisions.select_related("by", "withdrawn_by").order_by("-at", "-pk"))
+    return {
+        "decision": next((one for one in found if one.withdrawn_at is None), None),
+        "withdrawn": [one for one in found if one.withdrawn_at is not None],
+    }
 
 
 def list_causes(keys: Mapping[str, str]) -> list[dict[str, Any]]:
@@ -219,68 +196,75 @@ def list_causes(keys: Mapping[str, str]) -> list[dict[str, Any]]:
     ]
 
 
-def last_decision(member: Membership) -> dict[str, Any] | None:
-    """What this lead settled last, if that is not long ago: one key takes it back."""
-    recent = {"at__gt": timezone.now() - UNDO_OFFERED}
-    found: list[tuple[datetime, DisagreementKey, str, Any]] = []
-    judged = (
-        Adjudication.objects.current()
-        .filter(by=member, **recent)
-        .select_related("narrative__pair", "candidate__document")
-        .order_by("-at", "-pk")
-        .first()
+class Page(ABC):
+    """The page of one disagreement: what a lead sees there, settles there and takes back there."""
+
+    template: ClassVar[str]
+    form: ClassVar[type[Form]]
+
+    def __init__(
+        self, member: Membership, narrative: Narrative, disagreement_key: DisagreementKey
+    ) -> None:
+        self.member = member
+        self.narrative = narrative
+        self.disagreement_key = disagreement_key
+
+    @abstractmethod
+    def settle(self, given: Mapping[str, Any]) -> str:
+        """Settle it as the valid form says, and return what to tell the lead; else raise
+        Refused.
+        """
+
+    def can_settle(self, context: Mapping[str, Any]) -> bool:
+        """Whether the lead can settle it now, if people differ and nobody has decided."""
+        return not context["stale"]
+
+    def elsewhere(self) -> str:
+        """Return the address of the page that settles it in place of this one, if any does."""
+        return ""
+
+    @abstractmethod
+    def withdraw(self) -> None:
+        """Take the decision that stands back, or raise Refused."""
+
+    @abstractmethod
+    def context(self, request: PageRequest, frame: dict[str, Any]) -> dict[str, Any]:
+        """Return what the template needs beside the frame."""
+
+
+def show_or_settle(request: PageRequest, page: Page) -> HttpResponse:
+    """Show a disagreement, or settle it: then the next one opens."""
+    form = page.form(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            messages.success(request, page.settle(form.cleaned_data))
+        except Refused as refused:
+            form.add_error(refused.field if isinstance(refused, Unfit) else None, str(refused))
+        else:
+            return redirect_onward(request, page.member, page.disagreement_key)
+    if address := page.elsewhere():
+        return redirect(address)
+    frame = context_of_frame(request, page.member, page.narrative, page.disagreement_key)
+    context = {**frame, **page.context(request, frame), "form": form}
+    open_now = context["differs"] and not context["decision"]
+    context["adoptable"] = open_now and page.can_settle(context)
+    return render(
+        request,
+        page.template,
+        context,
+        status=422 if form.errors else 200,
     )
-    if judged is not None:
-        disagreement_key = DisagreementKey(
-            Kind.JUDGMENT, judged.narrative_id, judged.candidate_id, 0
-        )
-        what = f"{judged.candidate.document.doc_id} · {judged.narrative.pair.pair_id}"
-        found.append((judged.at, disagreement_key, what, judged.relevance))
-    answered = (
-        ConditionAdjudication.objects.current()
-        .filter(by=member, **recent)
-        .select_related("condition__narrative__pair", "candidate__document")
-        .order_by("-at", "-pk")
-        .first()
-    )
-    if answered is not None:
-        disagreement_key = DisagreementKey(
-            Kind.VERDICT,
-            answered.condition.narrative_id,
-            answered.candidate_id,
-            answered.condition_id,
-        )
-        what = f"{answered.candidate.document.doc_id} · {answered.condition.narrative.pair.pair_id}"
-        found.append((answered.at, disagreement_key, what, answered.get_answer_display()))
-    decided = (
-        Decision.objects.current()
-        .filter(by=member, **recent)
-        .select_related("narrative__pair")
-        .order_by("-at", "-pk")
-        .first()
-    )
-    if decided is not None:
-        disagreement_key = DisagreementKey(Kind.REVIEW, decided.narrative_id, 0, 0)
-        what = decided.narrative.pair.pair_id
-        found.append((decided.at, disagreement_key, what, decided.get_outcome_display()))
-    checked = (
-        Check.objects.current()
-        .filter(checker=member, place=Check.SETTLES, **recent)
-        .select_related("item__narrative__pair", "item__candidate__document")
-        .order_by("-at", "-pk")
-        .first()
-    )
-    if checked is not None:
-        what = f"{checked.item.candidate.document.doc_id} · {checked.item.narrative.pair.pair_id}"
-        found.append((checked.at, key_of_label(checked.item), what, value_of(checked)))
-    if not found:
-        return None
-    at, disagreement_key, what, outcome = max(found, key=lambda one: one[0])
-    if judged is not None and judged.batch and disagreement_key.kind is Kind.JUDGMENT:
-        # One undo takes back all that was settled with one press.
-        url = reverse("audit:batch_withdrawal", args=[member.project.slug, judged.batch])
-        return {"at": at, "url": url, "what": _("many documents together"), "outcome": ""}
-    return {"at": at, "url": withdrawal_url(disagreement_key), "what": what, "outcome": outcome}
+
+
+def withdraw(request: PageRequest, page: Page) -> HttpResponse:
+    """Take a decision back, and show what people differ on again."""
+    try:
+        page.withdraw()
+    except Refused as refused:
+        messages.error(request, str(refused))
+    else:
+        messages.success(request, _("The decision is withdrawn; people differ here again."))
+    return redirect(url_of(page.disagreement_key, asked_in(request.GET)))
 
 
 def redirect_onward(
@@ -298,24 +282,3 @@ def redirect_onward(
     if onward is not None and onward.disagreement_key != disagreement_key:
         return redirect(url_of(onward.disagreement_key, asked))
     return redirect(list_url(member.project.slug, asked))
-
-
-def redirect_back(
-    request: PageRequest, disagreement_key: DisagreementKey, refused: str = ""
-) -> HttpResponse:
-    """Show what was settled, after its decision was taken back, or could not be."""
-    if refused:
-        messages.error(request, refused)
-    else:
-        messages.success(request, _("The decision is withdrawn; people differ here again."))
-    return redirect(url_of(disagreement_key, asked_in(request.GET)))
-
-
-def key_of_label(item: SampleItem) -> DisagreementKey:
-    """Return the key of the disagreement on a sampled label."""
-    return DisagreementKey(Kind.CHECK, item.narrative_id, item.candidate_id, item.pk)
-
-
-def value_of(check: Check) -> int | str:
-    """What someone said of a label, in a sentence."""
-    return _("not to be judged") if check.relevance is None else check.relevance

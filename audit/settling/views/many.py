@@ -19,11 +19,11 @@ from annotate.judgments.models import Adjudication, Judgment
 from annotate.pairs.models import Assignment
 from annotate.projects import access as annotate_access
 from annotate.projects.models import Membership
-from audit.settling import adjudication, many
+from audit.settling import batches, many
 from audit.settling.disagreement_queries import Reader
 from audit.settling.forms import HowForm, ManyForm, WantedForm
 from audit.settling.queue import DisagreementKey, Kind
-from audit.settling.views.queue import asked_in, list_url, url_of, with_asked
+from audit.settling.views.addresses import asked_in, list_url, url_of, with_asked
 from base.errors import Refused
 from base.page_request import PageRequest
 from base.pagination import key
@@ -132,7 +132,7 @@ def batch_withdrawal(request: PageRequest, slug: str, batch: UUID) -> HttpRespon
     member = annotate_access.lead(request.user, slug)
     _of_batch(member, batch)
     try:
-        back = adjudication.withdraw_batch(batch=batch, by=member)
+        back = batches.withdraw_batch(batch=batch, by=member)
     except Refused as refused:
         messages.error(request, str(refused))
     else:

@@ -10,13 +10,12 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
-from annotate.pairs.models import Condition
 from annotate.projects.models import Membership
 from audit.reviews import access as reviews_access
 from audit.settling import access
-from audit.settling.queue import DisagreementKey, Kind
+from audit.settling.queue import Kind
 from audit.settling.reveals import reveal_names
-from audit.settling.views.queue import asked_in, list_url, url_of
+from audit.settling.views.addresses import asked_in, key_revealed, key_sent, list_url, url_of
 from base.errors import Refused
 from base.page_request import PageRequest
 
@@ -55,20 +54,8 @@ def _reveal(request: PageRequest, member: Membership, **about: Any) -> HttpRespo
         messages.error(request, str(refused))
         return redirect(list_url(member.project.slug, asked_in(request.GET)))
     messages.info(request, _("The names are shown to you. That you looked is kept."))
-    candidate = revealed.candidate_id or 0
-    if revealed.item_id is not None:
-        disagreement_key = DisagreementKey(
-            Kind.CHECK, revealed.narrative_id, candidate, revealed.item_id
-        )
-    elif not candidate:
-        disagreement_key = DisagreementKey(Kind.REVIEW, revealed.narrative_id, 0, 0)
-    else:
-        disagreement_key = DisagreementKey(Kind.JUDGMENT, revealed.narrative_id, candidate, 0)
-        of = Condition.objects.filter(narrative=revealed.narrative_id)
-        asked = request.POST.get("condition", "")
+    disagreement_key = key_revealed(revealed)
+    if disagreement_key.kind is Kind.JUDGMENT:
         # Of a document's judgments, or of one condition of it.
-        if asked.isdecimal() and len(asked) < 19 and (found := of.filter(pk=asked).first()):
-            disagreement_key = DisagreementKey(
-                Kind.VERDICT, revealed.narrative_id, candidate, found.pk
-            )
+        disagreement_key = key_sent(request, disagreement_key.narrative, disagreement_key.candidate)
     return redirect(url_of(disagreement_key, asked_in(request.GET)))

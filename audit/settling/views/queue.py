@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
-from urllib.parse import urlencode
 
 from django.http import HttpResponse
 from django.shortcuts import render
@@ -23,15 +21,14 @@ from audit.settling.forms import WantedForm
 from audit.settling.models import Reveal
 from audit.settling.queue import (
     PAGE_SIZE,
-    DisagreementKey,
     Item,
-    Key,
     Kind,
     Order,
     Wanted,
     counts,
     page,
 )
+from audit.settling.views.addresses import asked_in, key_in, key_revealed, url_of, with_asked
 from base.page_request import PageRequest
 from base.pagination import key
 
@@ -148,65 +145,12 @@ def reveals(request: PageRequest, slug: str) -> HttpResponse:
             "project": member.project,
             "member": member,
             "section": "disagreements",
-            "rows": [{"reveal": one, "url": url_of(_disagreement_key(one))} for one in rows],
+            "rows": [{"reveal": one, "url": url_of(key_revealed(one))} for one in rows],
             "first_url": here if before else "",
             "next_url": f"{here}?before={rows[-1].pk}" if len(listed) > PAGE_SIZE else "",
             "words": _("%(count)s shown") % {"count": len(rows)},
         },
     )
-
-
-# --- addresses ------------------------------------------------------------------------------------
-
-
-def url_of(disagreement_key: DisagreementKey, asked: Mapping[str, str] | None = None) -> str:
-    """Where something that people differ on is settled."""
-    if disagreement_key.kind is Kind.REVIEW:
-        url = reverse("audit:review_disagreement", args=[disagreement_key.narrative])
-    elif disagreement_key.kind is Kind.VERDICT:
-        url = reverse(
-            "audit:verdict_disagreement", args=[disagreement_key.part, disagreement_key.candidate]
-        )
-    elif disagreement_key.kind is Kind.CHECK:
-        url = reverse("audit:check_disagreement", args=[disagreement_key.part])
-    else:
-        url = reverse(
-            "audit:disagreement", args=[disagreement_key.narrative, disagreement_key.candidate]
-        )
-    return with_asked(url, asked or {})
-
-
-def list_url(slug: str, asked: Mapping[str, str]) -> str:
-    """Where the list is, as it was asked for."""
-    return with_asked(reverse("audit:disagreements", args=[slug]), asked)
-
-
-def asked_in(given: Mapping[str, str]) -> dict[str, str]:
-    """The filter in an address, to be carried along."""
-    names = (*WantedForm.base_fields, "one", "other")
-    return {name: given[name] for name in names if given.get(name)}
-
-
-def with_asked(url: str, asked: Mapping[str, str]) -> str:
-    """An address with a filter; what is open in it is left out."""
-    given = {name: value for name, value in asked.items() if value}
-    return f"{url}?{urlencode(given)}" if given else url
-
-
-def key_in(text: str) -> Key | None:
-    """A place in the list from the address; what is none is as if it were not there."""
-    try:
-        return Key.parse(text)
-    except ValueError:
-        return None
-
-
-def _disagreement_key(reveal: Reveal) -> DisagreementKey:
-    candidate = reveal.candidate_id or 0
-    if reveal.item_id is not None:
-        return DisagreementKey(Kind.CHECK, reveal.narrative_id, candidate, reveal.item_id)
-    kind = Kind.JUDGMENT if candidate else Kind.REVIEW
-    return DisagreementKey(kind, reveal.narrative_id, candidate, 0)
 
 
 def _row(item: Item, asked: dict[str, str]) -> dict[str, Any]:

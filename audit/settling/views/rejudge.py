@@ -13,11 +13,18 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from annotate.guidelines import rejudge_requests
-from annotate.judgments.models import Judgment, RejudgeRequest
-from annotate.pairs.models import Condition
+from annotate.judgments.models import Judgment
 from audit.settling import access
-from audit.settling.queue import DisagreementKey, Kind, is_open
-from audit.settling.views.queue import asked_in, key_in, list_url, url_of, with_asked
+from audit.settling.queue import is_open
+from audit.settling.said import rejudge_requests_on
+from audit.settling.views.addresses import (
+    asked_in,
+    key_in,
+    key_sent,
+    list_url,
+    url_of,
+    with_asked,
+)
 from base.errors import Refused
 from base.page_request import PageRequest
 
@@ -27,7 +34,7 @@ def rejudge_request(request: PageRequest, narrative: int, candidate: int) -> Htt
     """Ask for one answer again; then the next disagreement opens."""
     disagreement = access.judgment_disagreement(request.user, narrative, candidate)
     asked = asked_in(request.GET)
-    here = url_of(_disagreement_key(request, narrative, candidate), asked)
+    here = url_of(key_sent(request, narrative, candidate), asked)
     judgment = request.POST.get("judgment", "")
     if not judgment:
         messages.error(request, _("Choose whose answer is to be looked at again."))
@@ -71,7 +78,7 @@ def rejudge_request_withdrawal(
         messages.error(request, str(refused))
     else:
         messages.success(request, _("Taken back: nobody is asked for it any more."))
-    return redirect(url_of(_disagreement_key(request, narrative, candidate), asked_in(request.GET)))
+    return redirect(url_of(key_sent(request, narrative, candidate), asked_in(request.GET)))
 
 
 def sending_back(
@@ -83,16 +90,8 @@ def sending_back(
     """What a disagreement's page has to say of looking again: who was asked and what became of it,
     and whom one can ask. `judgments` are those of people that stand, `names` what they are called.
     """
-    about = {
-        "judgment__narrative": disagreement.narrative,
-        "judgment__candidate": disagreement.candidate,
-    }
     rejudge_requests = list(
-        RejudgeRequest.objects.standing()
-        .filter(**about)
-        .select_related("judgment", "by", "guideline")
-        .defer("guideline__text")
-        .order_by("at", "pk")
+        rejudge_requests_on(disagreement).select_related("guideline").defer("guideline__text")
     )
     answers = {
         one.replaces_id: one
@@ -128,13 +127,3 @@ def sending_back(
         + asked,
         "case_url": f"{guidelines}?edit=1&case={keys[0]}-{keys[1]}",
     }
-
-
-def _disagreement_key(request: PageRequest, narrative: int, candidate: int) -> DisagreementKey:
-    """Which page it was sent from: that of the document, or that of one of its conditions."""
-    condition = request.POST.get("condition", "")
-    if condition.isdecimal() and len(condition) < 19:
-        found = Condition.objects.filter(pk=int(condition), narrative=narrative).first()
-        if found is not None:
-            return DisagreementKey(Kind.VERDICT, narrative, candidate, found.pk)
-    return DisagreementKey(Kind.JUDGMENT, narrative, candidate, 0)

@@ -2,69 +2,78 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from django.http import HttpResponse
-from django.shortcuts import render
 from django.views.decorators.http import require_http_methods, require_POST
 
-from audit.reviews import access as reviews_access
-from audit.reviews import actions
+from annotate.pairs.models import Narrative
+from annotate.projects.models import Membership
+from audit.reviews import access, actions
 from audit.reviews.forms import DecisionForm
 from audit.reviews.models import Decision
 from audit.reviews.passes import contrasts, passes_of, verdict_of
-from audit.reviews.views.reviews import decide
+from audit.reviews.views.reviews import decided_words
 from audit.settling.queue import DisagreementKey, Kind
-from audit.settling.views.frame import (
-    context_of_frame,
-    redirect_back,
-    redirect_onward,
-    withdrawal_url,
-)
-from base.errors import Refused
+from audit.settling.views import frame as pages
 from base.page_request import PageRequest
 
 
 @require_http_methods(["GET", "POST"])
 def review_disagreement(request: PageRequest, narrative: int) -> HttpResponse:
     """Show auditors' reviews side by side where they straddle poor, and decide; then the next."""
-    member, version = reviews_access.review_disagreement(request.user, narrative)
-    disagreement_key = DisagreementKey(Kind.REVIEW, narrative, 0, 0)
-    form = DecisionForm(request.POST or None)
-    if request.method == "POST" and decide(request, member, version, form):
-        return redirect_onward(request, member, disagreement_key)
-    frame = context_of_frame(request, member, version, disagreement_key)
-    passes = passes_of([version])[version.pk]
-    machines = passes_of([version], machines=True)[version.pk]
-    names = frame["naming"].of({one.review.auditor_id: one.review.auditor.name for one in passes})
-    passes.sort(key=lambda one: list(names).index(one.review.auditor_id))
-    return render(
-        request,
-        "settling/review_disagreement.html",
-        {
-            **frame,
-            "passes": passes,
-            "names": names,
-            "contrasts": contrasts(passes),
-            "machines": machines,
-            "machine_contrasts": contrasts(machines),
-            "verdict": verdict_of(passes, member.project.overlap_review),
-            "decision": Decision.objects.current()
-            .select_related("by")
-            .filter(narrative=version)
-            .first(),
-            "withdraw_url": withdrawal_url(disagreement_key),
-            "form": form,
-        },
-        status=422 if form.errors else 200,
-    )
+    found = access.review_disagreement(request.user, narrative)
+    return pages.show_or_settle(request, ReviewPage(*found))
 
 
 @require_POST
 def review_withdrawal(request: PageRequest, narrative: int) -> HttpResponse:
     """Take the decision on an instruction back and show what auditors differ on again."""
-    member, version = reviews_access.review_disagreement(request.user, narrative)
-    disagreement_key = DisagreementKey(Kind.REVIEW, narrative, 0, 0)
-    try:
-        actions.withdraw_decision(decision=reviews_access.decision(version), by=member)
-    except Refused as refused:
-        return redirect_back(request, disagreement_key, str(refused))
-    return redirect_back(request, disagreement_key)
+    found = access.review_disagreement(request.user, narrative)
+    return pages.withdraw(request, ReviewPage(*found))
+
+
+class ReviewPage(pages.Page):
+    """What auditors said of an instruction."""
+
+    template = "settling/review_disagreement.html"
+    form = DecisionForm
+
+    def __init__(self, member: Membership, narrative: Narrative) -> None:
+        super().__init__(member, narrative, DisagreementKey(Kind.REVIEW, narrative.pk, 0, 0))
+
+    def settle(self, given: Mapping[str, Any]) -> str:
+        """Decide what becomes of the instruction."""
+        made = actions.decide(
+            narrative=self.narrative,
+            outcome=given["outcome"],
+            reason=given["reason"],
+            by=self.member,
+        )
+        return decided_words(made)
+
+    def withdraw(self) -> None:
+        """Take the decision that stands back."""
+        actions.withdraw_decision(decision=access.decision(self.narrative), by=self.member)
+
+    def context(self, request: PageRequest, frame: dict[str, Any]) -> dict[str, Any]:
+        """The reviews of people and machines, and the decision."""
+        passes = passes_of([self.narrative])[self.narrative.pk]
+        machines = passes_of([self.narrative], machines=True)[self.narrative.pk]
+        names = frame["naming"].of(
+            {one.review.auditor_id: one.review.auditor.name for one in passes}
+        )
+        passes.sort(key=lambda one: list(names).index(one.review.auditor_id))
+        return {
+            "passes": passes,
+            "names": names,
+            "contrasts": contrasts(passes),
+            "machines": machines,
+            "machine_contrasts": contrasts(machines),
+            "verdict": verdict_of(passes, self.member.project.overlap_review),
+            "decision": Decision.objects.current()
+            .select_related("by")
+            .filter(narrative=self.narrative)
+            .first(),
+        }

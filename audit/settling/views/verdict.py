@@ -2,155 +2,113 @@
 
 from __future__ import annotations
 
-from django.contrib import messages
+from collections.abc import Mapping
+from typing import Any
+
 from django.http import HttpResponse
-from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
-from annotate.judgments.models import ConditionAdjudication, Judgment, Verdict
+from annotate.judgments.models import ConditionAdjudication, Verdict
 from annotate.pairs.models import Condition
 from audit.settling import access, adjudication
 from audit.settling.forms import VerdictForm
 from audit.settling.queue import DisagreementKey, Kind
-from audit.settling.views.frame import (
-    answers_of,
-    context_of_document,
-    context_of_frame,
-    group_answers,
-    list_causes,
-    redirect_back,
-    redirect_onward,
-    withdrawal_url,
-)
+from audit.settling.said import judges_of
+from audit.settling.views import frame as pages
 from audit.settling.views.rejudge import sending_back
 from base import keymap
-from base.errors import Refused
 from base.page_request import PageRequest
 
 
 @require_http_methods(["GET", "POST"])
 def verdict_disagreement(request: PageRequest, condition: int, candidate: int) -> HttpResponse:
     """Show what each judge said of one condition, and settle it; then the next one opens."""
-    disagreement, asked_of = access.verdict_disagreement(request.user, condition, candidate)
-    disagreement_key = DisagreementKey(
-        Kind.VERDICT, disagreement.narrative.pk, candidate, condition
-    )
-    form = VerdictForm(request.POST or None)
-    if request.method == "POST" and form.is_valid():
-        try:
-            made = _settle_verdicts(disagreement, asked_of, form)
-        except Refused as refused:
-            form.add_error(None, str(refused))
-        else:
-            about = {
-                "number": asked_of.number,
-                "doc_id": disagreement.candidate.document.doc_id,
-                "answer": made.get_answer_display(),
-            }
-            messages.success(
-                request,
-                _("Condition %(number)s of %(doc_id)s is settled as “%(answer)s”.") % about,
-            )
-            return redirect_onward(request, disagreement.member, disagreement_key)
-    frame = context_of_frame(request, disagreement.member, disagreement.narrative, disagreement_key)
-    verdicts = {
-        one.judgment_id: one
-        for one in Verdict.objects.filter(
-            condition=asked_of,
-            judgment__candidate=disagreement.candidate,
-            judgment__superseded_at=None,
-            judgment__text_replaced_at=None,
-        )
-    }
-    judgments = list(
-        Judgment.objects.current()
-        .filter(narrative=disagreement.narrative, candidate=disagreement.candidate)
-        .select_related("annotator")
-        .order_by("annotator__name")
-    )
-    people = [one for one in judgments if not one.annotator.is_machine]
-    names = frame["naming"].of({one.annotator_id: one.annotator.name for one in people})
-    people.sort(key=lambda one: list(names).index(one.annotator_id))
-    document = context_of_document(disagreement)
-    voices = [
-        (
-            verdicts[one.pk].answer,
-            verdicts[one.pk].get_answer_display(),
-            verdicts[one.pk].pk,
-            answers_of(one, names, document, frame),
-        )
-        for one in people
-        if one.pk in verdicts
-    ]
-    decisions = list(
-        ConditionAdjudication.objects.filter(condition=asked_of, candidate=disagreement.candidate)
-        .select_related("by", "withdrawn_by")
-        .order_by("-at", "-pk")
-    )
-    keys = keymap.keys_for(request.user)
-    return render(
-        request,
-        "settling/verdict_disagreement.html",
-        {
-            **frame,
-            **document,
-            "grades": list(disagreement.member.project.grades.order_by("value")),
-            "condition": asked_of,
-            "choices": [
-                {"value": answer.value, "name": answer.label, "key": str(place)}
-                for place, answer in enumerate(Verdict.Answer, start=1)
-            ],
-            "answers": group_answers(voices, keys, []),
-            **sending_back(request, disagreement, people, names),
-            "machines": [
-                {"name": one.annotator.name, "verdict": verdicts[one.pk]}
-                for one in judgments
-                if one.annotator.is_machine and one.pk in verdicts
-            ],
-            "decision": next((one for one in decisions if one.withdrawn_at is None), None),
-            "withdrawn": [one for one in decisions if one.withdrawn_at is not None],
-            "withdraw_url": withdrawal_url(disagreement_key),
-            "causes": list_causes(keys),
-            "form": form,
-        },
-        status=422 if form.errors else 200,
-    )
+    found = access.verdict_disagreement(request.user, condition, candidate)
+    return pages.show_or_settle(request, VerdictPage(*found))
 
 
 @require_POST
 def verdict_withdrawal(request: PageRequest, condition: int, candidate: int) -> HttpResponse:
     """Take the settling decision on a condition back and show what is disputed again."""
-    disagreement, asked_of = access.verdict_disagreement(request.user, condition, candidate)
-    disagreement_key = DisagreementKey(
-        Kind.VERDICT, disagreement.narrative.pk, candidate, condition
-    )
-    try:
-        adjudication.withdraw_condition_adjudication(
-            adjudication=access.condition_adjudication(asked_of, disagreement.candidate),
-            by=disagreement.member,
-        )
-    except Refused as refused:
-        return redirect_back(request, disagreement_key, str(refused))
-    return redirect_back(request, disagreement_key)
+    found = access.verdict_disagreement(request.user, condition, candidate)
+    return pages.withdraw(request, VerdictPage(*found))
 
 
-def _settle_verdicts(
-    disagreement: access.Disagreement, condition: Condition, form: VerdictForm
-) -> ConditionAdjudication:
-    given = form.cleaned_data
-    if given["adopt"] is not None:
-        return adjudication.adopt_verdict(
-            verdict=access.verdict(disagreement, condition, given["adopt"]),
-            cause=given["cause"],
-            reason=given["reason"],
-            by=disagreement.member,
-        )
-    return adjudication.settle_condition(
-        condition=condition,
-        candidate=disagreement.candidate,
-        answer=given["answer"],
-        cause=given["cause"],
-        reason=given["reason"],
-        by=disagreement.member,
-    )
+class VerdictPage(pages.Page):
+    """What judges said of one condition of a document."""
+
+    template = "settling/verdict_disagreement.html"
+    form = VerdictForm
+
+    def __init__(self, disagreement: access.Disagreement, condition: Condition) -> None:
+        member, narrative, candidate = self.disagreement = disagreement
+        self.condition = condition
+        key = DisagreementKey(Kind.VERDICT, narrative.pk, candidate.pk, condition.pk)
+        super().__init__(member, narrative, key)
+
+    def settle(self, given: Mapping[str, Any]) -> str:
+        """Settle it by an answer, or as one of the judges said."""
+        why = {"cause": given["cause"], "reason": given["reason"], "by": self.member}
+        candidate = self.disagreement.candidate
+        if given["adopt"] is not None:
+            adopted = access.verdict(self.disagreement, self.condition, given["adopt"])
+            made = adjudication.adopt_verdict(verdict=adopted, **why)
+        else:
+            made = adjudication.settle_condition(
+                condition=self.condition, candidate=candidate, answer=given["answer"], **why
+            )
+        return _("Condition %(number)s of %(doc_id)s is settled as “%(answer)s”.") % {
+            "number": self.condition.number,
+            "doc_id": candidate.document.doc_id,
+            "answer": made.get_answer_display(),
+        }
+
+    def withdraw(self) -> None:
+        """Take the decision that stands back."""
+        standing = access.condition_adjudication(self.condition, self.disagreement.candidate)
+        adjudication.withdraw_adjudication(adjudication=standing, by=self.member)
+
+    def context(self, request: PageRequest, frame: dict[str, Any]) -> dict[str, Any]:
+        """The condition and the document with every answer, and the decisions."""
+        judges = judges_of(self.disagreement, frame["naming"])
+        document = pages.context_of_document(self.disagreement)
+        verdicts = {
+            verdict.judgment_id: verdict
+            for one in (*judges.people, *judges.machines)
+            for verdict in one.verdicts.all()
+            if verdict.condition_id == self.condition.pk
+        }
+        voices = [
+            (
+                verdicts[one.pk].answer,
+                verdicts[one.pk].get_answer_display(),
+                verdicts[one.pk].pk,
+                pages.answers_of(one, judges.names, document, frame),
+            )
+            for one in judges.people
+            if one.pk in verdicts
+        ]
+        keys = keymap.keys_for(request.user)
+        return {
+            **document,
+            "grades": list(self.member.project.grades.order_by("value")),
+            "condition": self.condition,
+            "choices": [
+                {"value": answer.value, "name": answer.label, "key": str(place)}
+                for place, answer in enumerate(Verdict.Answer, start=1)
+            ],
+            "answers": pages.group_answers(voices, keys, []),
+            **sending_back(request, self.disagreement, judges.people, judges.names),
+            "machines": [
+                {"name": one.annotator.name, "verdict": verdicts[one.pk]}
+                for one in judges.machines
+                if one.pk in verdicts
+            ],
+            **pages.list_decisions(
+                ConditionAdjudication.objects.filter(
+                    condition=self.condition, candidate=self.disagreement.candidate
+                )
+            ),
+            "causes": pages.list_causes(keys),
+        }

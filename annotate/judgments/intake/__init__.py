@@ -1,0 +1,1 @@
+"""Intake of judgments, flags, adjudications and claims."""

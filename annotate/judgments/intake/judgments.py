@@ -1,0 +1,153 @@
+"""Writes judgments with their verdicts, and links them into a chain."""
+
+from __future__ import annotations
+
+import uuid
+
+from annotate.collection.intake.arrivals import Intake
+from annotate.judgments import judgment_chain
+from annotate.judgments.intake import supersede
+from annotate.judgments.intake.shapes import JUDGMENT, OTHER_VERDICTS
+from annotate.pairs.intake.steps import end_known
+from annotate.projects import chain
+from base import bulk
+
+
+def write(intake: Intake) -> None:
+    """Write the judgments that are not here yet."""
+    end_known(
+        intake,
+        "stage_statements",
+        JUDGMENT.table,
+        JUDGMENT.ended,
+        also=", withdrawn_at = s.withdrawn_at",
+        where=JUDGMENT.where,
+    )
+    supersede.end_all_but_the_last(intake, JUDGMENT)
+    supersede.find_what_gives_way(intake, JUDGMENT)
+    _repeat_undated(intake)
+    _find_same(intake)
+    supersede.end_what_came_earlier(intake, JUDGMENT)
+    supersede.give_way(intake, JUDGMENT)
+    intake.run(
+        """
+        INSERT INTO annotate_judgment (uuid, narrative_id, candidate_id, annotator_id,
+            relevance, note, evidence, clauses, active_ms, pressed, source, at, made_at,
+            superseded_at, withdrawn_at, text_version, text_replaced_at, replaces_id)
+        SELECT s.uuid, s.narrative, s.candidate, s.member, s.relevance, s.words, s.evidence,
+            s.clauses, s.active_ms, s.pressed, 'file', COALESCE(s.at, %(now)s), s.made_at,
+            s.ended_at, s.withdrawn_at, s.text_read, s.text_replaced,
+            CASE WHEN s.ended_at IS NULL AND NOT EXISTS (
+                SELECT 1 FROM annotate_judgment o WHERE o.replaces_id = s.judged
+            ) THEN s.judged END
+        FROM stage_statements s WHERE s.what = 'judgment' AND s.known IS NULL
+        ORDER BY s.n
+        """
+    )
+    supersede.count(intake, JUDGMENT, "judgments", "judged IS NOT NULL AND ended_at IS NULL")
+
+
+def _repeat_undated(intake: Intake) -> None:
+    """Make a new judgment of an undated one that is here and that another file has changed since.
+
+    What a person has changed since on a page stays as they left it.
+    """
+    intake.run(
+        f"""
+        UPDATE stage_statements SET known = NULL, uuid = {bulk.new_uuid()}, judged = (
+            SELECT c.id FROM annotate_judgment k JOIN annotate_judgment c
+                ON c.narrative_id = k.narrative_id AND c.candidate_id = k.candidate_id
+                AND c.annotator_id = k.annotator_id
+                AND COALESCE(c.text_version, 1) = COALESCE(k.text_version, 1)
+            WHERE k.id = stage_statements.known AND c.superseded_at IS NULL
+        ), narrative = (
+            SELECT k.narrative_id FROM annotate_judgment k WHERE k.id = stage_statements.known
+        ), text_read = (
+            SELECT k.text_version FROM annotate_judgment k WHERE k.id = stage_statements.known
+        ), text_replaced = (
+            SELECT k.text_replaced_at FROM annotate_judgment k
+            WHERE k.id = stage_statements.known
+        )
+        WHERE n IN (
+            SELECT s.n FROM stage_statements s
+            CROSS JOIN annotate_judgment k CROSS JOIN annotate_judgment c
+            WHERE s.what = 'judgment' AND s.at IS NULL AND s.given = 0 AND s.ended_at IS NULL
+            AND k.id = s.known AND k.superseded_at IS NOT NULL
+            AND c.narrative_id = k.narrative_id AND c.candidate_id = k.candidate_id
+            AND c.annotator_id = k.annotator_id AND c.superseded_at IS NULL
+            AND COALESCE(c.text_version, 1) = COALESCE(k.text_version, 1)
+            AND c.source = 'file' AND c.relevance <> k.relevance
+        )
+        """  # noqa: S608 (a constant)
+    )
+
+
+def _find_same(intake: Intake) -> None:
+    """Take what says the same as the judgment that stands for that one, unless it has a UUID."""
+    intake.run(
+        f"""
+        UPDATE stage_statements SET known = judged
+        WHERE what = 'judgment' AND known IS NULL AND given = 0 AND EXISTS (
+            SELECT 1 FROM annotate_judgment j
+            WHERE j.id = stage_statements.judged AND j.relevance = stage_statements.relevance
+            AND (stage_statements.words = '' OR j.note = stage_statements.words)
+            AND NOT {OTHER_VERDICTS.format(row="j", statement="stage_statements.n")}
+        )
+        """  # noqa: S608 (a constant)
+    )
+
+
+def write_verdicts(intake: Intake) -> None:
+    """Write the verdicts of the judgments that came just now."""
+    written = intake.run(
+        """
+        INSERT INTO annotate_verdict (judgment_id, condition_id, answer)
+        SELECT j.id, c.id, x.answer
+        FROM stage_verdicts x
+        CROSS JOIN stage_statements s
+        CROSS JOIN annotate_judgment j
+        CROSS JOIN annotate_condition c
+        WHERE s.n = x.statement AND s.known IS NULL AND j.uuid = s.uuid
+        AND c.narrative_id = s.narrative AND c.number = x.number
+        ORDER BY x.n
+        """
+    )
+    verdicts = intake.rows("verdicts")
+    verdicts.new += written
+    verdicts.unchanged += (
+        bulk.number(
+            "SELECT COUNT(*) FROM stage_verdicts x JOIN stage_statements s ON s.n = x.statement"
+        )
+        - written
+    )
+
+
+def link(intake: Intake) -> None:
+    """Give what was written a chain of sums of its own; nobody else writes to it."""
+    new = judgment_chain.rows(
+        "s.what = 'judgment' AND s.known IS NULL",
+        {},
+        joined="JOIN stage_statements s ON s.uuid = j.uuid",
+        order="s.n",
+        texts=True,
+    )
+    ended = judgment_chain.rows(
+        """
+        j.id IN (
+            SELECT s.judged FROM stage_statements s
+            WHERE s.what IN ('judgment', 'flag') AND s.known IS NULL AND s.ended_at IS NULL
+            AND s.judged IS NOT NULL
+            UNION SELECT s.known FROM stage_statements s
+            WHERE s.what = 'judgment' AND s.state = 1 AND s.known IS NOT NULL
+        )
+        """,
+        {},
+        order="j.id",
+        texts=True,
+    )
+    project, links = intake.project.pk, uuid.uuid4()
+    end = chain.End()
+    written = chain.append(project, links, judgment_chain.events_of_new(new), after=end)
+    if written:
+        end = chain.end_of(project, links)
+    chain.append(project, links, judgment_chain.events_of_ended(ended), after=end)

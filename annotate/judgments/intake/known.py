@@ -1,0 +1,154 @@
+"""Finds which statements the project has already, by UUID or else by their content."""
+
+from __future__ import annotations
+
+import uuid
+
+from annotate.collection.intake.arrivals import Intake
+from annotate.judgments.intake.shapes import (
+    ADJUDICATION,
+    FLAG,
+    JUDGMENT,
+    NAMESPACE,
+    OTHER_VERDICTS,
+    TEXT_NAMED,
+    Statement,
+)
+from base import bulk
+from base.bulk import Stage
+
+
+def find_judgments(intake: Intake, renamed: Stage) -> None:
+    """Find judgments by their UUIDs; refuse one that says something else.
+
+    `renamed` takes the claims that get another UUID.
+    """
+    if _find_by_uuid(intake, JUDGMENT):
+        return
+    if _rename_later_claims(renamed) and _find_by_uuid(intake, JUDGMENT):
+        return
+    verdicts = OTHER_VERDICTS.format(row="o", statement="s.n")
+    _refuse_other_content(intake, JUDGMENT, f"o.relevance <> s.relevance OR {verdicts}")
+
+
+def find_flags(intake: Intake) -> None:
+    """Find flags by their UUIDs; those without one, or from before flags had one, by what they
+    say.
+    """
+    if _find_by_uuid(intake, FLAG):
+        return
+    _refuse_other_content(intake, FLAG, "o.kind <> s.kind")
+    _find_by_content(
+        intake,
+        FLAG,
+        "o.kind = stage_statements.kind AND o.words = stage_statements.words",
+        among="known IS NULL AND (given = 0 OR at IS NOT NULL)",
+    )
+
+
+def find_adjudications(intake: Intake) -> None:
+    """Find adjudications by what they say: they have no UUID."""
+    _find_by_content(
+        intake,
+        ADJUDICATION,
+        "o.relevance = stage_statements.relevance AND o.cause = stage_statements.kind "
+        "AND o.reason = stage_statements.words",
+        among="known IS NULL",
+    )
+
+
+def _find_by_uuid(intake: Intake, kind: Statement) -> int:
+    """Find what is known by its UUID; refuse what another project has, and return how many."""
+    intake.run(
+        f"""
+        UPDATE stage_statements SET known = (
+            SELECT o.id FROM {kind.table} o WHERE o.uuid = stage_statements.uuid
+        )
+        WHERE {kind.where}
+        """  # noqa: S608 (our own tables)
+    )
+    return intake.refuse_found(
+        f"""
+        SELECT s.n, s.place, s.uuid FROM stage_statements s
+        CROSS JOIN {kind.table} o CROSS JOIN annotate_membership m
+        WHERE {kind.where} AND o.id = s.known AND m.id = o.{kind.author}
+        AND m.project_id <> %(project)s
+        """,  # noqa: S608
+        lambda key: (
+            f"the {kind.what} with the UUID {uuid.UUID(str(key))} is in another project of this "
+            "installation already, and a UUID is there only once: take the field uuid out of "
+            f"every line, and they become {kind.what}s of this project's own"
+        ),
+    )
+
+
+def _refuse_other_content(intake: Intake, kind: Statement, differs: str) -> None:
+    """Refuse statements whose UUID stands here with other content; `o` is the row, `s` staged."""
+    intake.refuse_found(
+        f"""
+        SELECT s.n, s.place, s.uuid FROM stage_statements s
+        CROSS JOIN {kind.table} o CROSS JOIN annotate_narrative v
+        WHERE {kind.where} AND o.id = s.known AND v.id = o.narrative_id AND (
+            v.pair_id <> s.pair OR o.candidate_id <> s.candidate
+            OR o.{kind.author} <> s.member OR v.side <> COALESCE(s.side, v.side)
+            OR v.version <> COALESCE(s.version, v.version)
+            OR NOT {TEXT_NAMED.format(row="o", statement="s")}
+            OR {differs}
+        )
+        """,  # noqa: S608
+        lambda key: (
+            f"a {kind.what} with the UUID {uuid.UUID(str(key))} is here already and says "
+            "something else"
+        ),
+    )
+
+
+def _find_by_content(intake: Intake, kind: Statement, same: str, *, among: str) -> None:
+    """Find the first row that says the same of the same, at the same time."""
+    intake.run(
+        f"""
+        UPDATE stage_statements SET known = (
+            SELECT MIN(o.id) FROM {kind.table} o
+            JOIN annotate_narrative v ON v.id = o.narrative_id
+            WHERE o.candidate_id = stage_statements.candidate
+            AND o.{kind.author} = stage_statements.member AND {same}
+            AND o.at = COALESCE(stage_statements.at, o.at)
+            AND v.pair_id = stage_statements.pair AND v.side = stage_statements.side
+            AND v.version = COALESCE(stage_statements.version, v.version)
+            AND {TEXT_NAMED.format(row="o", statement="stage_statements")}
+        )
+        WHERE {kind.where} AND {among}
+        """  # noqa: S608
+    )
+
+
+def _rename_later_claims(renamed: Stage) -> int:
+    """Give claims about a newer version UUIDs of their own, and return how many there are.
+
+    The version is known only now, so that what is claimed again of the next one has the UUID
+    of what was claimed of the last.
+    """
+    for place, n, key, version in bulk.select(
+        """
+        SELECT s.place, s.n, s.uuid, s.version FROM stage_statements s
+        CROSS JOIN annotate_judgment j CROSS JOIN annotate_narrative v
+        WHERE s.what = 'judgment' AND s.given = 0 AND j.id = s.known
+        AND v.id = j.narrative_id AND v.pair_id = s.pair AND v.side = s.side
+        AND v.version < s.version
+        ORDER BY s.n
+        """
+    ):
+        said = f"{uuid.UUID(str(key))}\x1f{version}"
+        renamed.add(place, n, uuid.uuid5(NAMESPACE, said))
+    if renamed.count:
+        renamed.settle()
+        bulk.index("stage_renamed", "statement")
+        bulk.run(
+            """
+            UPDATE stage_statements SET known = NULL, uuid = (
+                SELECT r.uuid FROM stage_renamed r WHERE r.statement = stage_statements.n
+            )
+            WHERE n IN (SELECT statement FROM stage_renamed)
+            """
+        )
+    return renamed.count

@@ -1,0 +1,325 @@
+"""What somebody said of a document: judgments, flags, adjudications, claims.
+
+All four find their rows the same way: the pair, the version of its narrative, the candidate, the
+member. What is already here is told by its UUID; one is made from a record that has none, so that
+the same file says nothing new the second time, also if people have gone on judging in between.
+"""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, ClassVar
+
+from annotate.collection.intake.arrivals import Arrivals, Intake
+from annotate.collection.spans import Span
+from annotate.judgments.evidence import checked
+from annotate.judgments.intake import (
+    adjudications,
+    contradictions,
+    find,
+    flags,
+    judgments,
+    refusals,
+)
+from annotate.judgments.intake.shapes import ADJUDICATION, FLAG, JUDGMENT, NAMESPACE, Statement
+from annotate.judgments.models import Adjudication, Flag
+from annotate.pairs.intake.shared import MAX_NAME
+from base import bulk
+from formats.records import AdjudicationRecord, Claim, Evidence, FlagRecord, JudgmentRecord
+
+# Characters of a text that nobody has seen yet.
+ANY_LENGTH = 2**31
+
+# What statements of one kind or another say -> its column, and its value where a record has no such
+# thing.
+_SAID: dict[str, tuple[str, Any]] = {
+    "relevance": ("integer", None),
+    "words": ("text", ""),
+    # Of a flag its kind, of an adjudication its cause.
+    "kind": ("text", ""),
+    "uuid": ("uuid", None),
+    # All of them, to be compared with those of another line.
+    "verdicts": ("text", ""),
+    "active_ms": ("integer", None),
+    "pressed": ("text", ""),
+    "made_at": ("moment", None),
+    # Since when it no longer stands: superseded, cleared or withdrawn.
+    "ended_at": ("moment", None),
+    "withdrawn_at": ("moment", None),
+    "withdrawn_by": ("text", None),
+    # Found as the value that means no grade.
+    "ungraded": ("integer", 0),
+}
+
+
+class Statements(Arrivals):
+    """Judgments, flags and adjudications; claims are judgments of a machine."""
+
+    order = 60
+    records: ClassVar = (JudgmentRecord, Claim, FlagRecord, AdjudicationRecord)
+
+    def __init__(self, intake: Intake) -> None:
+        super().__init__(intake)
+        self.statements = self.stage(
+            "stage_statements",
+            what="text",
+            query_id="text",
+            pair_id="text",
+            side="text",
+            version="integer",
+            doc_id="text",
+            text_version="integer",
+            at="moment",
+            rater="text",
+            machine="integer",
+            # Whether the UUID came with the record.
+            given="integer",
+            evidence="json",
+            clauses="json",
+            # Where the last span of each ends; 0: there is none.
+            evidence_end="integer",
+            clauses_end="integer",
+            **{column: kind for column, (kind, _empty) in _SAID.items()},
+            # Found when it is written: keys of the rows it belongs to, ...
+            pair="integer NULL",
+            candidate="integer NULL",
+            member="integer NULL",
+            narrative="integer NULL",
+            # ... of the text version it is about, and since when there is a newer one, ...
+            text_read="integer NULL",
+            text_replaced="moment NULL",
+            # ... of the row it already is, and of those that give way to it.
+            known="integer NULL",
+            judged="integer NULL",
+            flagged="integer NULL",
+            settled="integer NULL",
+            # 1 changed, 2 new.
+            state="integer 0",
+        )
+        self.verdicts = self.stage(
+            "stage_verdicts", statement="integer", number="integer", answer="text"
+        )
+        self.renamed = self.stage("stage_renamed", statement="integer", uuid="uuid")
+
+    # --- taking in --------------------------------------------------------------------------------
+
+    def take(
+        self, record: JudgmentRecord | Claim | FlagRecord | AdjudicationRecord, place: int
+    ) -> None:
+        self.taken += 1
+        if isinstance(record, Claim):
+            record = JudgmentRecord(
+                query_id="",
+                doc_id=record.doc_id,
+                annotator=record.rater,
+                relevance=record.relevance,
+                side="altered",
+                pair_id=record.pair_id,
+                machine=True,
+            )
+        rater = record.by if isinstance(record, AdjudicationRecord) else record.annotator
+        if not 0 < len(rater) <= MAX_NAME:
+            self.intake.refuse(f"a name has 1 to {MAX_NAME} characters", place)
+        elif isinstance(record, JudgmentRecord):
+            self._take_judgment(record, place)
+        elif isinstance(record, FlagRecord):
+            self._add(
+                place,
+                record,
+                FLAG,
+                rater,
+                words=record.words,
+                kind=record.kind,
+                uuid=record.uuid,
+                ended_at=record.cleared_at,
+                made_at=record.made_at,
+            )
+        else:
+            self._take_adjudication(record, place)
+
+    def _take_judgment(self, record: JudgmentRecord, place: int) -> None:
+        ended_at = record.superseded_at or record.withdrawn_at
+        if record.relevance == self.intake.options.no_grade:
+            self._add(
+                place,
+                record,
+                FLAG,
+                record.annotator,
+                relevance=record.relevance,
+                words=record.note or f"no grade in the file ({record.relevance})",
+                kind=Flag.Kind.CANNOT_JUDGE,
+                ended_at=ended_at,
+                made_at=record.made_at,
+                ungraded=1,
+            )
+            return
+        try:
+            evidence, clauses = _spans(record.evidence), _spans(record.clauses)
+        except ValueError as error:
+            self.intake.refuse(str(error), place)
+            return
+        self._add(
+            place,
+            record,
+            JUDGMENT,
+            record.annotator,
+            evidence=evidence,
+            clauses=clauses,
+            relevance=record.relevance,
+            words=record.note,
+            uuid=record.uuid or self._uuid(record),
+            verdicts=_verdicts(record),
+            active_ms=record.active_ms,
+            pressed=record.pressed,
+            made_at=record.made_at,
+            ended_at=ended_at,
+            withdrawn_at=record.withdrawn_at,
+        )
+        for verdict in record.verdicts:
+            self.verdicts.add(place, self.statements.count, verdict.condition, verdict.answer)
+
+    def _take_adjudication(self, record: AdjudicationRecord, place: int) -> None:
+        if not record.reason.strip():
+            self.intake.refuse("an adjudication needs a reason", place)
+        elif record.cause not in Adjudication.Cause.values:
+            known = ", ".join(Adjudication.Cause.values)
+            self.intake.refuse(f"the cause is “{record.cause}”; it is one of {known}", place)
+        elif (record.withdrawn_by is None) != (record.withdrawn_at is None):
+            self.intake.refuse("a withdrawn adjudication says by whom and when", place)
+        else:
+            self._add(
+                place,
+                record,
+                ADJUDICATION,
+                record.by,
+                relevance=record.relevance,
+                words=record.reason,
+                kind=record.cause,
+                ended_at=record.withdrawn_at,
+                withdrawn_by=record.withdrawn_by,
+            )
+
+    def _add(
+        self,
+        place: int,
+        record: JudgmentRecord | FlagRecord | AdjudicationRecord,
+        statement: Statement,
+        rater: str,
+        *,
+        evidence: Sequence[Span] = (),
+        clauses: Sequence[Span] = (),
+        **values: Any,
+    ) -> None:
+        """Put a statement into the stage; `values` by their names in `_SAID`."""
+        if isinstance(record, AdjudicationRecord):
+            machine, given = False, False
+        else:
+            machine, given = record.machine, record.uuid is not None and "ungraded" not in values
+        said = [values.get(column, empty) for column, (_kind, empty) in _SAID.items()]
+        self.statements.add(
+            place,
+            statement.what,
+            record.query_id or None,
+            record.pair_id,
+            record.side,
+            record.version,
+            record.doc_id,
+            record.text_version,
+            record.at,
+            rater,
+            int(machine),
+            int(given),
+            _json(evidence),
+            _json(clauses),
+            evidence[-1].end if evidence else 0,
+            clauses[-1].end if clauses else 0,
+            *said,
+            weight=len(values["words"]) + 32 * (len(evidence) + len(clauses)),
+        )
+
+    def _uuid(self, record: JudgmentRecord) -> uuid.UUID:
+        """Make the UUID of a record that has none: the same for the same words in this project."""
+        said = (
+            self.intake.project.pk,
+            record.query_id,
+            record.pair_id,
+            record.side,
+            record.version,
+            record.doc_id,
+            record.annotator,
+            record.relevance,
+            record.at and record.at.isoformat(),
+            record.note,
+            # At the end, and only where there are any: the others keep the UUIDs they have.
+            *([_verdicts(record)] if record.verdicts else []),
+            *([f"text {record.text_version}"] if record.text_version is not None else []),
+        )
+        return uuid.uuid5(NAMESPACE, "\x1f".join("" if one is None else str(one) for one in said))
+
+    def query_ids(self) -> list[str]:
+        return ["SELECT query_id FROM stage_statements WHERE query_id IS NOT NULL"]
+
+    def doc_ids(self) -> list[str]:
+        return ["SELECT doc_id FROM stage_statements"]
+
+    # --- between the lines ------------------------------------------------------------------------
+
+    def check(self) -> None:
+        """Refuse lines that contradict each other, drop repeated ones, and note lines without a
+        grade.
+        """
+        contradictions.refuse_other_relevance(self.intake)
+        contradictions.refuse_other_content(self.intake)
+        if not self.intake.report.refused:
+            contradictions.drop_repeated(self.intake)
+        contradictions.note_ungraded(self.intake)
+
+    # --- writing ----------------------------------------------------------------------------------
+
+    def write(self) -> None:
+        """Find what each statement belongs to, refuse what does not fit, and write the rest."""
+        intake = self.intake
+        if self.verdicts.count:
+            bulk.index("stage_verdicts", "statement")
+        steps: tuple[Callable[[Intake], None], ...] = (
+            refusals.refuse_other_grades,
+            find.find_members,
+            find.find_pairs,
+            find.find_candidates,
+            find.find_texts,
+            partial(find.find_narratives, renamed=self.renamed),
+            refusals.refuse_spans_outside,
+            refusals.refuse_verdicts_on_nothing,
+        )
+        for step in steps:
+            step(intake)
+            if intake.report.refused:
+                return
+        judgments.write(intake)
+        if self.verdicts.count:
+            judgments.write_verdicts(intake)
+        flags.write(intake)
+        adjudications.write(intake)
+        if not intake.dry_run:
+            judgments.link(intake)
+        self.new = bulk.number("SELECT COUNT(*) FROM stage_statements WHERE state = 2")
+        self.changed = bulk.number("SELECT COUNT(*) FROM stage_statements WHERE state = 1")
+
+
+def _spans(spans: Sequence[Evidence]) -> list[Span]:
+    """Spans as they are kept; ValueError with a sentence for what no text can have, and too many.
+
+    How long the text is shows only when it is written.
+    """
+    return checked((Span(*span) for span in spans), ANY_LENGTH)
+
+
+def _json(spans: Sequence[Span]) -> str:
+    return json.dumps([span._asdict() for span in spans]) if spans else "[]"
+
+
+def _verdicts(record: JudgmentRecord) -> str:
+    return " ".join(f"{verdict.condition}:{verdict.answer}" for verdict in record.verdicts)

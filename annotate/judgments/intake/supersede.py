@@ -1,0 +1,89 @@
+"""Which statement stands where several meet: the newest; it supersedes what stood before it."""
+
+from __future__ import annotations
+
+from annotate.collection.intake.arrivals import Intake
+from annotate.judgments.intake.shapes import TEXT_READ, Statement
+from annotate.pairs.intake.steps import count_states
+
+
+def end_all_but_the_last(intake: Intake, kind: Statement) -> None:
+    """Of several new statements of one person on one document only the last one stands."""
+    intake.run(
+        """
+        UPDATE stage_statements SET ended_at = x.next_at FROM (
+            SELECT n, LEAD(COALESCE(at, %(now)s)) OVER (
+                PARTITION BY narrative, candidate, member, COALESCE(text_read, 1)
+                ORDER BY COALESCE(at, %(now)s), n
+            ) AS next_at
+            FROM stage_statements
+            WHERE what = %(what)s AND known IS NULL AND ended_at IS NULL
+        ) x
+        WHERE x.n = stage_statements.n AND x.next_at IS NOT NULL
+        """,
+        what=kind.what,
+    )
+
+
+def find_what_gives_way(intake: Intake, kind: Statement) -> None:
+    """Find the judgment and the flag that stand where a new statement comes."""
+    intake.run(
+        f"""
+        UPDATE stage_statements SET judged = (
+            SELECT j.id FROM annotate_judgment j
+            WHERE j.narrative_id = stage_statements.narrative
+            AND j.candidate_id = stage_statements.candidate
+            AND j.annotator_id = stage_statements.member AND j.superseded_at IS NULL
+            AND {TEXT_READ.format(row="j")}
+        ), flagged = (
+            SELECT f.id FROM annotate_flag f
+            WHERE f.narrative_id = stage_statements.narrative
+            AND f.candidate_id = stage_statements.candidate
+            AND f.annotator_id = stage_statements.member AND f.cleared_at IS NULL
+            AND {TEXT_READ.format(row="f")}
+        )
+        WHERE what = %(what)s AND known IS NULL AND ended_at IS NULL
+        """,  # noqa: S608 (a constant)
+        what=kind.what,
+    )
+
+
+def end_what_came_earlier(intake: Intake, kind: Statement) -> None:
+    """A dated statement that is older than what stands is history: it takes nothing's place."""
+    for table, ours in (("annotate_judgment", "judged"), ("annotate_flag", "flagged")):
+        intake.run(
+            f"""
+            UPDATE stage_statements SET ended_at = o.at FROM {table} o
+            WHERE o.id = stage_statements.{ours} AND o.at > stage_statements.at
+            AND stage_statements.what = %(what)s AND stage_statements.known IS NULL
+            AND stage_statements.ended_at IS NULL
+            """,  # noqa: S608 (our own tables)
+            what=kind.what,
+        )
+
+
+def give_way(intake: Intake, kind: Statement) -> None:
+    """Supersede the judgment, and clear the flag, that a new statement takes the place of."""
+    for table, column, ours in (
+        ("annotate_judgment", "superseded_at", "judged"),
+        ("annotate_flag", "cleared_at", "flagged"),
+    ):
+        intake.run(
+            f"""
+            UPDATE {table} SET {column} = COALESCE(s.at, %(now)s) FROM stage_statements s
+            WHERE {table}.id = s.{ours} AND s.what = %(what)s AND s.known IS NULL
+            AND s.ended_at IS NULL
+            """,  # noqa: S608
+            what=kind.what,
+        )
+
+
+def count(intake: Intake, kind: Statement, rows: str, superseding: str) -> None:
+    """Mark and count what is new, and what is new but changed what stood: `superseding`."""
+    intake.run(
+        f"""
+        UPDATE stage_statements SET state = CASE WHEN {superseding} THEN 1 ELSE 2 END
+        WHERE {kind.where} AND known IS NULL
+        """  # noqa: S608 (our own conditions)
+    )
+    count_states(intake, "stage_statements", rows, where=kind.where)

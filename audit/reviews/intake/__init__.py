@@ -1,0 +1,1 @@
+"""Intake of rubrics, reviews and decisions."""

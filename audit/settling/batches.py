@@ -1,0 +1,96 @@
+"""Settling many documents with one decision, and taking all of it back."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import datetime
+from uuid import UUID, uuid4
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from annotate.collection import text_versions
+from annotate.judging.actions import check_grade
+from annotate.judgments import adjudication_chain
+from annotate.judgments.models import Adjudication
+from annotate.pairs.models import InstructionPair
+from annotate.projects.audit_log import many, record
+from annotate.projects.models import Membership
+from audit.settling.adjudication import checked_reason, refuse_unless_led
+from base.errors import Refused
+
+
+def hold_pairs(by: Membership) -> None:
+    """Keep other leads and rewriters out of every pair of the project of `by`, for this
+    transaction. Refused: who does not lead.
+    """
+    refuse_unless_led(by, by.project_id)
+    held = InstructionPair.objects.select_for_update().filter(project=by.project_id)
+    list(held.order_by("pk").values_list("pk", flat=True))
+
+
+def settle_together(
+    *,
+    decisions: Collection[tuple[int, int, int]],
+    cause: str,
+    reason: str,
+    by: Membership,
+    now: datetime | None = None,
+) -> UUID:
+    """Settle many candidates with one reason, and return their batch.
+
+    `decisions`: keys of narrative and candidate, and the relevance. Who calls has held the pairs
+    and the texts (`texts.hold_of`), and looked that each is open. Refused: who does not lead, no
+    reason, no cause, nothing to settle, a grade the project does not have.
+    """
+    now = now or timezone.now()
+    reason = checked_reason(reason, cause)
+    batch = uuid4()
+    with transaction.atomic():
+        hold_pairs(by)
+        if not decisions:
+            raise Refused(_("There is nothing here to settle."))
+        for relevance in sorted({relevance for _narrative, _candidate, relevance in decisions}):
+            check_grade(by, relevance)
+        read = text_versions.read_now_of(
+            candidate for _narrative, candidate, _relevance in decisions
+        )
+        made = Adjudication.objects.bulk_create(
+            (
+                Adjudication(
+                    narrative_id=narrative,
+                    candidate_id=candidate,
+                    relevance=relevance,
+                    reason=reason,
+                    cause=cause,
+                    by=by,
+                    at=now,
+                    batch=batch,
+                    text_version=read[candidate],
+                )
+                for narrative, candidate, relevance in decisions
+            ),
+            batch_size=1_000,
+        )
+        adjudication_chain.follow(by.project_id, new={one.pk for one in made}, texts=True)
+        about = many(len(decisions), batch)
+        record(project=by.project, what="judgments.settled", about=about, by=by, now=now)
+    return batch
+
+
+def withdraw_batch(*, batch: UUID, by: Membership, now: datetime | None = None) -> int:
+    """Take back what was settled together and still stands, and return how much that was. Twice
+    changes nothing. Refused: who does not lead.
+    """
+    now = now or timezone.now()
+    with transaction.atomic():
+        hold_pairs(by)
+        standing = Adjudication.objects.current().filter(batch=batch, by__project=by.project_id)
+        keys = set(standing.values_list("pk", flat=True))
+        count = standing.update(withdrawn_at=now, withdrawn_by=by)
+        if count:
+            adjudication_chain.follow(by.project_id, ended=keys, texts=True)
+            about = many(count, batch)
+            record(project=by.project, what="judgments.unsettled", about=about, by=by, now=now)
+    return count

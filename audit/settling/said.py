@@ -1,0 +1,58 @@
+"""What people and machines said of one document, as its pages and the API show it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from django.db.models import Prefetch, QuerySet
+
+from annotate.judgments.models import Flag, Judgment, RejudgeRequest, Verdict
+from audit.settling.access import Disagreement
+from audit.settling.names import Naming
+
+
+class Judges(NamedTuple):
+    """The current judgments of a document under a narrative version. People stand in the order in
+    which they are listed; `names` is what each is called, by the key of their membership.
+    """
+
+    people: list[Judgment]
+    names: dict[int, str]
+    machines: list[Judgment]
+
+
+def judges_of(disagreement: Disagreement, named: Naming) -> Judges:
+    """Return who judged a document, each judgment with its verdicts and their conditions."""
+    current = (
+        Judgment.objects.current()
+        .filter(narrative=disagreement.narrative, candidate=disagreement.candidate)
+        .select_related("annotator")
+        .prefetch_related(Prefetch("verdicts", Verdict.objects.select_related("condition")))
+        .order_by("annotator__name")
+    )
+    people = {one.annotator_id: one for one in current if not one.annotator.is_machine}
+    names = named.of({member: one.annotator.name for member, one in people.items()})
+    machines = [one for one in current if one.annotator.is_machine]
+    return Judges([people[member] for member in names], names, machines)
+
+
+def flags_on(disagreement: Disagreement) -> QuerySet[Flag]:
+    """Return standing flags, in no order that gives names away: who only flagged has no letter."""
+    return (
+        Flag.objects.current()
+        .filter(narrative=disagreement.narrative, candidate=disagreement.candidate)
+        .select_related("annotator")
+        .order_by("uuid")
+    )
+
+
+def rejudge_requests_on(disagreement: Disagreement) -> QuerySet[RejudgeRequest]:
+    """Return what was asked for again of the document, answered or not, the oldest first."""
+    return (
+        RejudgeRequest.objects.standing()
+        .filter(
+            judgment__narrative=disagreement.narrative, judgment__candidate=disagreement.candidate
+        )
+        .select_related("judgment", "by")
+        .order_by("at", "pk")
+    )

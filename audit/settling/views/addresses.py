@@ -1,0 +1,95 @@
+"""The addresses of disagreements: the page of each kind, its actions, the list with its filter."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from urllib.parse import urlencode
+
+from django.urls import reverse
+
+from annotate.pairs.models import Condition
+from audit.settling.forms import WantedForm
+from audit.settling.models import Reveal
+from audit.settling.queue import DisagreementKey, Key, Kind
+from base.page_request import PageRequest
+
+# The routes of each kind: its page, where a decision is taken back, where names are looked up.
+_ROUTES = {
+    Kind.JUDGMENT: ("disagreement", "adjudication_withdrawal", "reveal_judges"),
+    Kind.VERDICT: ("verdict_disagreement", "verdict_withdrawal", "reveal_judges"),
+    Kind.REVIEW: ("review_disagreement", "review_withdrawal", "reveal_auditors"),
+    Kind.CHECK: ("check_disagreement", "check_disagreement_withdrawal", "reveal_checkers"),
+}
+
+
+def url_of(disagreement_key: DisagreementKey, asked: Mapping[str, str] | None = None) -> str:
+    """Where something that people differ on is settled."""
+    return with_asked(_reverse(disagreement_key, 0), asked or {})
+
+
+def withdrawal_url(disagreement_key: DisagreementKey) -> str:
+    """Where a decision is taken back."""
+    return _reverse(disagreement_key, 1)
+
+
+def reveal_url(disagreement_key: DisagreementKey) -> str:
+    """Where a lead looks up who said what."""
+    if disagreement_key.kind is Kind.VERDICT:
+        # Who answered a condition are those who judged the document.
+        disagreement_key = disagreement_key._replace(kind=Kind.JUDGMENT)
+    return _reverse(disagreement_key, 2)
+
+
+def _reverse(disagreement_key: DisagreementKey, route: int) -> str:
+    kind, narrative, candidate, part = disagreement_key
+    keys = {
+        Kind.JUDGMENT: [narrative, candidate],
+        Kind.VERDICT: [part, candidate],
+        Kind.REVIEW: [narrative],
+        Kind.CHECK: [part],
+    }
+    return reverse(f"audit:{_ROUTES[kind][route]}", args=keys[kind])
+
+
+def list_url(slug: str, asked: Mapping[str, str]) -> str:
+    """Where the list is, as it was asked for."""
+    return with_asked(reverse("audit:disagreements", args=[slug]), asked)
+
+
+def asked_in(given: Mapping[str, str]) -> dict[str, str]:
+    """The filter in an address, to be carried along."""
+    names = (*WantedForm.base_fields, "one", "other")
+    return {name: given[name] for name in names if given.get(name)}
+
+
+def with_asked(url: str, asked: Mapping[str, str]) -> str:
+    """An address with a filter; what is open in it is left out."""
+    given = {name: value for name, value in asked.items() if value}
+    return f"{url}?{urlencode(given)}" if given else url
+
+
+def key_in(text: str) -> Key | None:
+    """A place in the list from the address; what is none is as if it were not there."""
+    try:
+        return Key.parse(text)
+    except ValueError:
+        return None
+
+
+def key_sent(request: PageRequest, narrative: int, candidate: int) -> DisagreementKey:
+    """Which page a form was sent from: that of a document, or that of one of its conditions."""
+    condition = request.POST.get("condition", "")
+    if condition.isdecimal() and len(condition) < 19:
+        found = Condition.objects.filter(pk=int(condition), narrative=narrative).first()
+        if found is not None:
+            return DisagreementKey(Kind.VERDICT, narrative, candidate, found.pk)
+    return DisagreementKey(Kind.JUDGMENT, narrative, candidate, 0)
+
+
+def key_revealed(reveal: Reveal) -> DisagreementKey:
+    """Return on what somebody looked up who said what."""
+    candidate = reveal.candidate_id or 0
+    if reveal.item_id is not None:
+        return DisagreementKey(Kind.CHECK, reveal.narrative_id, candidate, reveal.item_id)
+    kind = Kind.JUDGMENT if candidate else Kind.REVIEW
+    return DisagreementKey(kind, reveal.narrative_id, candidate, 0)

@@ -1,0 +1,131 @@
+"""The project that is measured: its people, and pools of documents to be judged.
+
+It is imported once Django is set up (`benchmarks.serving.set_up`).
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import NamedTuple
+
+from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
+from django.contrib.sessions.backends.db import SessionStore
+from django.db import connection
+
+from annotate.collection.models import Candidate, Document, DocumentText, Query
+from annotate.pairs.models import InstructionPair, Narrative
+from annotate.projects.models import Grade, Project
+from base.users import User
+
+LETTERS = "etaoinshrdlu"
+
+
+class Pool(NamedTuple):
+    """A query with its pair, the pair's two narratives and the documents to judge."""
+
+    pair: InstructionPair
+    original: Narrative
+    altered: Narrative
+    candidates: list[Candidate]
+
+
+def vocabulary(rng: random.Random, many: int, letters: str = LETTERS) -> list[str]:
+    """Return words of two to nine letters."""
+    return ["".join(rng.choices(letters, k=rng.randint(2, 9))) for _ in range(many)]
+
+
+def add_project(slug: str, name: str, overlap: int) -> Project:
+    """Make a project with three grades."""
+    project = Project.objects.create(slug=slug, name=name, overlap_judge=overlap)
+    Grade.objects.bulk_create(
+        Grade(project=project, value=value, name=name, sentence="Under this narrative.")
+        for value, name in enumerate(("Not relevant", "Relevant", "Highly relevant"))
+    )
+    return project
+
+
+def add_pools(
+    project: Project,
+    *,
+    pools: int,
+    size: int,
+    words: list[str],
+    rng: random.Random,
+    text: Callable[[], str],
+    prior: Callable[[int], int] = lambda _number: 1,
+) -> list[Pool]:
+    """Make `pools` queries with `size` documents each, of which each belongs to one query.
+
+    `text` writes the text of a document; `prior` says its relevance by its number.
+    """
+    documents = Document.objects.bulk_create(
+        [
+            Document(project=project, doc_id=f"D{n}", title=" ".join(rng.choices(words, k=6)))
+            for n in range(pools * size)
+        ],
+        batch_size=2000,
+    )
+    DocumentText.objects.bulk_create(
+        (DocumentText(document=one, text=text()) for one in documents), batch_size=1000
+    )
+    queries = Query.objects.bulk_create(
+        Query(project=project, query_id=str(300 + n), title=" ".join(rng.choices(words, k=3)))
+        for n in range(pools)
+    )
+    pairs = InstructionPair.objects.bulk_create(
+        InstructionPair(project=project, query=query, pair_id=query.query_id) for query in queries
+    )
+    narratives: list[Narrative] = []
+    for pair in pairs:
+        original = rng.choices(words, k=60)
+        for side, said in (("original", original), ("altered", [*original, *words[:12]])):
+            narratives.append(Narrative(pair=pair, side=side, version=1, text=" ".join(said)))
+    Narrative.objects.bulk_create(narratives)
+    candidates = Candidate.objects.bulk_create(
+        [
+            Candidate(
+                query=queries[n // size],
+                document=document,
+                prior_relevance=prior(n),
+                origin="prior",
+            )
+            for n, document in enumerate(documents)
+        ],
+        batch_size=1000,
+    )
+    return [
+        Pool(
+            pair,
+            narratives[2 * n],
+            narratives[2 * n + 1],
+            candidates[n * size : (n + 1) * size],
+        )
+        for n, pair in enumerate(pairs)
+    ]
+
+
+def add_user(name: str) -> User:
+    """Make an account without a password: `sign_in` signs it in."""
+    user = User.objects.create(username=name)
+    user.set_unusable_password()
+    user.save()
+    return user
+
+
+def sign_in(user: User) -> str:
+    """Return the key of a new session of somebody."""
+    session = SessionStore()
+    session[SESSION_KEY] = str(user.pk)
+    session[BACKEND_SESSION_KEY] = "django.contrib.auth.backends.ModelBackend"
+    session[HASH_SESSION_KEY] = user.get_session_auth_hash()
+    session.save()
+    key = session.session_key
+    assert key is not None
+    return key
+
+
+def analyze() -> None:
+    """Let the database know what has been filled in."""
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE")
