@@ -16,9 +16,10 @@ from annotate.judging import actions as judging
 from annotate.judgments import assignments
 from annotate.models import Assignment, AuditEvent, Judgment, Run, Verdict
 from annotate.projects import actions as projects
-from annotate.projects import rules, taxonomy
+from annotate.projects import kind_settings, rules, taxonomy
 from annotate.projects.audit_events import AUDIT_EVENTS
 from annotate.projects.taxonomies import Kind
+from annotate.topics import removal
 from audit.checks import actions as checks
 from audit.checks.claims import Asked
 from audit.reports import actions as reports_actions
@@ -266,7 +267,22 @@ def test_everything_that_a_lead_does_is_in_the_audit_log_once(story):
         lambda: releasing.cancel_release(release=release, by=carla)
     )
 
+    # Queries and instructions that are taken out.
+    out = {"project": project, "by": carla}
+    queries, pairs = [story.query.pk], [story.pair.pk]
+    story.does("queries.removed", times=2)(
+        lambda: removal.remove_queries(queries=queries, reason="Off topic.", **out)
+    )
+    story.does("queries.restored", times=2)(lambda: removal.restore_queries(queries=queries, **out))
+    story.does("pairs.removed", times=2)(
+        lambda: removal.remove_pairs(pairs=pairs, reason="Too vague.", **out)
+    )
+    story.does("pairs.restored", times=2)(lambda: removal.restore_pairs(pairs=pairs, **out))
+
     # The project as a whole.
+    story.does("project.kind", "project.rules", times=2)(
+        lambda: kind_settings.change_kind(key="followir", by=carla)
+    )
     story.does("project.archived", times=2)(lambda: rules.archive(by=carla))
     carla.refresh_from_db()
     story.does("project.unarchived", times=2)(lambda: rules.unarchive(by=carla))

@@ -57,7 +57,6 @@ AUDIT_EVENTS: dict[str, Kind] = {
     "queries.restored": Kind(_("Brought queries back"), tells=True),
     "pairs.removed": Kind(_("Took instructions out"), tells=True),
     "pairs.restored": Kind(_("Brought instructions back"), tells=True),
-    "topics.chosen": Kind(_("Chose topics")),
     "job.retried": Kind(_("Tried a job again")),
     "seat.freed": Kind(_("Freed a task")),
     "judgment.settled": Kind(_("Settled a document"), tells=True),

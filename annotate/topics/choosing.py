@@ -16,7 +16,6 @@ from django.utils.translation import ngettext
 
 from annotate.collection.models import Query
 from annotate.pairs.models import Narrative
-from annotate.projects.audit_log import record
 from annotate.projects.models import Membership, Project
 from annotate.topics.removal import Changed, remove_queries
 from base.errors import Refused
@@ -146,7 +145,4 @@ def choose_topics(
         others = [pk for pk in there if pk not in wanted]
         if not others:
             return Changed(0, 0)
-        changed = remove_queries(project=project, queries=others, reason=reason, by=by)
-        about = f"{len(wanted)} of {len(there)}"
-        record(project=project, what="topics.chosen", about=about, words=reason.strip(), by=by)
-        return changed
+        return remove_queries(project=project, queries=others, reason=reason, by=by)

@@ -42,7 +42,7 @@ class RuleSerializer(serializers.Serializer[Any]):
     broken = BreakingSerializer(many=True)
 
 
-class RulesSerializer(serializers.Serializer[Any]):
+class RuleStandingsSerializer(serializers.Serializer[Any]):
     """The rules of a project's kind."""
 
     kind = serializers.CharField()
@@ -55,7 +55,7 @@ class Rules(Resource):
 
     tag = "Progress"
 
-    @reads(RulesSerializer, scope=Scope.LEAD)
+    @reads(RuleStandingsSerializer, scope=Scope.LEAD)
     def get(self, request: Request, slug: str) -> Response:
         """Read which rules hold now, which are broken, and by which pairs."""
         member = access.lead(self.person, slug)

@@ -420,6 +420,6 @@ def pool_sizes(project: Project) -> dict[int, int]:
     """Return how many candidates each query has, by its key; queries without any, and those that
     were taken out, are left out.
     """
-    rows = Candidate.objects.filter(query__project=project, query__removed_at__isnull=True)
-    rows = rows.order_by().values("query")
+    of_project = Candidate.objects.filter(query__project=project, query__removed_at__isnull=True)
+    rows = of_project.order_by().values("query")
     return dict(walk(rows.annotate(size=Count("pk")), "query", "size"))

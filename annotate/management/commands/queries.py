@@ -6,6 +6,7 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
+from django.db import transaction
 
 from annotate.projects.models import Project
 from annotate.topics import choosing, removal
@@ -49,7 +50,8 @@ class Command(BaseCommand):
         if project is None:
             raise CommandError(f"There is no project called {options['project']!r}.")
         try:
-            lines = _LINES[options["action"]](project, options)
+            with transaction.atomic():
+                lines = _LINES[options["action"]](project, options)
         except Refused as refused:
             raise CommandError(str(refused)) from refused
         for line in lines:
@@ -66,26 +68,36 @@ def _listed(project: Project, options: dict[str, Any]) -> list[str]:
 
 
 def _removed(project: Project, options: dict[str, Any]) -> list[str]:
-    return _each(project, options, "taken out", reason=options["reason"])
+    queries, pairs = _named(project, options)
+    reason, found = options["reason"], []
+    if queries:
+        found.append(
+            removal.remove_queries(project=project, queries=queries, reason=reason, by=None)
+        )
+    if pairs:
+        found.append(removal.remove_pairs(project=project, pairs=pairs, reason=reason, by=None))
+    return _told(found, "taken out")
 
 
 def _restored(project: Project, options: dict[str, Any]) -> list[str]:
-    return _each(project, options, "brought back")
-
-
-def _each(project: Project, options: dict[str, Any], done: str, **more: str) -> list[str]:
-    if not options["query"] and not options["pair"]:
-        raise CommandError("Name queries with --query, or instruction pairs with --pair.")
-    of_queries = removal.remove_queries if more else removal.restore_queries
-    of_pairs = removal.remove_pairs if more else removal.restore_pairs
-    # Every id is looked up before anything is changed.
-    queries = removal.query_keys(project, options["query"])
-    pairs = removal.pair_keys(project, options["pair"])
+    queries, pairs = _named(project, options)
     found = []
     if queries:
-        found.append(of_queries(project=project, queries=queries, by=None, **more))
+        found.append(removal.restore_queries(project=project, queries=queries, by=None))
     if pairs:
-        found.append(of_pairs(project=project, pairs=pairs, by=None, **more))
+        found.append(removal.restore_pairs(project=project, pairs=pairs, by=None))
+    return _told(found, "brought back")
+
+
+def _named(project: Project, options: dict[str, Any]) -> tuple[list[int], list[int]]:
+    """Look every id up before anything is changed."""
+    if not options["query"] and not options["pair"]:
+        raise CommandError("Name queries with --query, or instruction pairs with --pair.")
+    queries = removal.query_keys(project, options["query"])
+    return queries, removal.pair_keys(project, options["pair"])
+
+
+def _told(found: list[removal.Changed], done: str) -> list[str]:
     return [f"{one.changed:,} {done}, {one.unchanged:,} were so already" for one in found]
 
 

@@ -49,7 +49,8 @@ def project(request: PageRequest, slug: str) -> HttpResponse:
     read_assignments([member])
     far = completion.judging_by_pair(member.project)
     judgments = completion.total(far.values())
-    page = page_by_key(member.project.queries.all(), request.GET)
+    # What is taken out is nobody's work; the list of queries has it.
+    page = page_by_key(member.project.queries.filter(removed_at__isnull=True), request.GET)
     added = overview(member, details=True)
     assignments = my_assignments(member)
     tasks = task_progress(member, judgments)

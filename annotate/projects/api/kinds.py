@@ -34,7 +34,7 @@ class PlannedCheckSerializer(serializers.Serializer[Any]):
 
     sentence = serializers.CharField()
     size = serializers.IntegerField()
-    source = serializers.CharField()
+    source = serializers.CharField()  # type: ignore[assignment]
     per = serializers.CharField()
     asks = serializers.CharField()
 

@@ -74,5 +74,5 @@ def _label(field: str) -> str:
 
 
 def _words(field: str, value: object) -> str:
-    choices: Any = Project._meta.get_field(field).choices
-    return str(dict(choices or ()).get(value, value))
+    of_field: Any = Project._meta.get_field(field)
+    return str(dict(of_field.choices or ()).get(value, value))
