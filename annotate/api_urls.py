@@ -10,14 +10,17 @@ from annotate.people import api_urls as people
 from annotate.projects import api_urls as projects
 from annotate.rewriting import api_urls as rewriting
 from annotate.topics import api_urls as topics
+from base.routes import in_a_tree
 
-urlpatterns = [
-    *projects.urlpatterns,
-    *people.urlpatterns,
-    *collection.urlpatterns,
-    *topics.urlpatterns,
-    *rewriting.urlpatterns,
-    *judging.urlpatterns,
-    *guidelines.urlpatterns,
-    *overview.urlpatterns,
-]
+urlpatterns = in_a_tree(
+    [
+        *projects.urlpatterns,
+        *people.urlpatterns,
+        *collection.urlpatterns,
+        *topics.urlpatterns,
+        *rewriting.urlpatterns,
+        *judging.urlpatterns,
+        *guidelines.urlpatterns,
+        *overview.urlpatterns,
+    ]
+)

@@ -13,18 +13,21 @@ from annotate.people import urls as people
 from annotate.projects import urls as projects
 from annotate.rewriting import urls as rewriting
 from annotate.topics import urls as topics
+from base.routes import in_a_tree
 
 app_name = "annotate"
 
-urlpatterns = [
-    *projects.urlpatterns,
-    *people.urlpatterns,
-    *collection.urlpatterns,
-    *judgments.urlpatterns,
-    *topics.urlpatterns,
-    *rewriting.urlpatterns,
-    *judging.urlpatterns,
-    *guidelines.urlpatterns,
-    *overview.urlpatterns,
-    path("api/v1/", include("annotate.api_urls")),
-]
+urlpatterns = in_a_tree(
+    [
+        *projects.urlpatterns,
+        *people.urlpatterns,
+        *collection.urlpatterns,
+        *judgments.urlpatterns,
+        *topics.urlpatterns,
+        *rewriting.urlpatterns,
+        *judging.urlpatterns,
+        *guidelines.urlpatterns,
+        *overview.urlpatterns,
+        path("api/v1/", include("annotate.api_urls")),
+    ]
+)

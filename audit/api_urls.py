@@ -6,10 +6,13 @@ from audit.checks import api_urls as checks
 from audit.reports import api_urls as reports
 from audit.reviews import api_urls as reviews
 from audit.settling import api_urls as settling
+from base.routes import in_a_tree
 
-urlpatterns = [
-    *reviews.urlpatterns,
-    *checks.urlpatterns,
-    *settling.urlpatterns,
-    *reports.urlpatterns,
-]
+urlpatterns = in_a_tree(
+    [
+        *reviews.urlpatterns,
+        *checks.urlpatterns,
+        *settling.urlpatterns,
+        *reports.urlpatterns,
+    ]
+)

@@ -8,13 +8,16 @@ from audit.checks import urls as checks
 from audit.reports import urls as reports
 from audit.reviews import urls as reviews
 from audit.settling import urls as settling
+from base.routes import in_a_tree
 
 app_name = "audit"
 
-urlpatterns = [
-    *reviews.urlpatterns,
-    *checks.urlpatterns,
-    *settling.urlpatterns,
-    *reports.urlpatterns,
-    path("api/v1/", include("audit.api_urls")),
-]
+urlpatterns = in_a_tree(
+    [
+        *reviews.urlpatterns,
+        *checks.urlpatterns,
+        *settling.urlpatterns,
+        *reports.urlpatterns,
+        path("api/v1/", include("audit.api_urls")),
+    ]
+)

@@ -13,6 +13,7 @@ from uuid import uuid4
 import pytest
 from django.apps import apps
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
+from django.urls.resolvers import RoutePattern
 from django.utils import timezone
 
 from annotate.guidelines.actions import write_guideline
@@ -364,14 +365,18 @@ LET_IN = {False: {200, 302, 422}, True: {200, 201, 204, 400, 422}}
 VERBS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE")
 
 
-def routes(patterns: Any = None, namespace: str = "") -> dict[str, URLPattern]:
-    """Every named route but those of Django's own administration."""
+def routes(patterns: Any = None, namespace: str = "", before: str = "") -> dict[str, URLPattern]:
+    """Every named route but those of Django's own administration, each whole as one pattern."""
     found: dict[str, URLPattern] = {}
     for entry in patterns or get_resolver().url_patterns:
+        whole = f"{before}{entry.pattern}"
         if isinstance(entry, URLResolver):
             if entry.app_name != "admin":
                 inner = f"{namespace}{entry.namespace}:" if entry.namespace else namespace
-                found |= routes(entry.url_patterns, inner)
+                found |= routes(entry.url_patterns, inner, whole)
+        elif isinstance(entry.pattern, RoutePattern):
+            pattern = RoutePattern(whole, name=entry.name, is_endpoint=True)
+            found[f"{namespace}{entry.name}"] = URLPattern(pattern, entry.callback, name=entry.name)
         else:
             found[f"{namespace}{entry.name}"] = entry
     return found

@@ -57,7 +57,7 @@ def routes(patterns=None, before=""):
 def addresses_with_secrets():
     """Every address that holds a secret, with the same one in all of them."""
     for route, one in routes():
-        names = set(one.pattern.regex.groupindex)
+        names = {*one.pattern.regex.groupindex, *re.findall(r"<(?:\w+:)?(\w+)>", route)}
         if names & {"token", "key", "secret", "code"}:
             yield re.sub(r"<[^>]*:(token|key|secret|code)>", SECRET, route).replace(
                 "<base36:uidb36>", "1"

@@ -1,0 +1,50 @@
+"""Routes in a tree, so that an address is compared with few of them.
+
+Django compares an address with one route after the other. Most of ours begin alike, so each group
+that shares its next segment (`projects/`, `<slug:slug>/`) is compared once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from django.urls import URLPattern, URLResolver, include, path
+from django.urls.resolvers import RoutePattern
+
+Route = URLPattern | URLResolver
+
+
+def in_a_tree(routes: Sequence[Route]) -> list[Route]:
+    """Return routes that match the same addresses, grouped by the segments they begin with.
+
+    A group stands where its first route stood, and keeps their order. So no route may match an
+    address of a route with other segments that comes after it.
+    """
+    groups: dict[str, list[Route]] = {}
+    for number, route in enumerate(routes):
+        segment, ends, _rest = str(route.pattern).partition("/")
+        # What can't be divided is a group of its own, under a name that no segment has.
+        divided = ends and isinstance(route.pattern, RoutePattern) and "path:" not in segment
+        groups.setdefault(segment + "/" if divided else f"/{number}", []).append(route)
+    found: list[Route] = []
+    for segment, group in groups.items():
+        if len(group) == 1:
+            found += group
+        else:
+            found.append(path(segment, include(in_a_tree([_after(segment, one) for one in group]))))
+    return found
+
+
+def _after(segment: str, route: Route) -> Route:
+    """A route without the segment that it begins with."""
+    rest = str(route.pattern).removeprefix(segment)
+    if isinstance(route, URLPattern):
+        pattern = RoutePattern(rest, name=route.name, is_endpoint=True)
+        return URLPattern(pattern, route.callback, route.default_args, route.name)
+    return URLResolver(
+        RoutePattern(rest),
+        route.urlconf_name,
+        route.default_kwargs,
+        app_name=route.app_name,
+        namespace=route.namespace,
+    )
