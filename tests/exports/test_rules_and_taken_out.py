@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from annotate.models import Query
 from annotate.topics.removal import remove_pairs, remove_queries
 from tests.exports.conftest import released
+
+pytestmark = pytest.mark.both_databases
 
 
 def take_out(tides, *ids: str) -> None:

@@ -14,6 +14,8 @@ from annotate.topics.removal import remove_queries
 from tests import factories
 from tests.programs import Program
 
+pytestmark = pytest.mark.both_databases
+
 NOTHING = Judging(0, 0, 0, 0)
 Task = Assignment.Task
 

@@ -13,6 +13,8 @@ from audit.reports.rule_standings import rule_standings
 from tests import factories
 from tests.programs import Program
 
+pytestmark = pytest.mark.both_databases
+
 KEPT, NOT_YET, BROKEN = Promise.KEPT, Promise.NOT_YET, Promise.BROKEN
 
 

@@ -12,6 +12,8 @@ from base.errors import Refused
 from tests import factories
 from tests.programs import Program
 
+pytestmark = pytest.mark.both_databases
+
 FOUND = [Topic(n, str(300 + n), "", relevant=n, has_narrative=n != 3) for n in range(1, 7)]
 
 
