@@ -17,7 +17,7 @@ class AuditConfig(AppConfig):
         from annotate.collection import intake as files
         from annotate.collection.intake import stale
         from annotate.judging import journal_entries
-        from annotate.judgments import completion
+        from annotate.judgments import completion_queries
         from annotate.overview import contributions
         from annotate.projects import audit_events, chain, kind_settings
         from annotate.rewriting import sent_back
@@ -25,18 +25,17 @@ class AuditConfig(AppConfig):
         from audit.checks import chain_content as of_checks
         from audit.checks import overview as checks
         from audit.reports import overview
-        from audit.reviews import actions as reviews
         from audit.reviews import chain_content as of_reviews
-        from audit.reviews import journal_entry, passes
+        from audit.reviews import journal_entry, passes, project_rubric
         from audit.reviews.intake import stale as stale_rows
         from audit.reviews.intake.decisions import Decisions
         from audit.reviews.intake.reviews import Reviews
         from audit.reviews.intake.rubrics import Rubrics
 
         audit_events.register(AUDIT_EVENTS)
-        kind_settings.take_rubric.register(reviews.take_rubric)
+        kind_settings.take_rubric.register(project_rubric.take_rubric)
         chain.register(of_reviews.KINDS | of_checks.KINDS)
-        completion.register_reviews(passes.in_force)
+        completion_queries.register_reviews(passes.in_force)
         sent_back.register(passes.why_sent_back)
         journal_entries.register("rating", journal_entry.rating)
         contributions.register(overview.contribution)

@@ -26,6 +26,7 @@ from annotate.projects import rules, taxonomy
 from annotate.projects.models import Membership, Project
 from audit.reports import actions as reports_actions
 from audit.reviews import actions as audit
+from audit.reviews.decisions import decide
 from base.users import User
 from formats.records import DecisionRecord, ReviewRecord
 from formats.registry import lookup
@@ -173,7 +174,7 @@ def _audit(project: Project, path: Path) -> None:
             if isinstance(record, ReviewRecord):
                 _review(project, record)
             elif isinstance(record, DecisionRecord):
-                audit.decide(
+                decide(
                     narrative=_narrative(project, record),
                     outcome=record.outcome,
                     reason=record.reason,

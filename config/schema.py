@@ -16,7 +16,7 @@ from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from base.api.resource import AlwaysJson
+from base.api.limits import AlwaysJson
 
 
 @cache

@@ -21,7 +21,7 @@ class StaticStorage(CompressedManifestStaticFilesStorage):
     Only ours: a package's module may import what only its own build would provide.
     """
 
-    # Pages link the joined style sheet (`base.tags.style_sheets`).
+    # Pages link the joined style sheet (`base.tags.frame.style_sheets`).
     joins_files = True
     support_js_module_import_aggregation = True
     _js_module_import_aggregation_patterns = ("js/*.js", _rewritings)

@@ -16,7 +16,7 @@ class ExportersConfig(AppConfig):
         """Add to the home and project pages, and to the queue of disagreements."""
         from annotate.overview import contributions
         from annotate.projects import audit_events
-        from audit.settling.disagreement_queries import effects_on_measures
+        from audit.settling.kinds.judgments import effects_on_measures
         from exporters.audit_events import AUDIT_EVENTS
         from exporters.evaluations import queue_effects
         from exporters.releases import overview

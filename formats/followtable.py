@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from formats.fields import Fields, NotJson, list_items, parse_json
+from formats.fields import Fields, list_items
 from formats.folders import Folder
+from formats.json_text import NotJson, parse_json
 from formats.limits import check_id, excerpt, json_name
 from formats.reading import reader
 from formats.records import Claim, Doc, NarrativeRecord, PairRecord, Qrel, Topic

@@ -14,7 +14,7 @@ from formats import beir
 from formats.beir import corpus_of, qrels_of
 from formats.fields import objects
 from formats.folders import Folder
-from formats.jsonl import read_pairs
+from formats.jsonl_pairs import read_pairs
 from formats.limits import check_id
 from formats.reading import Pairs, Seen, reader
 from formats.records import (

@@ -7,7 +7,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import IO, Any
 
-from formats.fields import NotJson, parse_json, to_json
+from formats.fields import to_json
+from formats.json_text import NotJson, parse_json
 from formats.limits import check_text, excerpt, json_name
 from formats.reading import Seen, reader, write_lines
 from formats.records import CriterionRecord, LevelRecord, RubricRecord

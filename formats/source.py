@@ -8,7 +8,6 @@ wrong.
 from __future__ import annotations
 
 import io
-import re
 import stat
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
@@ -17,6 +16,7 @@ from types import TracebackType
 from typing import IO, Protocol
 
 from formats.limits import MAX_BLANK, MAX_LINE, MAX_WHOLE, SURROGATE, printable
+from formats.line_bytes import CONTROL_IN_LINE, CR_ALONE, FOREIGN_MAGIC, clean
 from formats.problems import FormatError, LeftOut, Problems
 from formats.unpacking import (
     CHUNK,
@@ -30,24 +30,6 @@ from formats.unpacking import (
 )
 
 HEAD = 4_096
-_CONTROL_IN_LINE = re.compile("[\x00-\x08\x0b\x0d-\x1f\x7f]")
-_CONTROL_BYTES = bytes(code for code in range(128) if _CONTROL_IN_LINE.match(chr(code)))
-
-_CR_ALONE = (
-    "the lines end in CR alone, as on old Macs; save the file with LF or CR LF at the ends of lines"
-)
-
-_FOREIGN_MAGIC = (
-    (b"PK\x03\x04", "this is a zip archive; unpack it and give the file inside"),
-    (b"BZh91AY&SY", "this is compressed with bzip2; unpack it, or compress it with gzip"),
-    (b"\xfd7zXZ\x00", "this is compressed with xz; unpack it, or compress it with gzip"),
-    (b"(\xb5/\xfd", "this is compressed with zstd; unpack it, or compress it with gzip"),
-    (b"\x1f\x9d", "this is compressed with compress (.Z); unpack it, or compress it with gzip"),
-    (b"\xff\xfe", "this is UTF-16; save it as UTF-8"),
-    (b"\xfe\xff", "this is UTF-16; save it as UTF-8"),
-    (b"SQLite format 3\x00", "this is an SQLite database, not a text file"),
-    (b"%PDF-", "this is a PDF, not a text file"),
-)
 
 
 class Input(ABC):
@@ -193,7 +175,7 @@ class Source(Input):
         first = self._read()
         while 0 < len(first) < MAGIC and (more := self._read()):
             first += more
-        for magic, sentence in _FOREIGN_MAGIC:
+        for magic, sentence in FOREIGN_MAGIC:
             if first.startswith(magic):
                 self.refuse_all(sentence)
                 return
@@ -267,7 +249,7 @@ class Source(Input):
             rest, rest_length = [tail], len(tail)
         last = b"".join(rest)
         if number == 1 and b"\r" in last.rstrip(b"\r"):
-            self.refuse_all(_CR_ALONE)
+            self.refuse_all(CR_ALONE)
         if rest_length and not self.broken:
             for start, lines in self._decoded(last, number):
                 filled += any(line and not line.isspace() for line in lines)
@@ -279,7 +261,7 @@ class Source(Input):
         """Lines of `body`; line by line only where the whole of it does not pass."""
         if number == 1:
             body = body.removeprefix(b"\xef\xbb\xbf")
-        if len(body) <= self.max_line and (text := _clean(body)) is not None:
+        if len(body) <= self.max_line and (text := clean(body)) is not None:
             yield number, text.split("\n")
             return
         for offset, raw in enumerate(body.split(b"\n")):
@@ -300,7 +282,7 @@ class Source(Input):
                 text=raw[:200].decode("utf-8", "replace"),
             )
             return None
-        if match := _CONTROL_IN_LINE.search(line):
+        if match := CONTROL_IN_LINE.search(line):
             hint = "; lines end in LF or CR LF, not in CR alone" if match[0] == "\r" else ""
             self.refuse(
                 f"control character U+{ord(match[0]):04X} at position {match.start() + 1}{hint}",
@@ -312,7 +294,7 @@ class Source(Input):
 
     def _refuse_long(self, number: int, beginning: bytes) -> None:
         if number == 1 and b"\r" in beginning:
-            self.refuse_all(_CR_ALONE)
+            self.refuse_all(CR_ALONE)
             return
         mebibytes, bytes_left = divmod(self.max_line, 1024 * 1024)
         limit = f"{self.max_line} bytes" if bytes_left else f"{mebibytes} MiB"
@@ -362,19 +344,6 @@ class Source(Input):
         trace: TracebackType | None,
     ) -> None:
         self.close()
-
-
-def _clean(body: bytes) -> str | None:
-    """The text of some lines with their ends as line feeds, or None where anything is wrong."""
-    if b"\r" in body:
-        body = body.replace(b"\r\n", b"\n").removesuffix(b"\r")
-    # Many times quicker than a search in the text. In UTF-8 a control byte is part of nothing else.
-    if len(body.translate(None, _CONTROL_BYTES)) != len(body):
-        return None
-    try:
-        return body.decode("utf-8")
-    except UnicodeDecodeError:
-        return None
 
 
 def open_source(path: str | Path, *, collect: bool = False) -> Source:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import IO
 
-from formats.fields import Fields, NotJson, parse_json, to_json
+from formats.fields import Fields, to_json
+from formats.json_text import NotJson, parse_json
 from formats.limits import MAX_WHOLE, check_id, json_name
 from formats.reading import Seen, reader, write_lines
 from formats.records import Topic

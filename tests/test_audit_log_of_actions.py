@@ -22,12 +22,15 @@ from annotate.projects.taxonomies import Kind
 from annotate.topics import removal
 from audit.checks import actions as checks
 from audit.checks.claims import Asked
+from audit.checks.samples import draw_sample
 from audit.reports import actions as reports_actions
 from audit.reviews import actions as audit
 from audit.reviews.criteria import MULTICONIR
+from audit.reviews.decisions import decide, withdraw_decision
+from audit.reviews.project_rubric import choose_rubric
 from audit.settling import adjudication, batches, reveals
 from audit.settling import many as settling_many
-from audit.settling.disagreement_queries import Wanted
+from audit.settling.wanted import Wanted
 from base.errors import Refused
 from exporters.evaluations.actions import request_evaluation
 from exporters.evaluations.systems import System
@@ -217,16 +220,16 @@ def test_everything_that_a_lead_does_is_in_the_audit_log_once(story):
 
     # The second pass.
     story.does("rubric.chosen", times=2)(
-        lambda: audit.choose_rubric(project=project, name=MULTICONIR.name, by=carla)
+        lambda: choose_rubric(project=project, name=MULTICONIR.name, by=carla)
     )
     decided = story.does("instruction.decided", times=2)(
-        lambda: audit.decide(narrative=story.narrative, outcome="revise", reason="Why.", by=carla)
+        lambda: decide(narrative=story.narrative, outcome="revise", reason="Why.", by=carla)
     )
     story.does("instruction.undecided", times=2)(
-        lambda: audit.withdraw_decision(decision=decided, by=carla)
+        lambda: withdraw_decision(decision=decided, by=carla)
     )
     sample = story.does("sample.made")(
-        lambda: checks.draw_sample(
+        lambda: draw_sample(
             name="one",
             asked=Asked("prior"),
             stratify="none",

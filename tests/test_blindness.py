@@ -38,7 +38,8 @@ from annotate.models import (
 )
 from audit.checks import actions as checks
 from audit.models import Check, Review, Sample, SampleItem
-from audit.reviews.actions import decide, save_ratings, submit_review
+from audit.reviews.actions import save_ratings, submit_review
+from audit.reviews.decisions import decide
 from audit.settling.adjudication import adjudicate
 from exporters.models import Release
 from exporters.tasks import release

@@ -6,7 +6,6 @@ and there is work again in their assignment; whatever they say then answers it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
@@ -18,21 +17,25 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotate.guidelines.models import GuidelineCase
-from annotate.judging.judging_session import others_unsettled, read_judging_session
+from annotate.guidelines.rejudge_assignments import (
+    Task,
+    assignment_of,
+    assignments_of,
+    end_finished,
+    hold_assignments,
+)
 from annotate.judgments import assignments
 from annotate.judgments.in_force import judgments_in_force
 from annotate.judgments.models import Judgment, RejudgeRequest
-from annotate.pairs.models import Assignment, InstructionPair, Narrative
-from annotate.pairs.pool import judged_narrative, narratives_in_force, pool
+from annotate.pairs.models import Assignment, InstructionPair
+from annotate.pairs.pool import judged_narrative, pool
 from annotate.projects import access as projects_access
 from annotate.projects.audit_log import many, record
 from annotate.projects.models import Guideline, Membership, Project
-from base.bulk import moment, run
+from base.bulk import moment
 from base.errors import Refused, Stale, refuse_strange
 
 MAX_WORDS = 2_000
-
-Task = Assignment.Task
 
 
 @dataclass(frozen=True)
@@ -98,7 +101,7 @@ def ask(
             raise Stale(_("The narrative changed. Nobody judges under this version any more."))
         if not pool(pair).filter(pk=judgment.candidate_id).exists():
             raise Refused(_("This document is not among those to be judged for this query."))
-        assignment = _assignment(pair, author, now)
+        assignment = assignment_of(pair, author, now)
         now_said = Judgment.objects.only("superseded_at", "text_replaced_at").get(pk=judgment.pk)
         if now_said.superseded_at is not None:
             raise Stale(_("This answer was changed meanwhile. Look at it, then ask."))
@@ -127,7 +130,7 @@ def withdraw(
         pair = _led(rejudge_request.judgment, by)
         author = rejudge_request.judgment.annotator
         # Under the lock on their assignment, so that an answer on its way is seen.
-        list(_assignments_of(pair, [author.pk]).select_for_update())
+        list(assignments_of(pair, [author.pk]).select_for_update())
         standing = RejudgeRequest.objects.select_related("judgment").get(pk=rejudge_request.pk)
         if standing.withdrawn_at is not None:
             return standing
@@ -135,7 +138,7 @@ def withdraw(
             raise Refused(_("This was answered already."))
         standing.withdrawn_at, standing.withdrawn_by = now, by
         standing.save(update_fields=["withdrawn_at", "withdrawn_by"])
-        _end_finished(pair.project, [(standing.judgment.narrative_id, author.pk)], now)
+        end_finished(pair.project, [(standing.judgment.narrative_id, author.pk)], now)
         _record("look.withdrawn", standing, by, now)
     return standing
 
@@ -181,7 +184,7 @@ def ask_older(
         project = _led_project(by)
         if Guideline.objects.latest_of(project) != guideline:
             raise Stale(_("The guidelines have a newer version. Ask from there."))
-        _hold_assignments(project)
+        hold_assignments(project)
         found = count_older(guideline, which)
         if found.token != token:
             raise Stale(
@@ -228,7 +231,7 @@ def withdraw_older(*, guideline: Guideline, by: Membership, now: datetime | None
     now = now or timezone.now()
     with transaction.atomic():
         project = _led_project(by)
-        _hold_assignments(project)
+        hold_assignments(project)
         rejudge_requests = _waiting(guideline)
         concerned = list(
             rejudge_requests.order_by()
@@ -236,7 +239,7 @@ def withdraw_older(*, guideline: Guideline, by: Membership, now: datetime | None
             .distinct()
         )
         taken_back = rejudge_requests.update(withdrawn_at=now, withdrawn_by=by)
-        _end_finished(project, concerned, now)
+        end_finished(project, concerned, now)
         if taken_back:
             _record_many("look.withdrawn", guideline, taken_back, by, now)
     return taken_back
@@ -328,78 +331,3 @@ def _led_project(by: Membership) -> Project:
         raise Refused(_("Only leads of this project can ask its judges to look again."))
     projects_access.refuse_if_archived(project)
     return project
-
-
-def _assignment(pair: InstructionPair, author: Membership, now: datetime) -> Assignment:
-    """Lock the assignment in which the document will come again; whoever has none is given one."""
-    held = _assignments_of(pair, [author.pk]).select_for_update().first()
-    if held is not None:
-        return held
-    try:
-        return assignments.take(pair=pair, task=Task.JUDGE, by=author, become_blind=True, now=now)
-    except Refused as refused:
-        raise Refused(
-            _("Whoever said this has no task here, and none is free: it cannot come to them again.")
-        ) from refused
-
-
-def _assignments_of(pair: InstructionPair, members: Iterable[int]) -> QuerySet[Assignment]:
-    return pair.assignments.filter(task=Task.JUDGE, member__in=members)
-
-
-def _hold_assignments(project: Project) -> None:
-    """Lock the judges' assignments of a project, so that nobody answers while answers are
-    counted.
-    """
-    held = Assignment.objects.filter(task=Task.JUDGE, pair__project=project).order_by("pk")
-    list(held.select_for_update(of=("self",)).values_list("pk", flat=True))
-
-
-def _end_finished(project: Project, concerned: Iterable[tuple[int, int]], now: datetime) -> None:
-    """End the work of `concerned` (keys of a narrative and a judge) where nothing is left to do:
-    one statement for each judge, or where documents come again, one for each assignment.
-    """
-    in_force = set(narratives_in_force(project).values_list("pk", flat=True))
-    read: dict[int, list[int]] = {}
-    for narrative, member in concerned:
-        if narrative in in_force:
-            read.setdefault(member, []).append(narrative)
-    if project.repeat_percent:
-        _end_with_repeats(read, now)
-        return
-    # No document is left out: none has the key 0.
-    left = others_unsettled(project) % {
-        "query": "p.query_id",
-        "candidate": "0",
-        "narrative": "v.id",
-        "member": "s.member_id",
-        "relevant_from": "%(relevant_from)s",
-    }
-    for member, narratives in read.items():
-        run(
-            f"""
-            UPDATE annotate_assignment SET done_at = %(now)s WHERE id IN (
-                SELECT s.id FROM annotate_assignment s
-                JOIN annotate_instructionpair p ON p.id = s.pair_id
-                JOIN annotate_narrative v ON v.pair_id = p.id
-                WHERE s.task = 'judge' AND s.member_id = %(member)s
-                AND s.done_at IS NULL AND s.touched_at IS NOT NULL
-                AND v.id IN ({", ".join(map(str, narratives))}) AND NOT {left}
-            )
-            """,  # noqa: S608 (keys, and what `pool` writes)
-            {"now": moment(now), "member": member, "relevant_from": project.relevant_from},
-        )
-
-
-def _end_with_repeats(read: Mapping[int, list[int]], now: datetime) -> None:
-    """End the assignments in which nothing is left to do, not even what comes again."""
-    narratives = Narrative.objects.select_related("pair__project", "pair__query").in_bulk(
-        {one for several in read.values() for one in several}
-    )
-    for judge in Membership.objects.select_related("project").filter(pk__in=read):
-        for one in read[judge.pk]:
-            narrative = narratives[one]
-            if read_judging_session(narrative=narrative, by=judge).done:
-                _assignments_of(narrative.pair, [judge.pk]).filter(
-                    done_at__isnull=True, touched_at__isnull=False
-                ).update(done_at=now)

@@ -18,7 +18,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotate.collection.document_text import DocumentPane, ShownTable, newest_text, prepared
 from annotate.collection.models import Candidate, Document, Run, RunLine
-from annotate.judging.actions import grades_that_need_evidence
+from annotate.judging.answer_rules import grades_that_need_evidence
 from annotate.judging.judging_session import JudgingSession
 from annotate.judgments.document_names import Name, name_of, open_to
 from annotate.judgments.models import Flag, Judgment, RejudgeRequest, Repeat
@@ -105,22 +105,11 @@ def document_views(
     spots = {number: spot for number, spot in spots.items() if spot in places}
     keys = {spot.candidate for spot in spots.values()}
     found = Candidate.objects.select_related("document").annotate(text=newest_text()).in_bulk(keys)
-    mine = {"narrative": narrative, "annotator": member, "candidate__in": keys}
-    judgments = {
-        judgment.candidate_id: judgment
-        for judgment in Judgment.objects.current().filter(**mine).prefetch_related("verdicts")
-    }
-    flags = {flag.candidate_id: flag for flag in Flag.objects.current().filter(**mine)}
-    repeats = (
-        {repeat.candidate_id: repeat for repeat in Repeat.objects.current().filter(**mine)}
-        if any(spot.again for spot in spots.values())
-        else {}
-    )
+    said_of, flags = _statements(narrative, member, keys, spots)
     again = rejudge_requests(narrative, member, list(keys), flags)
     ranks = _ranks(pair, found.values()) if pair.project.show_rank else {}
     values = [grade.value for grade in grades]
     words = words_to_mark(pair, narrative)
-    said_of = {number: _said_of(spot, judgments, flags, repeats) for number, spot in spots.items()}
     answered = {
         spots[number].candidate for number, (given, flag) in said_of.items() if _ends(given, flag)
     }
@@ -153,6 +142,25 @@ def document_views(
             )
         )
     return made
+
+
+def _statements(
+    narrative: Narrative, member: Membership, keys: Iterable[int], spots: Mapping[int, Spot]
+) -> tuple[dict[int, tuple[Judgment | Repeat | None, Flag | None]], dict[int, Flag]]:
+    """What the reader said of each document, by its number; and their flags by candidate."""
+    mine = {"narrative": narrative, "annotator": member, "candidate__in": keys}
+    judgments = {
+        judgment.candidate_id: judgment
+        for judgment in Judgment.objects.current().filter(**mine).prefetch_related("verdicts")
+    }
+    flags = {flag.candidate_id: flag for flag in Flag.objects.current().filter(**mine)}
+    repeats = (
+        {repeat.candidate_id: repeat for repeat in Repeat.objects.current().filter(**mine)}
+        if any(spot.again for spot in spots.values())
+        else {}
+    )
+    said = {number: _said_of(spot, judgments, flags, repeats) for number, spot in spots.items()}
+    return said, flags
 
 
 def _said_of(

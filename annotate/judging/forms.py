@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 
 from annotate.collection.spans import Span
 from annotate.collection.text_versions import MAX_TEXT_VERSION
-from annotate.judging.actions import MAX_ACTIVE_MS, MAX_NOTE
+from annotate.judging.answer_rules import MAX_ACTIVE_MS, MAX_NOTE
 from annotate.judgments.models import Flag, Judgment
 
 VERDICT = "verdict-"

@@ -19,38 +19,37 @@ the browser, files or programs.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.db.models import Count, Q, QuerySet
 
-from annotate.collection.models import Candidate
-from annotate.judgments.in_force import final_flags, judgments_in_force
-from annotate.judgments.models import Judgment, RejudgeRequest, Repeat
+from annotate.judgments.completion_queries import (
+    answers_of_people,
+    answers_of_people_on,
+    ask_by_rules,
+    asked_again,
+    count_alive,
+    count_to_rewrite,
+    documents_by_answers,
+    documents_by_answers_of,
+    documents_of_queries,
+    narratives_of_pairs,
+    pairs_ready,
+    pairs_ready_of,
+    pairs_reviewed,
+    pairs_to_review,
+    pairs_to_rewrite_of,
+    reviews_in_force,
+)
+from annotate.judgments.models import Repeat
 from annotate.judgments.repeats import chance, number
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
-from annotate.pairs.pool import in_scope, narratives_in_force, pairs_with_pool, repeat_words
+from annotate.pairs.pool import repeat_words
 from annotate.projects.models import Membership, Project
-from base.prepared import Built, Prepared, counted, prepared
 
 Task = Assignment.Task
-
-# The submitted reviews of a project's narratives in force, by people: a query whose rows have
-# `of_pair` and `of_member`. Reviews are rows of an upper app, which registers it.
-Reviews = Callable[[Project], QuerySet[Any]]
-_reviews: list[Reviews] = []
-
-
-def register_reviews(provider: Reviews) -> None:
-    """Count these reviews; called once, when the app that has them starts."""
-    if provider not in _reviews:
-        _reviews.append(provider)
-
-
-def reviews_in_force(project: Project) -> QuerySet[Any]:
-    """Return the submitted reviews of narratives in force, with `of_pair` and `of_member`."""
-    return _reviews[0](project)
 
 
 @dataclass(frozen=True)
@@ -105,13 +104,17 @@ def judging_by_pair(
     `queries`: only the pairs of these (by key).
     """
     only = None if queries is None else {"queries": list(queries)}
-    found = dict(_ask(_ready if only is None else _ready_of, project, **only or {}))
+    found = dict(
+        ask_by_rules(pairs_ready if only is None else pairs_ready_of, project, **only or {})
+    )
     if not found:
         return {}
     sizes = pool_sizes(project, set(found.values()))
     answers: dict[int, Counter[int]] = defaultdict(Counter)
     counts = (
-        _ask(_counts, project) if only is None else _ask(_counts_of, project, pairs=list(found))
+        ask_by_rules(documents_by_answers, project)
+        if only is None
+        else ask_by_rules(documents_by_answers_of, project, pairs=list(found))
     )
     for pair, given, documents in counts:
         answers[pair][given] = documents
@@ -148,22 +151,22 @@ def has_judging_begun(project: Project, found: Judging) -> bool:
 def reviewed(project: Project) -> Judging:
     """Return how far the reviewing of a project is, in reviews: two queries."""
     overlap = project.overlap_review
-    to_review = {pair for (pair,) in _to_review.rows(project=project.pk)}
-    counts = Counter(pair for (pair,) in _reviewed.rows(project=project.pk))
+    to_review = {pair for (pair,) in pairs_to_review.rows(project=project.pk)}
+    counts = Counter(pair for (pair,) in pairs_reviewed.rows(project=project.pk))
     done = sum(min(counts[pair], overlap) for pair in to_review)
     return Judging(len(to_review) * overlap, done, len(to_review) * overlap, done)
 
 
 def rewritten(project: Project) -> Judging:
     """Return how far the rewriting of a project is, in pairs: two queries."""
-    pairs = _alive.value(project=project.pk)
-    done = pairs - _to_rewrite.value(project=project.pk)
+    pairs = count_alive.value(project=project.pk)
+    done = pairs - count_to_rewrite.value(project=project.pk)
     return Judging(pairs, done, pairs, done)
 
 
 def answers_by_pair(project: Project) -> dict[tuple[int, int], int]:
     """Return how many answers each person has given on each pair, by pair and person: one query."""
-    found = _ask(_answers_by_pair, project)
+    found = ask_by_rules(answers_of_people, project)
     return {(pair, person): count for pair, person, count in found}
 
 
@@ -210,7 +213,7 @@ def left_in(
     found: dict[int, Left] = {}
     if rewriting := by_task[Task.REWRITE]:
         pairs = [assignment.pair_id for assignment in rewriting]
-        wanted = {pair for (pair,) in _to_rewrite_of.rows(project=project.pk, pairs=pairs)}
+        wanted = {pair for (pair,) in pairs_to_rewrite_of.rows(project=project.pk, pairs=pairs)}
         found |= {
             assignment.pk: Left(int(assignment.pair_id not in wanted), 1)
             for assignment in rewriting
@@ -240,7 +243,7 @@ def open_assignments(member: Membership, *tasks: str) -> list[Assignment]:
 
 def pool_sizes(project: Project, queries: Iterable[int]) -> dict[int, int]:
     """Return how many documents are to be judged for each of these queries (by key)."""
-    return dict(_ask(_sizes, project, queries=list(queries)))
+    return dict(ask_by_rules(documents_of_queries, project, queries=list(queries)))
 
 
 def _left_to_judge(
@@ -252,16 +255,18 @@ def _left_to_judge(
     people = {assignment.member_id for assignment in assignments}
     in_force = {
         pair: InForce(*narrative)
-        for pair, *narrative in _in_force.rows(
+        for pair, *narrative in narratives_of_pairs.rows(
             project.judge_scope, project=project.pk, pairs=list(pairs)
         )
     }
     by_query = pool_sizes(project, {one.query for one in in_force.values()})
     sizes = {pair: by_query.get(one.query, 0) for pair, one in in_force.items()}
     here = {"pairs": list(in_force), "people": list(people)}
-    again = {(pair, person): many for pair, person, many in _ask(_asked_again, project, **here)}
+    again = {
+        (pair, person): many for pair, person, many in ask_by_rules(asked_again, project, **here)
+    }
     if answers is None:
-        found_on = _ask(_answers_on, project, **here)
+        found_on = ask_by_rules(answers_of_people_on, project, **here)
         answers = {(pair, person): many for pair, person, many in found_on}
     repeats = _repeats(project, assignments, in_force, sizes)
     found = {}
@@ -344,158 +349,3 @@ def _reviews_owed(project: Project, assignments: Sequence[Assignment]) -> set[in
         and authors.get(assignment.pair_id) != assignment.member_id
         and (assignment.pair_id, assignment.member_id) not in there
     }
-
-
-# --- the queries, put together once ---------------------------------------------------------------
-
-
-def _ask(query: Prepared, project: Project, **values: Any) -> list[tuple[Any, ...]]:
-    """Ask a query that follows the rules of a project (`_Rules`)."""
-    if project.judge_scope == Project.Scope.RELEVANT:
-        values["relevant_from"] = project.relevant_from
-    return query.rows(project.judge_scope, project=project.pk, **values)
-
-
-def _under(scope: str, project: int, relevant_from: int) -> Project:
-    """A project of which only its rules are known."""
-    return Project(pk=project, judge_scope=scope, relevant_from=relevant_from)
-
-
-def _statements(project: Project, **only: Any) -> tuple[str, list[Any]]:
-    """Return the SQL of `WITH said (narrative, candidate, annotator)` and its parameters.
-
-    A person who has both a judgment and a flag there is one row.
-    """
-    columns = ("narrative_id", "candidate_id", "annotator_id")
-    same = {name: OuterRef(name) for name in columns}
-    judged = Judgment.objects.current().filter(**same)
-    parts: list[str] = []
-    parameters: list[Any] = []
-    # Told apart here, where there are few flags: to find what two long lists have in common, a
-    # database sorts them.
-    for rows in (judgments_in_force(project), final_flags(project).filter(~Exists(judged))):
-        sql, more = rows.filter(**only).order_by().values_list(*columns).query.sql_with_params()
-        parts.append(sql)
-        parameters += more
-    said = " UNION ALL ".join(parts)
-    return f"WITH said (narrative, candidate, annotator) AS ({said})", parameters
-
-
-@prepared("project", "relevant_from")
-def _ready(scope: str, project: int, relevant_from: int) -> Built:
-    """Pairs that can be judged: pair, query."""
-    ready = pairs_with_pool(_under(scope, project, relevant_from))
-    return ready.order_by("pk").values_list("pk", "query_id")
-
-
-@prepared("project", "relevant_from", "queries")
-def _ready_of(scope: str, project: int, relevant_from: int, queries: int) -> Built:
-    """Pairs of these queries that can be judged: pair, query."""
-    ready = pairs_with_pool(_under(scope, project, relevant_from)).filter(query__in=[queries])
-    return ready.order_by("pk").values_list("pk", "query_id")
-
-
-@prepared("project", "relevant_from", "queries")
-def _sizes(scope: str, project: int, relevant_from: int, queries: int) -> Built:
-    """How many documents are to be judged: query, documents."""
-    candidates = Candidate.objects.filter(query__in=[queries])
-    found = in_scope(_under(scope, project, relevant_from), candidates)
-    return found.order_by().values_list("query_id").annotate(n=Count("pk"))
-
-
-def _by_answers(said: tuple[str, list[Any]]) -> Built:
-    with_said, parameters = said
-    sql = f"""
-        {with_said}, counted (narrative, candidate, answers) AS (
-            SELECT narrative, candidate, COUNT(*) FROM said GROUP BY narrative, candidate
-        )
-        SELECT v.pair_id, c.answers, COUNT(*) FROM counted c
-        JOIN annotate_narrative v ON v.id = c.narrative GROUP BY v.pair_id, c.answers
-    """  # noqa: S608 (Django's own query)
-    return sql, parameters
-
-
-@prepared("project", "relevant_from")
-def _counts(scope: str, project: int, relevant_from: int) -> Built:
-    """How many documents of each pair have how many answers: pair, answers, documents."""
-    return _by_answers(_statements(_under(scope, project, relevant_from)))
-
-
-@prepared("project", "relevant_from", "pairs")
-def _counts_of(scope: str, project: int, relevant_from: int, pairs: int) -> Built:
-    """The same of these pairs alone."""
-    rules = _under(scope, project, relevant_from)
-    return _by_answers(_statements(rules, narrative__pair__in=[pairs]))
-
-
-@prepared("project", "relevant_from")
-def _answers_by_pair(scope: str, project: int, relevant_from: int) -> Built:
-    """How many answers people have given on each pair: pair, person, answers."""
-    return _by_pair(_statements(_under(scope, project, relevant_from)))
-
-
-@prepared("project", "relevant_from", "pairs", "people")
-def _answers_on(scope: str, project: int, relevant_from: int, pairs: int, people: int) -> Built:
-    """The same of these pairs and people alone."""
-    rules = _under(scope, project, relevant_from)
-    return _by_pair(_statements(rules, narrative__pair__in=[pairs], annotator__in=[people]))
-
-
-def _by_pair(said: tuple[str, list[Any]]) -> Built:
-    with_said, parameters = said
-    sql = f"""
-        {with_said} SELECT v.pair_id, s.annotator, COUNT(*) FROM said s
-        JOIN annotate_narrative v ON v.id = s.narrative GROUP BY v.pair_id, s.annotator
-    """  # noqa: S608 (Django's own query)
-    return sql, parameters
-
-
-@prepared("project")
-def _alive(project: int) -> Built:
-    """How many pairs were not removed."""
-    return counted(InstructionPair.objects.filter(project=project).alive())
-
-
-@prepared("project")
-def _to_rewrite(project: int) -> Built:
-    """How many pairs are to be rewritten."""
-    return counted(InstructionPair.objects.filter(project=project).to_rewrite())
-
-
-@prepared("project", "pairs")
-def _to_rewrite_of(project: int, pairs: int) -> Built:
-    """Those of these pairs that are to be rewritten."""
-    found = InstructionPair.objects.filter(project=project).to_rewrite()
-    return found.filter(pk__in=[pairs]).values_list("pk")
-
-
-@prepared("project", "pairs")
-def _in_force(scope: str, project: int, pairs: int) -> Built:
-    """The narratives in force of these pairs: pair, then as in `InForce`."""
-    found = narratives_in_force(Project(pk=project, judge_scope=scope)).filter(pair__in=[pairs])
-    return found.values_list("pair_id", "pk", "side", "version", "pair__query_id")
-
-
-@prepared("project", "relevant_from", "pairs", "people")
-def _asked_again(scope: str, project: int, relevant_from: int, pairs: int, people: int) -> Built:
-    """How many documents these people are asked to look at again: pair, person, documents."""
-    said = judgments_in_force(_under(scope, project, relevant_from))
-    requests = RejudgeRequest.objects.open().filter(
-        Exists(said.filter(pk=OuterRef("judgment_id"))),
-        judgment__narrative__pair__in=[pairs],
-        judgment__annotator__in=[people],
-    )
-    by = ("judgment__narrative__pair_id", "judgment__annotator_id")
-    return requests.order_by().values_list(*by).annotate(n=Count("pk"))
-
-
-@prepared("project")
-def _to_review(project: int) -> Built:
-    """Pairs that can be reviewed."""
-    return InstructionPair.objects.filter(project=project).to_review().values_list("pk")
-
-
-@prepared("project")
-def _reviewed(project: int) -> Built:
-    """The pair of each review that is there."""
-    return reviews_in_force(Project(pk=project)).values_list("of_pair")

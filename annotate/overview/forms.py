@@ -10,7 +10,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as _lazy
 
 from annotate.collection.models import Query
-from annotate.overview.matrix import Asked, Key, Wanted, people_of
+from annotate.overview.matrix import Asked, people_of
+from annotate.overview.matrix_cells import Key, Wanted
 from annotate.projects.models import Membership
 
 # Two grades that met, as the page of differences links them: "0~2".

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Count, Max, Prefetch, Q, prefetch_related_objects
+from django.db.models import Count, Max, Q
 
 from annotate.collection.models import Candidate, Query
-from annotate.judgments import assignments, completion
+from annotate.judgments import completion, open_pairs
 from annotate.judgments.blindness import blind_pairs
 from annotate.judgments.completion import Judging, PairJudging
 from annotate.judgments.consensus import State, consensus
@@ -82,7 +82,7 @@ def task_progress(member: Membership, judging: Judging) -> list[TaskProgress]:
     for task in Assignment.Task:
         if project.overlap(task):
             how_far = far[task]()
-            free = assignments.count_open(task=task, by=member)
+            free = open_pairs.count_open(task=task, by=member)
             found.append(
                 TaskProgress(task.value, str(task.label), how_far.done, how_far.total, free)
             )
@@ -352,51 +352,3 @@ def _outcome(
     became = change(before, found.relevance, project.relevant_from)
     # Of a document that is put before judges and irrelevant it is said that it is out.
     return "dropped" if became is Change.STAYED else became.value
-
-
-@dataclass(frozen=True)
-class MyAssignment:
-    """An assignment of mine, and how far I am in it."""
-
-    assignment: Assignment
-    done: int
-    total: int
-    # Documents that a lead asks me to look at again; they are not done.
-    again: int = 0
-
-
-def read_assignments(members: Sequence[Membership]) -> None:
-    """Read the assignments of members ahead, with their pairs, for all that a page asks of them."""
-    held = Assignment.objects.select_related("pair__query", "pair__project")
-    prefetch_related_objects(members, Prefetch("assignments", held))
-
-
-def my_assignments(member: Membership) -> list[MyAssignment]:
-    """The member's assignments with work left in them: first where they are asked to look again,
-    then begun ones.
-    """
-    read_assignments([member])
-    held = [
-        assignment for assignment in member.assignments.all() if assignment.pair.removed_at is None
-    ]
-    held.sort(
-        key=lambda assignment: (
-            -assignment.touched_at.timestamp() if assignment.touched_at else 0,
-            assignment.pk,
-        )
-    )
-    left = completion.left_in(member.project, held)
-    assignments_of_mine = [
-        MyAssignment(assignment, *left[assignment.pk])
-        for assignment in held
-        if left[assignment.pk].is_open
-    ]
-    # In their order, as sorting keeps it.
-    return sorted(assignments_of_mine, key=lambda mine: not mine.again)
-
-
-def pair_assignments(pair: InstructionPair) -> list[tuple[Assignment, bool]]:
-    """Who sits on a pair, and whether their work is done."""
-    held = list(pair.assignments.select_related("member").order_by("task", "seat"))
-    left = completion.left_in(pair.project, held)
-    return [(assignment, not left[assignment.pk].is_open) for assignment in held]

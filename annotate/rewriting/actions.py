@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
+from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
@@ -46,19 +48,8 @@ def rewrite_narrative(
     in every rewrite assignment of the pair, whoever holds it.
     """
     now = now or timezone.now()
-    text = tidy(text)
     projects_access.refuse_if_archived(by.project)
-    if side not in {Narrative.Side.ALTERED, Narrative.Side.REVERSED}:
-        raise Refused(
-            _("Only the altered and the reversed narrative are rewritten; the original stays.")
-        )
-    if not text:
-        raise Refused(_("The narrative is empty. Write what is relevant now."))
-    if len(text) > MAX_LENGTH:
-        raise Refused(
-            _("The narrative has %(text)s characters; at most %(max_length)s are kept.")
-            % {"text": f"{len(text):,}", "max_length": f"{MAX_LENGTH:,}"}
-        )
+    text = _checked_text(text, side)
     wanted = None if conditions is None else read_conditions(conditions)
     with transaction.atomic():
         pair = InstructionPair.objects.select_for_update().get(pk=pair.pk, project=by.project_id)
@@ -82,7 +73,8 @@ def rewrite_narrative(
         wanted = had if wanted is None else wanted
         if against is not None and against.text == text and wanted == had:
             raise Refused(_("Nothing has changed yet, so there is no new version to save."))
-        narrative = Narrative.objects.create(
+        narrative = _insert(
+            wanted,
             pair=pair,
             side=side,
             version=version + 1,
@@ -91,16 +83,39 @@ def rewrite_narrative(
             author=by,
             created_at=now,
         )
-        Condition.objects.bulk_create(
-            Condition(narrative=narrative, number=number, name=line.name, text=line.text)
-            for number, line in enumerate(wanted, 1)
-        )
         drafts.finish(narrative=narrative, by=by)
         if side == Narrative.Side.ALTERED:
             assignments.reopen(pair=pair, tasks=(Assignment.Task.JUDGE, Assignment.Task.REVIEW))
             assignments.end_rewriting(pair=pair, by=by, now=now)
         else:
             assignments.work_in(pair=pair, task=Assignment.Task.REWRITE, by=by, now=now)
+    return narrative
+
+
+def _checked_text(text: str, side: str) -> str:
+    """Return the words of a new version as they are kept, or refuse them."""
+    text = tidy(text)
+    if side not in {Narrative.Side.ALTERED, Narrative.Side.REVERSED}:
+        raise Refused(
+            _("Only the altered and the reversed narrative are rewritten; the original stays.")
+        )
+    if not text:
+        raise Refused(_("The narrative is empty. Write what is relevant now."))
+    if len(text) > MAX_LENGTH:
+        raise Refused(
+            _("The narrative has %(text)s characters; at most %(max_length)s are kept.")
+            % {"text": f"{len(text):,}", "max_length": f"{MAX_LENGTH:,}"}
+        )
+    return text
+
+
+def _insert(conditions: Sequence[Line], **version: Any) -> Narrative:
+    """Insert a version with its conditions."""
+    narrative = Narrative.objects.create(**version)
+    Condition.objects.bulk_create(
+        Condition(narrative=narrative, number=number, name=line.name, text=line.text)
+        for number, line in enumerate(conditions, 1)
+    )
     return narrative
 
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
 
@@ -20,52 +18,24 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from annotate.collection.document_text import show
 from annotate.judgments import assignments
-from annotate.judgments.assignments import count_free_assignments
 from annotate.judgments.blindness import may_see
 from annotate.judgments.document_names import names_to
+from annotate.judgments.open_pairs import count_free_assignments
 from annotate.pairs import access
 from annotate.pairs.condition_lines import write as write_conditions
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.projects.models import Membership
 from annotate.rewriting import actions, drafts
+from annotate.rewriting.desk import Desk, changed_conditions, is_key, shown_advice, shown_impact
 from annotate.rewriting.forms import DraftForm, NarrativeForm
 from annotate.rewriting.models import Draft
 from annotate.rewriting.outcome import outcome
-from annotate.rewriting.rewrite_impact import advise, look
 from annotate.rewriting.sent_back import why_sent_back
 from base.errors import Refused, Stale
 from base.page_request import PageRequest
 from base.word_diff import Op, Piece, before_pieces, diff
 
 TEMPLATE = "rewriting/rewrite.html"
-
-
-@dataclass(frozen=True)
-class Desk:
-    """Where someone writes: one side of a pair, and what lies there."""
-
-    member: Membership
-    pair: InstructionPair
-    side: str
-    # What it is written from, and the version in force, if there is one yet.
-    source: Narrative | None
-    current: Narrative | None
-    draft: Draft | None
-
-    @property
-    def version(self) -> int:
-        """The version in force; 0 while there is none."""
-        return self.current.version if self.current else 0
-
-    @property
-    def before(self) -> str:
-        """The words that the change is shown against."""
-        return self.source.text if self.source else ""
-
-    def url(self, name: str) -> str:
-        """The address of one of the page's routes, on this side."""
-        address = reverse(f"annotate:{name}", args=[self.pair.pk])
-        return f"{address}?side={self.side}" if self.side != Narrative.Side.ALTERED else address
 
 
 @require_http_methods(["GET", "POST"])
@@ -76,7 +46,7 @@ def rewrite(request: PageRequest, pk: int) -> HttpResponse:
         return refusal
     desk = _desk(request, member, pair)
     if request.htmx and request.method == "GET":
-        return render(request, f"{TEMPLATE}#rewrite_impact", _rewrite_impact(request, desk))
+        return render(request, f"{TEMPLATE}#rewrite_impact", shown_impact(request, desk))
     form = NarrativeForm(request.POST or None, initial=_starting(desk))
     if request.method == "POST" and form.is_valid():
         try:
@@ -158,7 +128,9 @@ def advice(request: PageRequest, pk: int) -> HttpResponse:
         return refusal
     desk = _desk(request, member, pair)
     if request.htmx:
-        return render(request, "rewriting/_advice.html", _advice(desk, request.POST, in_texts=True))
+        return render(
+            request, "rewriting/shown_advice.html", shown_advice(desk, request.POST, in_texts=True)
+        )
     form = NarrativeForm(initial={**_starting(desk), **request.POST.dict()})
     return _show(request, desk, form, in_texts=True)
 
@@ -183,7 +155,7 @@ def narrative(request: PageRequest, pk: int, narrative: int) -> HttpResponse:
             "narrative": found,
             "older": older,
             "pieces": diff(older.text, found.text) if older else [Piece(Op.KEPT, found.text)],
-            "conditions": _changed_conditions(older, found),
+            "conditions": changed_conditions(older, found),
         },
     )
 
@@ -295,8 +267,8 @@ def _typed(request: HttpRequest, desk: Desk) -> dict[str, Any]:
     sent = request.POST
     drops: Any = sent.get("drops")
     if not drops:
-        shown = {int(key) for key in sent.getlist("shown") if _is_key(key)}
-        ticked = {int(key) for key in sent.getlist("drop") if _is_key(key)}
+        shown = {int(key) for key in sent.getlist("shown") if is_key(key)}
+        ticked = {int(key) for key in sent.getlist("drop") if is_key(key)}
         drops = sorted((set(desk.draft.drops if desk.draft else []) - shown) | ticked)
     return {
         "place": str(uuid4()),
@@ -304,10 +276,6 @@ def _typed(request: HttpRequest, desk: Desk) -> dict[str, Any]:
         "drops": drops,
         "turn": int(timezone.now().timestamp() * 1000),
     }
-
-
-def _is_key(value: str) -> bool:
-    return value.isdecimal() and len(value) < 19
 
 
 def _first_error(form: DraftForm) -> str:
@@ -348,61 +316,7 @@ def _show(
         and count_free_assignments(pair, Assignment.Task.JUDGE, member) > 0,
         "judge_url": reverse("annotate:judging", args=[pair.pk]) if judging and altered else None,
         "sent_back": why_sent_back(pair, member) if altered else None,
-        **_advice(desk, written, in_texts=in_texts),
-        **_rewrite_impact(request, desk),
+        **shown_advice(desk, written, in_texts=in_texts),
+        **shown_impact(request, desk),
     }
     return render(request, TEMPLATE, page, status=status)
-
-
-def _rewrite_impact(request: HttpRequest, desk: Desk) -> dict[str, Any]:
-    """The documents at stake, a part of them, with their ticks."""
-    project = desk.pair.project
-    drops = list(desk.draft.drops) if desk.draft else []
-    if request.method == "POST":
-        drops = sorted(
-            {*drops, *(int(key) for key in request.POST.getlist("drop") if _is_key(key))}
-        )
-    rewrite_impact = look(desk.pair, request.GET, desk.member)
-    return {
-        "project": project,
-        "member": desk.member,
-        "pair": desk.pair,
-        "query": desk.pair.query,
-        "side": desk.side,
-        "here": desk.url("rewrite"),
-        "draft_url": desk.url("draft"),
-        "advice_url": desk.url("advice"),
-        "rewrite_impact": rewrite_impact,
-        "names": names_to(desk.member, rewrite_impact.page.rows),
-        "drops": drops,
-        "grades": list(project.grades.order_by("value")),
-        "show_prior": project.show_prior or desk.member.leads,
-    }
-
-
-def _advice(desk: Desk, written: Mapping[str, Any], *, in_texts: bool) -> dict[str, Any]:
-    """What is worth a second look in the words that are typed."""
-    return {
-        "side": desk.side,
-        "checks": advise(
-            desk.pair,
-            side=desk.side,
-            before=desk.before,
-            after=str(written.get("text") or ""),
-            conditions=str(written.get("conditions") or ""),
-            in_texts=in_texts,
-            reader=desk.member,
-        ),
-        "advice_url": desk.url("advice"),
-    }
-
-
-def _changed_conditions(older: Narrative | None, found: Narrative) -> list[tuple[Op, str, str]]:
-    """The conditions of a version, and of the one before those that are gone."""
-    now = actions.conditions_of(found)
-    # A first version begins without: what it is written from lends it none.
-    before = actions.conditions_of(older) if older and older.side == found.side else []
-    return [
-        *((Op.KEPT if one in before else Op.ADDED, *one) for one in now),
-        *((Op.REMOVED, *one) for one in before if one not in now),
-    ]

@@ -6,9 +6,8 @@ sentence.
 
 from __future__ import annotations
 
-import math
 import uuid as uuids
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple, TypedDict, Unpack
 
@@ -17,123 +16,18 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotate.collection import text_versions
-from annotate.collection.models import Run
-from annotate.judging.actions import check_grade
+from annotate.judging.answer_rules import check_grade
 from annotate.judgments.conditions import COUNT_MET, derived
 from annotate.judgments.models import Verdict
 from annotate.projects import access as assignments
 from annotate.projects.audit_log import record
-from annotate.projects.models import Membership, Project
+from annotate.projects.models import Membership
 from audit.checks import chain_content
-from audit.checks.claims import Asked, Claim, frame, plan, sizes_of
 from audit.checks.models import Check, Sample, SampleItem
-from audit.checks.suspects import suspicion
 from base.control_characters import tidy
 from base.errors import Refused, refuse_strange
 
 MAX_WORDS = 10_000
-# What people can look at, and what its page counts in one go.
-MAX_ITEMS = 20_000
-MAX_NAME = Sample._meta.get_field("name").max_length or 0
-_AT_ONCE = 1_000
-
-
-def draw_sample(
-    *,
-    name: str,
-    asked: Asked,
-    stratify: str,
-    per: str,
-    size: int,
-    seed: int,
-    by: Membership,
-    fewer: bool = False,
-    shows_claim: bool = False,
-    now: datetime | None = None,
-) -> Sample:
-    """Draw a sample of what is claimed, and return it: `Sample` says what the choices mean.
-
-    Refused, with nothing drawn: who does not lead, no name or one that is taken, a choice that is
-    none, a sample larger than its frame, a stratum with nothing in it, more than MAX_ITEMS.
-    """
-    name = _check_choices(name, asked, stratify, by)
-    if per not in Sample.Per.values:
-        raise Refused(_("Choose whether the number is of each stratum or of each instruction."))
-    with transaction.atomic():
-        _refuse_taken(name, by)
-        drawn = plan(
-            frame(by.project, asked),
-            stratify=stratify,
-            per=per,
-            size=size,
-            seed=seed,
-            fewer=fewer,
-        )
-        if drawn.refused:
-            raise Refused(drawn.refused)
-        sample = Sample(
-            kind=Sample.Kind.RANDOM,
-            stratify=stratify,
-            per=per,
-            size=size,
-            seed=seed,
-            fewer=fewer,
-            frame=drawn.sizes,
-        )
-        return _make(
-            sample, name, asked, [(*one, None) for one in drawn.claims], shows_claim, by, now
-        )
-
-
-def pick_suspects(
-    *,
-    name: str,
-    asked: Asked,
-    runs: Collection[Run],
-    depth: int,
-    at_least: int,
-    by: Membership,
-    below: float | None = None,
-    stratify: str = Sample.Stratify.NONE,
-    shows_claim: bool = False,
-    now: datetime | None = None,
-) -> Sample:
-    """Make a sample of the documents claimed relevant that at least so many runs fail to rank, or
-    score lower than `below`.
-
-    Refused, with nothing made: as `draw_sample`; no run, one of another project, a depth or number
-    below 1, more than there are runs, runs for other queries, no suspects.
-    """
-    name = _check_choices(name, asked, stratify, by)
-    _check_runs(runs, depth, at_least, below, by)
-    with transaction.atomic():
-        _refuse_taken(name, by)
-        found = suspicion(by.project, asked, runs=runs, depth=depth, at_least=at_least, below=below)
-        if not found.gold:
-            raise Refused(
-                _(
-                    "No document that is claimed relevant has a query that %(count)s of these runs "
-                    "have. Choose runs for the queries of this project."
-                )
-                % {"count": at_least}
-            )
-        if not found.suspects:
-            raise Refused(_("The runs find all of them, so there is nothing to look at."))
-        sample = Sample(
-            kind=Sample.Kind.SUSPECTS,
-            stratify=stratify,
-            depth=depth,
-            at_least=at_least,
-            below=below,
-            frame=sizes_of((one.claim for one in found.suspects), stratify),
-        )
-        picked = [
-            (one.claim, one.claim.under.stratum(stratify), one.missed) for one in found.suspects
-        ]
-        asked = asked._replace(relevant_only=True)
-        made = _make(sample, name, asked, picked, shows_claim, by, now)
-        made.runs.set(runs)
-    return made
 
 
 class Answering(TypedDict, total=False):
@@ -340,102 +234,6 @@ def _checked(answer: _Answer, item: SampleItem, by: Membership) -> _Answer:
 
 def _content(row: Check) -> _Answer:
     return _Answer(row.relevance, row.cannot_judge, row.verdicts, row.words)
-
-
-def _check_choices(name: str, asked: Asked, stratify: str, by: Membership) -> str:
-    """Return the name as it is kept, or refuse."""
-    if not by.leads:
-        raise Refused(_("Only leads of this project choose what is checked."))
-    assignments.refuse_if_archived(by.project)
-    name = " ".join(name.split())
-    if not name:
-        raise Refused(_("Give the sample a name."))
-    if len(name) > MAX_NAME:
-        raise Refused(
-            _("The name has %(length)s characters; at most %(most)s are kept.")
-            % {"length": f"{len(name):,}", "most": MAX_NAME}
-        )
-    refuse_strange(name)
-    if asked.source not in Sample.Source.values:
-        raise Refused(_("Choose whose labels are checked."))
-    if (asked.source == Sample.Source.MACHINE) != (asked.rater is not None):
-        raise Refused(_("Choose the machine whose judgments are checked."))
-    rater = asked.rater
-    if rater is not None and (rater.project_id != by.project_id or not rater.is_machine):
-        raise Refused(_("Choose a machine of this project."))
-    if asked.asks not in Sample.Asks.values:
-        raise Refused(_("Choose what is asked of who checks."))
-    if stratify not in Sample.Stratify.values:
-        raise Refused(_("Choose what the strata are."))
-    return name
-
-
-def _check_runs(
-    runs: Collection[Run], depth: int, at_least: int, below: float | None, by: Membership
-) -> None:
-    if not runs:
-        raise Refused(_("Choose at least one run."))
-    if any(run.project_id != by.project_id for run in runs):
-        raise Refused(_("Choose runs of this project."))
-    if below is not None and not math.isfinite(below):
-        raise Refused(_("The score is a number, such as 0.5."))
-    if depth < 1 or at_least < 1:
-        raise Refused(_("The rank and the number of runs begin at 1."))
-    if at_least > len(runs):
-        raise Refused(
-            _(
-                "%(asked)s runs cannot miss a document where %(chosen)s are chosen. "
-                "Choose more runs, or ask for fewer."
-            )
-            % {"asked": at_least, "chosen": len(runs)}
-        )
-
-
-def _refuse_taken(name: str, by: Membership) -> None:
-    # Two leads at once: the second waits here and then finds the first one's.
-    Project.objects.select_for_update(no_key=True).get(pk=by.project_id)
-    if Sample.objects.filter(project=by.project_id, name=name).exists():
-        raise Refused(
-            _("There is a sample called “%(name)s” already. Give this one another name.")
-            % {"name": name}
-        )
-
-
-def _make(
-    sample: Sample,
-    name: str,
-    asked: Asked,
-    items: Sequence[tuple[Claim, str, int | None]],
-    shows_claim: bool,
-    by: Membership,
-    now: datetime | None,
-) -> Sample:
-    if len(items) > MAX_ITEMS:
-        raise Refused(
-            _("These are %(count)s labels; at most %(most)s are one sample.")
-            % {"count": f"{len(items):,}", "most": f"{MAX_ITEMS:,}"}
-        )
-    sample.project, sample.name = by.project, name
-    sample.source, sample.rater, sample.relevant_only, sample.asks = asked
-    sample.shows_claim = shows_claim
-    sample.created_by, sample.created_at = by, now or timezone.now()
-    sample.save()
-    SampleItem.objects.bulk_create(
-        (
-            SampleItem(
-                sample=sample,
-                narrative_id=claim.under.narrative,
-                candidate_id=claim.candidate,
-                claimed=claim.relevance,
-                stratum=stratum,
-                missed=missed,
-            )
-            for claim, stratum, missed in items
-        ),
-        batch_size=_AT_ONCE,
-    )
-    record(project=by.project, what="sample.made", about=sample, by=by, now=now)
-    return sample
 
 
 def _hold(item: SampleItem, by: Membership) -> None:

@@ -12,10 +12,11 @@ from django.utils.translation import gettext_lazy as _
 from annotate.collection.models import Run
 from annotate.judging.forms import TextVersionField, verdicts_in
 from annotate.projects.models import Membership
-from audit.checks.actions import MAX_ITEMS, MAX_NAME, MAX_WORDS
+from audit.checks.actions import MAX_WORDS
 from audit.checks.claims import Asked
 from audit.checks.figures import BOUND
 from audit.checks.models import Sample
+from audit.checks.samples import MAX_ITEMS, MAX_NAME
 
 # As large as every database takes.
 MAX_SEED = 2**53 - 1

@@ -6,7 +6,7 @@ from django import template
 from django.utils.translation import gettext
 
 from audit.checks.figures import up_to
-from base.tags import NOTHING
+from base.tags.figures import NOTHING
 
 register = template.Library()
 

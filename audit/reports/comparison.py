@@ -16,8 +16,10 @@ from typing import TYPE_CHECKING, Any
 from django.utils import timezone
 
 from annotate.projects.models import Grade, Membership, Project
-from audit.reports.counting import Patterns, met
-from audit.reports.reliability import Measure, coefficients, through
+from audit.reports.came_since import through
+from audit.reports.counting import met
+from audit.reports.measured import Measure, coefficients
+from audit.reports.patterns import Patterns
 from audit.reports.scopes import Scope
 from jobs.runner import Progress
 

@@ -20,9 +20,7 @@ from typing import Any, NamedTuple
 
 from django.db import connection
 from django.db.models import (
-    Aggregate,
     Case,
-    CharField,
     Exists,
     F,
     IntegerField,
@@ -30,22 +28,17 @@ from django.db.models import (
     OuterRef,
     Q,
     QuerySet,
-    TextField,
     Value,
     When,
 )
-from django.db.models.functions import Cast, Concat
 
 from annotate.judgments.models import Adjudication, Judgment, JudgmentQuerySet, RejudgeRequest
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Grade, Membership, Project
+from audit.reports.patterns import Pattern, Patterns, count_patterns, joined_answers, read_pattern
 from audit.reports.scopes import WHOLE, Period, Scope, about, periods_of, rubric_of, week_of
 from audit.reviews.criteria import Rubric
 from audit.reviews.models import Rating, Review
-
-# Who said what of a unit: (member, value) in the order of the members.
-Pattern = tuple[tuple[int, int], ...]
-Patterns = Counter[Pattern]
 
 
 class Under(NamedTuple):
@@ -182,7 +175,7 @@ def met(project: Project, one: Scope, other: Scope) -> Counter[tuple[Pattern, Pa
     parameters: list[Any] = []
     for number, scope in enumerate((one, other)):
         units = judgments_in(project, scope).values("narrative_id", "candidate_id")
-        units = _in_week(units.annotate(said=_answers("annotator_id", "relevance")), scope)
+        units = _in_week(units.annotate(said=joined_answers("annotator_id", "relevance")), scope)
         sql, more = units.order_by().query.sql_with_params()
         parts.append(f"SELECT {number} AS part, narrative_id, candidate_id, said FROM ({sql}) u")  # noqa: S608 -- ours
         parameters += more
@@ -198,7 +191,7 @@ def met(project: Project, one: Scope, other: Scope) -> Counter[tuple[Pattern, Pa
         )
         while rows := cursor.fetchmany(10_000):
             for said, heard, times in rows:
-                found[_read(said or ""), _read(heard or "")] += times
+                found[read_pattern(said or ""), read_pattern(heard or "")] += times
     return found
 
 
@@ -261,36 +254,12 @@ def _could_see(moment: str) -> Q:
     return Q(Exists(settled)) | Q(Exists(asked)) | lead
 
 
-class _Together(Aggregate):
-    """Texts of a group, with commas between, in whatever order."""
-
-    function = "GROUP_CONCAT"
-    template = "%(function)s(%(expressions)s, ',')"
-    output_field = TextField()
-
-    def as_postgresql(self, compiler: Any, connection: Any, **context: Any) -> Any:
-        """PostgreSQL calls it otherwise."""
-        return super().as_sql(compiler, connection, function="STRING_AGG", **context)
-
-
-def _answers(member: str, value: Any) -> _Together:
-    """Who said what of a unit: "12:1,40:0"."""
-    return _Together(
-        Concat(
-            Cast(member, CharField()),
-            Value(":"),
-            Cast(value, CharField()),
-            output_field=TextField(),
-        )
-    )
-
-
 def _by_narrative(project: Project, scope: Scope) -> dict[Under, Patterns]:
     if scope.criterion:
         return {}
     units = judgments_in(project, scope, machines=True).values("narrative_id", "candidate_id")
-    units = _in_week(units.annotate(said=_answers("annotator_id", "relevance")), scope)
-    found = _grouped(units, "narrative_id")
+    units = _in_week(units.annotate(said=joined_answers("annotator_id", "relevance")), scope)
+    found = count_patterns(units, "narrative_id")
     under = {
         of[0]: Under(*of[1:])
         for of in Narrative.objects.filter(pair__project=project).values_list(
@@ -318,21 +287,21 @@ def _by_guideline(project: Project, scope: Scope) -> dict[int, Patterns]:
         .annotate(guideline=Case(*when, output_field=IntegerField()))
         .values("narrative_id", "candidate_id", "guideline")
     )
-    units = _in_week(units.annotate(said=_answers("annotator_id", "relevance")), scope)
-    return dict(sorted(_grouped(units, "guideline").items()))
+    units = _in_week(units.annotate(said=joined_answers("annotator_id", "relevance")), scope)
+    return dict(sorted(count_patterns(units, "guideline").items()))
 
 
 def _by_week(project: Project, scope: Scope) -> dict[date, Patterns]:
     """By the week in which a unit was last judged: then it was known how far people agree on it."""
     units = judgments_in(project, scope).values("narrative_id", "candidate_id")
-    units = units.annotate(said=_answers("annotator_id", "relevance"), last=Max("at"))
+    units = units.annotate(said=joined_answers("annotator_id", "relevance"), last=Max("at"))
     # Both take a Sunday for the last day of a week.
     monday = (
         "date(last, 'weekday 0', '-6 days')"
         if connection.vendor == "sqlite"
         else "CAST(date_trunc('week', last AT TIME ZONE 'UTC') AS date)"
     )
-    found = _grouped(_in_week(units, scope), monday)
+    found = count_patterns(_in_week(units, scope), monday)
     return {
         date.fromisoformat(day) if isinstance(day, str) else day: found[day]
         for day in sorted(found)
@@ -368,8 +337,8 @@ def _by_criterion(
     units = ratings_in(project, scope, rubric, machines=machines).values(
         "review__narrative_id", "criterion"
     )
-    units = units.annotate(said=_answers("review__auditor_id", from_worst))
-    return _grouped(units, "criterion")
+    units = units.annotate(said=joined_answers("review__auditor_id", from_worst))
+    return count_patterns(units, "criterion")
 
 
 def in_times(project: Project, scope: Scope, moment: str) -> Q:
@@ -392,28 +361,3 @@ def _in_week(units: QuerySet[Any, Any], scope: Scope) -> QuerySet[Any, Any]:
     of_people = Max("at", filter=Q(annotator__is_machine=False))
     found: QuerySet[Any, Any] = units.annotate(until=of_people)
     return found.filter(until__gte=start, until__lt=end)
-
-
-def _grouped(units: QuerySet[Any, Any], by: str) -> dict[Any, Patterns]:
-    """Count units (rows with `said`) by pattern and by a column or expression of theirs."""
-    sql, parameters = units.order_by().query.sql_with_params()
-    found: dict[Any, Patterns] = {}
-    read: dict[str, Pattern] = {}
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f"SELECT {by}, said, COUNT(*) FROM ({sql}) units GROUP BY 1, 2",  # noqa: S608 -- ours
-            parameters,
-        )
-        while rows := cursor.fetchmany(10_000):
-            for of, said, times in rows:
-                # The same answers in another order are the same pattern.
-                pattern = read.get(said) or read.setdefault(said, _read(said))
-                found.setdefault(of, Counter())[pattern] += times
-    return found
-
-
-def _read(said: str) -> Pattern:
-    answers = (answer.split(":") for answer in said.split(",") if answer)
-    # Files may tell of two answers of one person at once; which counts is the same anywhere.
-    of_each = dict(sorted((int(member), int(value)) for member, value in answers))
-    return tuple(of_each.items())

@@ -12,11 +12,13 @@ from annotate.guidelines.actions import count_waiting
 from annotate.judgments.blindness import must_answer_first
 from annotate.overview.contributions import Contribution, Todo
 from annotate.projects.models import Membership
+from audit.reports.measured import COEFFICIENTS
 from audit.reports.models import AgreementReport
-from audit.reports.reliability import COEFFICIENTS, HEADLINE
+from audit.reports.reliability import HEADLINE
 from audit.reviews.models import Review
 from audit.reviews.passes import count_to_decide
 from audit.settling import queue as disagreements
+from audit.settling.wanted import Wanted
 
 
 def contribution(member: Membership) -> Contribution:
@@ -24,7 +26,7 @@ def contribution(member: Membership) -> Contribution:
     if not member.leads:
         return Contribution()
     slug = member.project.slug
-    open_ones = disagreements.count(member, disagreements.Wanted())
+    open_ones = disagreements.count(member, Wanted())
     where = reverse("audit:disagreements", args=[slug])
     return Contribution(
         todo=(

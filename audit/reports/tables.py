@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 
 from django.utils.translation import gettext as _
 
-from audit.reports.reliability import COEFFICIENTS, HEADLINE
+from audit.reports.measured import COEFFICIENTS
+from audit.reports.reliability import HEADLINE
 from audit.reports.scopes import Scope, stored_scope
 
 
@@ -77,7 +78,6 @@ def tables(figures: dict[str, Any]) -> list[Table]:
     scope = stored_scope(figures.get("scope", ""))
     # A report of an older version knows nothing of repeats.
     intra_annotator = figures.get("selves", {"all": None, "people": []})
-    together = [intra_annotator["all"]] if len(intra_annotator["people"]) > 1 else []
     found = [
         Table(
             "judgments",
@@ -100,17 +100,44 @@ def tables(figures: dict[str, Any]) -> list[Table]:
                 for one in judgments["pairs"]
             ],
         ),
+        _selves(intra_annotator),
+        *_parts_of_judgments(judgments, scope),
         Table(
-            "selves",
-            _("Each person with themselves"),
-            _("person"),
-            "documents",
+            "reviews",
+            _("Reviews of instructions"),
+            _("criterion"),
+            "ratings",
             [
-                *(_line(_("All people"), one) for one in together),
-                *(_line(one["raters"][0], one) for one in intra_annotator["people"]),
+                _line(_("All criteria"), reviews["all"]),
+                *(
+                    _line(one.get("name", key), one, replace(scope, criterion=key))
+                    for key, one in reviews["criteria"].items()
+                ),
             ],
-            _("times"),
         ),
+    ]
+    return [table for table in found if _tells(table, scope)]
+
+
+def _selves(intra_annotator: dict[str, Any]) -> Table:
+    """Each person with themselves, and everybody so together where there are several."""
+    together = [intra_annotator["all"]] if len(intra_annotator["people"]) > 1 else []
+    return Table(
+        "selves",
+        _("Each person with themselves"),
+        _("person"),
+        "documents",
+        [
+            *(_line(_("All people"), one) for one in together),
+            *(_line(one["raters"][0], one) for one in intra_annotator["people"]),
+        ],
+        _("times"),
+    )
+
+
+def _parts_of_judgments(judgments: dict[str, Any], scope: Scope) -> list[Table]:
+    """The judgments by query, category, version of the guidelines and week."""
+    return [
         Table(
             "queries",
             _("Judgments, by query"),
@@ -148,21 +175,7 @@ def tables(figures: dict[str, Any]) -> list[Table]:
                 for one in judgments.get("weeks", [])
             ],
         ),
-        Table(
-            "reviews",
-            _("Reviews of instructions"),
-            _("criterion"),
-            "ratings",
-            [
-                _line(_("All criteria"), reviews["all"]),
-                *(
-                    _line(one.get("name", key), one, replace(scope, criterion=key))
-                    for key, one in reviews["criteria"].items()
-                ),
-            ],
-        ),
     ]
-    return [table for table in found if _tells(table, scope)]
 
 
 def _tells(table: Table, scope: Scope) -> bool:

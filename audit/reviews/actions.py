@@ -19,18 +19,14 @@ from annotate.judgments import assignments
 from annotate.judgments.completion import open_assignments
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.projects import access as projects_access
-from annotate.projects.audit_log import record
-from annotate.projects.models import Membership, Project
-from annotate.rewriting import actions as rewriting
+from annotate.projects.models import Membership
 from audit.reviews import chain_content as sums
 from audit.reviews import rubrics
-from audit.reviews.criteria import SHIPPED, Criterion, Rubric, Verdict
-from audit.reviews.models import Decision, Rating, Review
-from audit.reviews.models import Rubric as Kept
-from audit.reviews.passes import Pass, pass_of, passes_of, summary_digest, verdict_of
+from audit.reviews.criteria import Criterion, Rubric
+from audit.reviews.models import Rating, Review
+from audit.reviews.passes import Pass, pass_of, summary_digest
 from audit.reviews.texts_at_hand import check_texts, keep_texts
-from base.errors import Refused, Stale, Unconfirmed, Unfit
-from formats.records import RubricRecord
+from base.errors import Refused, Stale, Unconfirmed
 
 MAX_WORDS = 10_000
 
@@ -160,183 +156,6 @@ def submit_review(
     return review
 
 
-def save_rubric(
-    *,
-    project: Project,
-    content: RubricRecord,
-    by: Membership | None,
-    now: datetime | None = None,
-) -> Kept:
-    """Insert a rubric into a project and put it in force, and return its row. Nobody: a command.
-
-    The same again only puts it in force. Refused: who does not lead, an archived project, and a
-    name under which something else is known, here or to Rejudge.
-    """
-    now = now or timezone.now()
-    with transaction.atomic():
-        _rubrics_of(project, by)
-        known = Kept.objects.filter(project=project, name=content.name).first()
-        shipped = SHIPPED.get(content.name)
-        said = shipped if shipped is not None else known.content if known is not None else None
-        if said is not None and tuple(said) != tuple(content):
-            free = rubrics.next_name(project.pk, content.name)
-            raise Refused(
-                _(
-                    "There is a rubric “%(name)s” already, and it says otherwise. Reviews go on "
-                    "naming it, so give yours another name, for example “%(free)s”."
-                )
-                % {"name": content.name, "free": free}
-            )
-        kept = known or Kept.of(content, project=project, created_at=now, created_by=by)
-        return _put_in_force(kept, by, now)
-
-
-def choose_rubric(
-    *, project: Project, name: str, by: Membership | None, now: datetime | None = None
-) -> Kept:
-    """Put one of the project's rubrics in force, or one that comes with Rejudge. Nobody: a command.
-
-    Refused: who does not lead, an archived project, a name that neither has.
-    """
-    now = now or timezone.now()
-    with transaction.atomic():
-        _rubrics_of(project, by)
-        try:
-            content = rubrics.named(project.pk, name)
-        except rubrics.UnknownRubric:
-            raise Refused(
-                _("There is no rubric “%(name)s” in this project. There are: %(known)s.")
-                % {"name": name, "known": ", ".join(rubrics.names(project.pk))}
-            ) from None
-        known = Kept.objects.filter(project=project, name=name).first()
-        kept = known or Kept.of(content, project=project, created_at=now, created_by=by)
-        return _put_in_force(kept, by, now)
-
-
-def take_rubric(project: Project, name: str, by: Membership | None) -> None:
-    """Put a rubric that comes with Rejudge in force, where another one is."""
-    if rubrics.in_force(project.pk).name != name:
-        choose_rubric(project=project, name=name, by=by)
-
-
-def _rubrics_of(project: Project, by: Membership | None) -> None:
-    """Lock the project, so that of two leads one comes last."""
-    project = Project.objects.select_for_update(no_key=True).get(pk=project.pk)
-    if by is not None and (not by.leads or by.project_id != project.pk):
-        raise Refused(_("Only leads of this project say what instructions are rated on."))
-    projects_access.refuse_if_archived(project)
-
-
-def _put_in_force(kept: Kept, by: Membership | None, now: datetime) -> Kept:
-    in_force = Kept.objects.in_force(kept.project_id)
-    if in_force is None or in_force.pk != kept.pk:
-        kept.chosen_at, kept.chosen_by = now, by
-        kept.save()
-        before = in_force.name if in_force is not None else None
-        record(
-            project=kept.project,
-            what="rubric.chosen",
-            about=kept,
-            changes={"rubric": (before, kept.name)},
-            by=by,
-            now=now,
-        )
-    return kept
-
-
-def decide(
-    *,
-    narrative: Narrative,
-    outcome: str,
-    by: Membership,
-    reason: str = "",
-    now: datetime | None = None,
-) -> Decision:
-    """Accept an altered narrative, send it back to be written anew, or remove its pair.
-
-    The same decision again changes nothing. Refused: who does not lead, an outcome that is none
-    (`Decision.Outcome`), no reason where one is needed (all but accepting what passed), decided
-    already, no review yet; accepting before every auditor is heard. Stale: there is a newer
-    version.
-    """
-    now = now or timezone.now()
-    reason = reason.strip()
-    if outcome not in Decision.Outcome.values:
-        raise Refused(_("Choose one: accept, send back, or remove."))
-    if len(reason) > MAX_WORDS:
-        raise Refused(
-            _("The reason has %(reason)s characters; at most %(max_words)s are kept.")
-            % {"reason": f"{len(reason):,}", "max_words": f"{MAX_WORDS:,}"}
-        )
-    with transaction.atomic():
-        _led_pair(narrative, by)
-        _refuse_superseded(
-            narrative, _("The narrative changed. Read the new version, then decide.")
-        )
-        standing = (
-            Decision.objects.current().select_related("by").filter(narrative=narrative).first()
-        )
-        if standing is not None:
-            if (standing.outcome, standing.reason, standing.by_id) == (outcome, reason, by.pk):
-                return standing
-            raise Refused(
-                _("%(by)s has decided this: %(standing)s. Withdraw that decision first.")
-                % {"by": standing.by, "standing": standing.get_outcome_display().lower()}
-            )
-        _refuse_undecided(narrative, outcome, reason, by.project)
-        decision = Decision.objects.create(
-            narrative=narrative, outcome=outcome, reason=reason, by=by, at=now
-        )
-        if outcome == Decision.Outcome.REVISE:
-            rewriting.send_back(pair=narrative.pair, by=by, now=now)
-        elif outcome == Decision.Outcome.REMOVED:
-            rewriting.remove(pair=narrative.pair, by=by, now=now)
-        sums.follow(sums.DECISION, by.project_id, new={decision.pk}, narrative=narrative)
-        _record_decision("instruction.decided", decision, by, now)
-    return decision
-
-
-def withdraw_decision(
-    *, decision: Decision, by: Membership, now: datetime | None = None
-) -> Decision:
-    """Take a decision back: the pair is as it was before it. Twice changes nothing.
-
-    Refused: who does not lead. Stale: it was rewritten since, so the decision is history.
-    """
-    now = now or timezone.now()
-    with transaction.atomic():
-        _led_pair(decision.narrative, by)
-        standing = Decision.objects.select_for_update().get(pk=decision.pk)
-        if standing.withdrawn_at is not None:
-            return standing
-        _refuse_superseded(
-            decision.narrative, _("A new version was written since, so this decision is history.")
-        )
-        standing.withdrawn_at, standing.withdrawn_by = now, by
-        standing.save(update_fields=["withdrawn_at", "withdrawn_by"])
-        if standing.outcome != Decision.Outcome.ACCEPTED:
-            rewriting.take_back_decision(pair=decision.narrative.pair, by=by)
-        about = decision.narrative_id
-        sums.follow(sums.DECISION, by.project_id, ended={standing.pk}, narrative=about)
-        _record_decision("instruction.undecided", standing, by, now)
-    return standing
-
-
-def _record_decision(what: str, decision: Decision, by: Membership, now: datetime) -> None:
-    narrative = decision.narrative
-    named = f"{narrative.pair} · {narrative}"
-    made, gone = (None, decision.outcome), (decision.outcome, None)
-    record(
-        project=by.project,
-        what=what,
-        about=decision,
-        named=named,
-        by=by,
-        changes={"outcome": gone if decision.withdrawn_at else made},
-        now=now,
-    )
-
-
 def _refuse_unknown(rubric: Rubric, criterion: str, level: str | None, words: str | None) -> None:
     if criterion not in rubric.keys:
         raise Refused(_("“%(criterion)s” is not one of the criteria.") % {"criterion": criterion})
@@ -371,7 +190,7 @@ def _assignment(narrative: Narrative, by: Membership) -> Assignment:
     assignment = assignments.hold(pair=narrative.pair, task=Assignment.Task.REVIEW, by=by)
     if narrative.side != Narrative.Side.ALTERED:
         raise Refused(_("Only the altered narrative is reviewed."))
-    _refuse_superseded(narrative, _CHANGED)
+    refuse_superseded(narrative, _CHANGED)
     if narrative.author_id == by.pk:
         raise Refused(_("You wrote this narrative, so somebody else reviews it."))
     return assignment
@@ -392,7 +211,8 @@ def _begin(narrative: Narrative, by: Membership, now: datetime) -> Review:
     )
 
 
-def _refuse_superseded(narrative: Narrative, sentence: str | Promise) -> None:
+def refuse_superseded(narrative: Narrative, sentence: str | Promise) -> None:
+    """Refuse what is said of a version that has a newer one."""
     newer = Narrative.objects.filter(
         pair=narrative.pair_id, side=narrative.side, version__gt=narrative.version
     )
@@ -409,27 +229,7 @@ def _refuse_incomplete(said: Pass) -> None:
         )
 
 
-def _refuse_undecided(narrative: Narrative, outcome: str, reason: str, project: Project) -> None:
-    passes = passes_of([narrative])[narrative.pk]
-    wanted = project.overlap_review
-    state = verdict_of(passes, wanted)
-    if state is Verdict.UNREVIEWED:
-        raise Refused(_("Nobody has reviewed this version yet, so there is nothing to decide."))
-    if outcome != Decision.Outcome.ACCEPTED:
-        if not reason:
-            raise Unfit(_("Give a reason; its author will read it."), "reason")
-    elif state is Verdict.INCOMPLETE:
-        raise Refused(
-            _("%(passes)s of %(wanted)s reviews are in. Accept it once all are.")
-            % {"passes": len(passes), "wanted": wanted}
-        )
-    elif state is Verdict.REJECTED and not reason:
-        raise Unfit(
-            _("An auditor rejects it. Give the reason for accepting it all the same."), "reason"
-        )
-
-
-def _led_pair(narrative: Narrative, by: Membership) -> InstructionPair:
+def led_pair(narrative: Narrative, by: Membership) -> InstructionPair:
     """Return the pair, locked: it keeps two leads, and a rewriter, apart."""
     pair = InstructionPair.objects.select_for_update().get(pk=narrative.pair_id)
     if not by.leads or by.project_id != pair.project_id:

@@ -13,7 +13,7 @@ from audit.reviews.actions import MAX_WORDS
 from audit.reviews.criteria import Criterion, Rubric
 from audit.reviews.models import Decision
 from audit.reviews.passes import Pass
-from formats.fields import NotJson
+from formats.json_text import NotJson
 from formats.records import RubricRecord
 from formats.rubrics import MAX_LENGTH, RubricFaults, parse
 

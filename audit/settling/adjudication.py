@@ -13,7 +13,7 @@ from django.utils.translation import ngettext
 
 from annotate.collection import text_versions
 from annotate.collection.models import Candidate
-from annotate.judging.actions import check_grade
+from annotate.judging.answer_rules import check_grade
 from annotate.judgments import adjudication_chain
 from annotate.judgments.models import Adjudication, ConditionAdjudication, Judgment, Verdict
 from annotate.pairs.models import Condition, InstructionPair, Narrative

@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotate.collection import text_versions
-from annotate.judging.actions import check_grade
+from annotate.judging.answer_rules import check_grade
 from annotate.judgments import adjudication_chain
 from annotate.judgments.models import Adjudication
 from annotate.pairs.models import InstructionPair

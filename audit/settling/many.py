@@ -25,7 +25,9 @@ from annotate.collection.models import Candidate
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Membership
 from audit.settling import adjudication, batches
-from audit.settling.disagreement_queries import Kind, Reader, Wanted, source
+from audit.settling.disagreement_queries import source
+from audit.settling.kinds.frame import Reader
+from audit.settling.wanted import Kind, Wanted
 from base.errors import Refused, Stale
 
 # So many of each outcome are shown.

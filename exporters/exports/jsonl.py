@@ -11,7 +11,8 @@ from exporters.exports import checks, collection, conditions, notes, repeats, se
 from exporters.exports.files import Writer
 from exporters.exports.manifest import Manifest, compose, facts_of
 from exporters.exports.progress import Report, reported
-from formats.jsonl import Statement, write_docs, write_judgments, write_pairs
+from formats.jsonl import Statement, write_docs, write_judgments
+from formats.jsonl_pairs import write_pairs
 from formats.judgments_csv import JudgmentTable
 from formats.records import JudgmentRecord
 from formats.rubrics import write_rubrics

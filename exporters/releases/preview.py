@@ -17,6 +17,7 @@ from audit.checks.models import SampleItem
 from audit.reviews.models import Decision, Review
 from audit.reviews.passes import to_decide
 from audit.settling import queue as disagreements
+from audit.settling.wanted import Kind, Wanted
 from exporters.exports import checks, selection
 from exporters.exports.selection import Pair
 
@@ -74,7 +75,7 @@ def _warnings(
         if n:
             said.append((one if n == 1 else many) % {"n": f"{n:,}"})
 
-    disputed = disagreements.count(by, disagreements.Wanted(kind=disagreements.Kind.JUDGMENT))
+    disputed = disagreements.count(by, Wanted(kind=Kind.JUDGMENT))
     warn(
         disputed,
         _("1 document is disputed and would be left out of the qrels."),
@@ -91,29 +92,10 @@ def _warnings(
             "evaluators take them for not relevant."
         ),
     )
-    for why, one, many in (
-        (
-            "sent back",
-            _("1 pair is sent back and not rewritten, so it would be left out."),
-            _("%(n)s pairs are sent back and not rewritten, so they would be left out."),
-        ),
-        (
-            "not written",
-            _("1 pair has no altered narrative, so it would be left out."),
-            _("%(n)s pairs have no altered narrative, so they would be left out."),
-        ),
-        (
-            "not judged",
-            _("1 pair has no judgments and no claimed labels that count: it would be left out."),
-            _(
-                "%(n)s pairs have no judgments and no claimed labels that count: "
-                "they would be left out."
-            ),
-        ),
-    ):
+    for why, one, many in _why_left_out():
         warn(sum(pair.left_out == why for pair in pairs), one, many)
     warn(
-        disagreements.count(by, disagreements.Wanted(kind=disagreements.Kind.REVIEW)),
+        disagreements.count(by, Wanted(kind=Kind.REVIEW)),
         _("Auditors differ on 1 instruction."),
         _("Auditors differ on %(n)s instructions."),
     )
@@ -133,6 +115,30 @@ def _warnings(
     if guidelines is None:
         said.append(_("There are no guidelines."))
     return said
+
+
+def _why_left_out() -> tuple[tuple[str, str, str], ...]:
+    """Return why pairs are left out, each with the sentence on one of them and on several."""
+    return (
+        (
+            "sent back",
+            _("1 pair is sent back and not rewritten, so it would be left out."),
+            _("%(n)s pairs are sent back and not rewritten, so they would be left out."),
+        ),
+        (
+            "not written",
+            _("1 pair has no altered narrative, so it would be left out."),
+            _("%(n)s pairs have no altered narrative, so they would be left out."),
+        ),
+        (
+            "not judged",
+            _("1 pair has no judgments and no claimed labels that count: it would be left out."),
+            _(
+                "%(n)s pairs have no judgments and no claimed labels that count: "
+                "they would be left out."
+            ),
+        ),
+    )
 
 
 def unjudged(project: Project, written: list[Pair]) -> int:

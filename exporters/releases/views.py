@@ -31,7 +31,8 @@ from exporters.exports.files import FileFacts
 from exporters.releases import access, contents, file_store
 from exporters.releases import actions as releasing
 from exporters.releases import comparison as comparing
-from exporters.releases.comparison import Comparison, NarrativeChange, Words
+from exporters.releases.changes import BEFORE, GradeChange, NarrativeChange, Words
+from exporters.releases.comparison import Comparison
 from exporters.releases.forms import CompareForm, ReleaseForm
 from exporters.releases.models import Release
 from exporters.releases.preview import preview
@@ -44,7 +45,7 @@ UNDER = {
     Narrative.Side.ALTERED.value: "altered",
     Narrative.Side.REVERSED.value: "reversed",
     Narrative.Side.ORIGINAL.value: "original",
-    comparing.BEFORE: "earlier relevance",
+    BEFORE: "earlier relevance",
 }
 
 
@@ -281,7 +282,7 @@ def _comparison_page(
     per_query: Counter[str] = Counter()
     rewritten: Counter[str] = Counter()
 
-    def grades() -> Iterator[comparing.GradeChange]:
+    def grades() -> Iterator[GradeChange]:
         for change in compared.grades():
             per_query[change.query_id] += 1
             if not query or change.query_id == query:
@@ -337,7 +338,7 @@ def _comparison_page(
     }
 
 
-def _grade(change: comparing.GradeChange) -> dict[str, Any]:
+def _grade(change: GradeChange) -> dict[str, Any]:
     return {"change": change, "under": UNDER[change.under]}
 
 

@@ -20,8 +20,8 @@ from annotate.collection import loading
 from annotate.models import InstructionPair, Load, Membership, Narrative, User
 from audit.reports.actions import request_agreement
 from audit.reports.scopes import Scope
-from audit.reviews.actions import save_rubric
 from audit.reviews.criteria import SHIPPED, Rubric
+from audit.reviews.project_rubric import save_rubric
 from exporters.exports.actions import request_export
 from jobs.runner import JobError
 from tests.attacks.reading import ALL, PAYLOADS, SHORT, running

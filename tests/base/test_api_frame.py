@@ -331,7 +331,7 @@ def test_where_rates_cannot_be_counted_programs_go_on(tides, settings, monkeypat
     def away(*args: Any, **options: Any) -> None:
         raise ConnectionError("the cache is away")
 
-    monkeypatch.setattr("base.api.resource.Throttle.cache.get", away)
+    monkeypatch.setattr("base.api.limits.Throttle.cache.get", away)
     program = Program("ada")
 
     assert [program.get("me/").status_code for _ in range(3)] == [200, 200, 200]

@@ -11,7 +11,20 @@ from django.test import RequestFactory
 
 from agreement.coefficient import Coefficient, Interval
 from annotate.models import Preferences
-from base import tags as rejudge
+from base.tags import figures
+from base.tags.changes import diff_marks, narrative_marks
+from base.tags.charts import interval_plot, share_bar, stacked_bar
+from base.tags.figures import (
+    browser_name,
+    characters,
+    duration,
+    interval,
+    local_time,
+    percent,
+    percent_of,
+)
+from base.tags.frame import STATES, badge
+from base.tags.grades import grade_badge, grade_mark, grade_tone
 from base.word_diff import diff
 from tests import factories
 
@@ -59,7 +72,7 @@ def render(source, **context):
 
 
 def test_a_moment_says_its_zone_and_carries_itself_for_the_script():
-    shown = rejudge.local_time(MOMENT)
+    shown = local_time(MOMENT)
 
     assert shown == (
         '<time datetime="2026-11-21T12:03:07Z" data-local="datetime">21 Nov 2026, 12:03 UTC</time>'
@@ -70,24 +83,24 @@ def test_a_moment_of_another_zone_is_shown_in_utc():
     east = datetime.timezone(datetime.timedelta(hours=3))
     moment = datetime.datetime(2026, 11, 22, 1, 3, 7, tzinfo=east)
 
-    shown = rejudge.local_time(moment, "time")
+    shown = local_time(moment, "time")
 
     assert shown == '<time datetime="2026-11-21T22:03:07Z" data-local="time">22:03:07 UTC</time>'
 
 
 def test_a_moment_stored_as_text_is_read():
-    assert rejudge.local_time("2026-11-21T12:03:07+00:00", "date") == (
+    assert local_time("2026-11-21T12:03:07+00:00", "date") == (
         '<time datetime="2026-11-21T12:03:07Z" data-local="date">21 Nov 2026</time>'
     )
 
 
 def test_no_moment_is_a_dash():
-    assert rejudge.local_time(None) == "–"
+    assert local_time(None) == "–"
 
 
 def test_an_unknown_style_of_time_is_refused():
     with pytest.raises(TemplateSyntaxError, match="no style 'year'"):
-        rejudge.local_time(MOMENT, "year")
+        local_time(MOMENT, "year")
 
 
 @pytest.mark.parametrize(
@@ -102,7 +115,7 @@ def test_an_unknown_style_of_time_is_refused():
     ],
 )
 def test_a_length_of_time_is_said_as_an_estimate(seconds, words):
-    assert rejudge.duration(seconds) == words
+    assert duration(seconds) == words
 
 
 @pytest.mark.parametrize(
@@ -117,38 +130,38 @@ def test_a_length_of_time_is_said_as_an_estimate(seconds, words):
     ],
 )
 def test_only_nothing_is_zero_and_only_everything_is_a_hundred_percent(share, shown):
-    assert rejudge.percent(share) == shown
+    assert percent(share) == shown
 
 
 def test_of_nothing_there_is_no_share():
-    assert rejudge.percent_of(0, 0) == "–"
+    assert percent_of(0, 0) == "–"
 
 
 def test_a_coefficient_has_three_digits_and_a_real_minus():
-    assert rejudge.coefficient(coefficient(0.5)) == "0.500"
-    assert rejudge.coefficient({"value": -0.0394}) == "−0.039"
+    assert figures.coefficient(coefficient(0.5)) == "0.500"
+    assert figures.coefficient({"value": -0.0394}) == "−0.039"
 
 
 def test_an_undefined_coefficient_says_why():
     undefined = coefficient(None, note="undefined: only one category was used")
 
-    assert rejudge.coefficient(undefined) == (
+    assert figures.coefficient(undefined) == (
         '<span class="muted">undefined: only one category was used</span>'
     )
-    assert rejudge.interval(undefined) == "–"
-    assert rejudge.interval_plot(undefined) == ""
+    assert interval(undefined) == "–"
+    assert interval_plot(undefined) == ""
 
 
 def test_an_interval_is_read_from_a_record_and_from_what_it_is_stored_as():
     computed = coefficient(0.5, Interval(-0.1, 0.75))
 
-    assert rejudge.interval(computed) == "−0.100 to 0.750"
-    assert rejudge.interval({"interval": [-0.1, 0.75]}) == "−0.100 to 0.750"
-    assert rejudge.interval({"interval": {"low": -0.1, "high": 0.75}}) == "−0.100 to 0.750"
+    assert interval(computed) == "−0.100 to 0.750"
+    assert interval({"interval": [-0.1, 0.75]}) == "−0.100 to 0.750"
+    assert interval({"interval": {"low": -0.1, "high": 0.75}}) == "−0.100 to 0.750"
 
 
 def test_an_interval_is_drawn_where_it_stands_between_the_ends_of_the_line():
-    drawn = rejudge.interval_plot({"value": 0.4, "interval": [-0.5, 0.7]})
+    drawn = interval_plot({"value": 0.4, "interval": [-0.5, 0.7]})
 
     assert '<line class="zero" x1="16.67" x2="16.67"' in drawn
     assert '<line class="span" x1="0.00" x2="75.00"' in drawn
@@ -159,61 +172,61 @@ def test_an_interval_is_drawn_where_it_stands_between_the_ends_of_the_line():
     ("value", "tone"), [(0, "tone-0"), (1, "tone-2"), (2, "tone-4"), (16, "tone-none")]
 )
 def test_grades_are_spread_over_the_tones(value, tone):
-    assert rejudge.grade_tone(value, GRADES) == tone
+    assert grade_tone(value, GRADES) == tone
 
 
 def test_two_grades_are_the_first_and_the_last_tone():
     two = GRADES[:2]
 
-    assert [rejudge.grade_tone(grade.value, two) for grade in two] == ["tone-0", "tone-4"]
+    assert [grade_tone(grade.value, two) for grade in two] == ["tone-0", "tone-4"]
 
 
 def test_every_grade_has_a_shape_of_its_own():
-    shapes = {rejudge.grade_mark(grade.value, GRADES) for grade in GRADES}
+    shapes = {grade_mark(grade.value, GRADES) for grade in GRADES}
 
     assert len(shapes) == 3
 
 
 def test_the_middle_of_three_grades_is_filled_to_the_middle():
-    assert "M2.00 8.00A6 6 0 0 0 14.00 8.00z" in rejudge.grade_mark(1, GRADES)
+    assert "M2.00 8.00A6 6 0 0 0 14.00 8.00z" in grade_mark(1, GRADES)
 
 
 def test_a_badge_says_value_and_word():
-    badge = rejudge.grade_badge(2, GRADES)
+    badge = grade_badge(2, GRADES)
 
     assert '<span class="grade-value">2</span> <span>Highly relevant</span>' in badge
 
 
 def test_a_relevance_that_is_no_grade_stands_as_its_number_alone():
-    badge = rejudge.grade_badge(16, GRADES)
+    badge = grade_badge(16, GRADES)
 
     assert badge.endswith('<span class="grade-value">16</span></span>')
 
 
 def test_no_relevance_is_a_dash():
-    assert rejudge.grade_badge(None, GRADES) == "–"
+    assert grade_badge(None, GRADES) == "–"
 
 
 def test_what_changed_is_marked_and_what_was_replaced_says_so():
-    marked = rejudge.diff_marks(diff("boats or ships", "boats and big ships"))
+    marked = diff_marks(diff("boats or ships", "boats and big ships"))
 
     assert marked == ('boats <del>or</del><ins class="instead">and big</ins> ships')
 
 
 def test_markup_in_a_narrative_stays_text():
-    marked = rejudge.diff_marks([("kept", "<b>"), ("added", "<script>"), ("removed", "&")])
+    marked = diff_marks([("kept", "<b>"), ("added", "<script>"), ("removed", "&")])
 
     assert marked == "&lt;b&gt;<ins>&lt;script&gt;</ins><del>&amp;</del>"
 
 
 def test_a_narrative_that_was_narrowed_shows_its_change():
-    marked = rejudge.narrative_marks(diff("boats of any kind", "boats of any kind with a sail"))
+    marked = narrative_marks(diff("boats of any kind", "boats of any kind with a sail"))
 
     assert marked == "boats of any kind<ins> with a sail</ins>"
 
 
 def test_a_narrative_that_was_written_anew_stands_without_marks():
-    marked = rejudge.narrative_marks(
+    marked = narrative_marks(
         diff("Reports on the glaciers.", "A table with the <years> in columns, and no other.")
     )
 
@@ -229,22 +242,22 @@ def test_a_bar_lays_its_parts_end_to_end_and_leaves_the_rest():
 
 
 def test_a_bar_of_nothing_is_an_empty_track():
-    assert "<rect" not in rejudge.stacked_bar(0, kept=0)
+    assert "<rect" not in stacked_bar(0, kept=0)
 
 
 def test_a_share_is_as_long_as_it_says():
-    assert 'width="37.50" height="4" data-tally-bar' in rejudge.share_bar(3, 8)
-    assert 'width="0.00" height="4" data-tally-bar' in rejudge.share_bar(0, 0)
+    assert 'width="37.50" height="4" data-tally-bar' in share_bar(3, 8)
+    assert 'width="0.00" height="4" data-tally-bar' in share_bar(0, 0)
 
 
 def test_a_state_without_a_shape_fails_loudly():
     with pytest.raises(KeyError, match="wonderful"):
-        rejudge.badge("wonderful", "Wonderful")
+        badge("wonderful", "Wonderful")
 
 
-@pytest.mark.parametrize("state", sorted(rejudge.STATES))
+@pytest.mark.parametrize("state", sorted(STATES))
 def test_every_state_has_a_drawing(state):
-    assert "<svg" in rejudge.badge(state, "word")
+    assert "<svg" in badge(state, "word")
 
 
 @pytest.mark.parametrize(
@@ -279,9 +292,9 @@ def test_a_page_without_a_request_has_no_forced_theme():
     [(None, "no text"), (1, "1 character"), (0, "0 characters"), (441_022, "441,022 characters")],
 )
 def test_a_text_says_how_long_it_is(count, words):
-    assert rejudge.characters(count) == words
+    assert characters(count) == words
 
 
 @pytest.mark.parametrize(("agent", "words"), AGENTS.items())
 def test_a_browser_is_named_as_people_name_it(agent, words):
-    assert rejudge.browser_name(agent) == words
+    assert browser_name(agent) == words

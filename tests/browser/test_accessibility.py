@@ -39,10 +39,12 @@ from annotate.models import (
 from annotate.people.invitations import invite
 from audit.checks import actions as checking
 from audit.checks.claims import Asked
+from audit.checks.samples import draw_sample
 from audit.models import Sample
 from audit.settling.many import How, Rule, preview, settle_many
-from audit.settling.queue import Kind, Wanted, page
+from audit.settling.queue import page
 from audit.settling.reveals import reveal_names
+from audit.settling.wanted import Kind, Wanted
 from config.example import ensure_example
 from exporters.evaluations.actions import request_evaluation
 from exporters.evaluations.systems import proposed
@@ -399,7 +401,7 @@ def _pages_for(scene: Scene, name: str) -> dict[str, str]:
 
 def _checks(project: Project) -> dict[str, list[str]]:
     """A sample of earlier labels: one that two agree on, one to settle, and the rest to check."""
-    sample = checking.draw_sample(
+    sample = draw_sample(
         name="Spot checks",
         asked=Asked(Sample.Source.PRIOR),
         stratify=Sample.Stratify.QUERY,

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from annotate.models import Narrative
-from audit.checks import actions
+from audit.checks import actions, samples
 from audit.checks.claims import Asked
 from audit.models import Sample
 from tests import factories
@@ -53,7 +53,7 @@ def draw(scene: SimpleNamespace, **choices: Any) -> Sample:
         "seed": 7,
         "by": scene.carla,
     }
-    return actions.draw_sample(**(usual | choices))
+    return samples.draw_sample(**(usual | choices))
 
 
 def say(sample: Sample, doc_id: str, **said: int | None) -> None:

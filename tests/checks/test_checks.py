@@ -9,7 +9,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from annotate.models import Adjudication, Narrative
-from audit.checks import actions
+from audit.checks import actions, samples
 from audit.checks.claims import Asked, frame, plan
 from audit.checks.queue import following, progress, to_check, to_settle, with_checks
 from audit.models import Check, Sample, SampleItem
@@ -76,7 +76,7 @@ def test_the_same_seed_draws_the_same_in_another_database(scene):
                 factories.altered(pair), factories.candidate(query, doc_id), machine, 1
             )
 
-    second = actions.draw_sample(
+    second = samples.draw_sample(
         name="Spot checks",
         asked=Asked(Sample.Source.MACHINE, machine),
         stratify="category",

@@ -10,7 +10,7 @@ import pytest
 from django.core.management import call_command
 
 from annotate.models import Project
-from audit.checks import actions
+from audit.checks import actions, samples
 from audit.checks.claims import Asked, frame
 from audit.checks.figures import figures
 from audit.models import Sample
@@ -55,7 +55,7 @@ def test_the_claims_are_those_of_the_table_and_the_rate_is_counted_by_hand(rows)
                 expected[k - 1 if j <= k else k] += bool(row[f"HN{j}"])
     assert claimed == expected
 
-    sample = actions.draw_sample(
+    sample = samples.draw_sample(
         name="Exactly k",
         asked=asked,
         stratify=Sample.Stratify.NONE,

@@ -9,7 +9,7 @@ import pytest
 from django.core.management import call_command
 
 from annotate.models import Judgment, Project, Run
-from audit.checks import actions
+from audit.checks import actions, samples
 from audit.checks.claims import Asked
 from audit.checks.figures import figures
 from audit.checks.suspects import suspicion
@@ -44,7 +44,7 @@ def test_five_tables_of_each_instruction_of_industr_are_drawn(shared_data):
     asked = Asked(Sample.Source.MACHINE, project.memberships.get(is_machine=True))
 
     def five(name, seed):
-        return actions.draw_sample(
+        return samples.draw_sample(
             name=name,
             asked=asked,
             stratify="category",
@@ -77,7 +77,7 @@ def test_the_conditions_that_multiconir_claims_are_counted_again(shared_data, cl
     project = Project.objects.get(slug="tides")
     people = [factories.lead(project), *(factories.member(project, n) for n in ("ada", "ben"))]
     asked = Asked(Sample.Source.MACHINE, project.memberships.get(is_machine=True))
-    sample = actions.draw_sample(
+    sample = samples.draw_sample(
         name="Labels", asked=asked, stratify="none", per="stratum", size=150, seed=7, by=people[0]
     )
 

@@ -6,7 +6,7 @@ import pytest
 from django.urls import reverse
 
 from annotate.models import Candidate, Document, Run, RunLine
-from audit.checks import actions
+from audit.checks import actions, samples
 from audit.checks.claims import Asked
 from audit.checks.figures import figures
 from audit.checks.suspects import suspicion
@@ -128,7 +128,7 @@ def pick(project, **choices):
         "at_least": 1,
         "by": project.memberships.get(role="lead"),
     }
-    return actions.pick_suspects(**(usual | choices))
+    return samples.pick_suspects(**(usual | choices))
 
 
 def test_suspects_become_a_sample_that_says_how_they_were_picked(tides):

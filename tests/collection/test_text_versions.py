@@ -15,6 +15,8 @@ from annotate.collection.spans import Span
 from annotate.guidelines import rejudge_requests
 from annotate.judging import actions as judging
 from annotate.judging.judging_session import read_judging_session
+from annotate.judging.statement import On, Recorded
+from annotate.judging.withdrawal import undo, withdraw
 from annotate.judgments import assignments
 from annotate.judgments.in_force import judgments_in_force
 from annotate.models import Assignment, Document, DocumentText, Flag, Judgment
@@ -49,10 +51,8 @@ class Scene:
     def change(self, text: str = SECOND, **more):
         return load(self.project, "docs-jsonl", jsonl({"doc_id": "A", "text": text, **more}))
 
-    def judge(
-        self, relevance: int = 1, text: int | None = None, of=None, **more
-    ) -> judging.Recorded:
-        on = judging.On(self.pair, self.narrative.pk, (of or self.first).pk, text=text)
+    def judge(self, relevance: int = 1, text: int | None = None, of=None, **more) -> Recorded:
+        on = On(self.pair, self.narrative.pk, (of or self.first).pk, text=text)
         return judging.say_grade(on=on, relevance=relevance, by=self.ada, **more)
 
     def open(self) -> list[int]:
@@ -188,7 +188,7 @@ def test_judging_the_new_text_leaves_the_older_judgment_as_it_was(scene):
     before.refresh_from_db()
     assert (before.superseded_at, before.text_version) == (None, 1)
     assert (after.text_version, after.replaces) == (2, None)
-    judging.undo(narrative=scene.narrative, by=scene.ada)
+    undo(narrative=scene.narrative, by=scene.ada)
     assert set(scene.open()) == {scene.first.pk, scene.second.pk}
 
 
@@ -197,7 +197,7 @@ def test_a_judgment_that_another_replaced_is_stale_when_it_stands_again(scene):
     second = scene.judge(relevance=1).row
     scene.change()
 
-    judging.withdraw(uuid=second.uuid, pair=scene.pair, by=scene.ada)
+    withdraw(uuid=second.uuid, pair=scene.pair, by=scene.ada)
 
     assert [one.relevance for one in Judgment.objects.standing()] == [0]
     assert not Judgment.objects.current().exists()

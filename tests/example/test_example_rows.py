@@ -13,7 +13,7 @@ from django.db.models import Count, Q
 from pytest_django.plugin import DjangoDbBlocker
 
 from annotate.judging.judging_session import read_judging_session
-from annotate.judgments import assignments
+from annotate.judgments import assignments, open_pairs
 from annotate.models import (
     Adjudication,
     Assignment,
@@ -154,7 +154,7 @@ def test_ben_is_not_given_again_what_he_has_judged(project: Project) -> None:
 
 def test_everybody_has_something_to_do(project: Project) -> None:
     free = {
-        (name, task.value): assignments.open_pairs(task=task, by=member(project, name)).count()
+        (name, task.value): open_pairs.open_pairs(task=task, by=member(project, name)).count()
         for name in ("ada", "ben", "carla", "dan")
         for task in Task
     }

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from django.urls import reverse
 
-from exporters.releases.comparison import Comparison, TextChange, part, table
+from exporters.releases.changes import TextChange
+from exporters.releases.comparison import Comparison, part, table
 from tests.collection.arriving import jsonl, load
 from tests.exports.conftest import released
 from tests.programs import Program

@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 import pytest
 
 from audit.settling.adjudication import settle_condition, withdraw_adjudication
-from formats.jsonl import read_judgments, read_pairs
+from formats.jsonl import read_judgments
+from formats.jsonl_pairs import read_pairs
 from formats.records import ConditionRecord, Evidence, JudgmentRecord, PairRecord, VerdictRecord
 from formats.source import open_source
 from tests.exports.conftest import AT, LATER

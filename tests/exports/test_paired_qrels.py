@@ -6,7 +6,7 @@ import pytest
 from ir_measures import read_trec_qrels
 
 from annotate.models import Adjudication, Candidate, Judgment
-from exporters.releases import comparison, contents
+from exporters.releases import changes, comparison, contents
 from formats.source import open_source
 from formats.trec_topics import read_topics
 from tests import factories
@@ -140,7 +140,7 @@ def test_releases_are_compared_by_the_whole_original(tides):
     assert not [
         change
         for change in comparison.Comparison(first, second).grades()
-        if change.under == comparison.BEFORE
+        if change.under == changes.BEFORE
     ]
 
 
@@ -166,7 +166,7 @@ def test_a_release_made_before_is_compared_with_one_made_now(tides, earlier_name
 
     compared = comparison.Comparison(old, new)
 
-    changes = [change for change in compared.grades() if change.under == comparison.BEFORE]
+    changes = [change for change in compared.grades() if change.under == changes.BEFORE]
     assert [(one.query_id, one.doc_id, one.before, one.after) for one in changes] == [
         ("1000", "X", "-1", "1")
     ]

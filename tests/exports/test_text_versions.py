@@ -14,6 +14,8 @@ from hypothesis.extra.django import TestCase
 
 from annotate.collection.spans import Span
 from annotate.judging import actions as judging
+from annotate.judging.statement import On
+from annotate.judging.withdrawal import withdraw
 from annotate.judgments import assignments
 from annotate.models import Assignment, Document, Judgment, Project
 from keeping.verify import verify
@@ -59,7 +61,7 @@ class Scene:
         end = min(end, len(text))
         start = min(start, end - 1)
         candidate = found.candidates.get()
-        on = judging.On(self.pair, self.narrative.pk, candidate.pk, text=version)
+        on = On(self.pair, self.narrative.pk, candidate.pk, text=version)
         return judging.say_grade(
             on=on,
             relevance=grade,
@@ -179,7 +181,7 @@ class EverySpanReadsBack(TestCase):
                 scene.load_judgment(*how)
             elif made:
                 row = made[how[0] % len(made)]
-                judging.withdraw(uuid=row.uuid, pair=scene.pair, by=scene.ada)
+                withdraw(uuid=row.uuid, pair=scene.pair, by=scene.ada)
         with TemporaryDirectory() as folder:
             check(scene, Path(folder))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from formats.fields import parse_json
+from formats.json_text import parse_json
 from tests.formats.files import refusal
 
 TWICE = "the field “relevance” occurs twice in one JSON object"

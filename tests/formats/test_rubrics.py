@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from formats.fields import NotJson
+from formats.json_text import NotJson
 from formats.records import CriterionRecord, LevelRecord, RubricRecord
 from formats.rubrics import RubricFaults, parse, pretty
 from tests.formats.files import read, read_collecting

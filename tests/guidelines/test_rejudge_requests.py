@@ -10,6 +10,8 @@ from django.db import IntegrityError
 from annotate.guidelines import rejudge_requests
 from annotate.judging import actions as judging
 from annotate.judging import judging_session
+from annotate.judging.statement import on_number
+from annotate.judging.withdrawal import undo
 from annotate.judgments import assignments
 from annotate.models import Assignment, Flag, Judgment, RejudgeRequest
 from annotate.rewriting import actions as rewriting
@@ -101,7 +103,7 @@ def test_undoing_the_answer_brings_judgment_and_rejudge_request_back(scene):
     scene.ask()
     scene.judge(2)
 
-    judging.undo(narrative=scene.narrative, by=scene.ada)
+    undo(narrative=scene.narrative, by=scene.ada)
 
     scene.said.refresh_from_db()
     assert scene.said.superseded_at is None
@@ -275,7 +277,7 @@ def test_where_documents_come_again_the_assignment_is_done_once_all_that_is_left
     while (
         number := judging_session.read_judging_session(narrative=narrative, by=ada).next()
     ) is not None:
-        on = judging.on_number(pair, narrative.pk, number, ada)
+        on = on_number(pair, narrative.pk, number, ada)
         judging.say_grade(on=on, relevance=1, by=ada)
     assert ada.assignments.get().done_at is not None
     rejudge_request = rejudge_requests.ask(judgment=said, words="Look at the table.", by=carla)

@@ -10,6 +10,7 @@ from django.db import IntegrityError
 
 from annotate.judging import actions as judging
 from annotate.judging import judging_session
+from annotate.judging.withdrawal import undo
 from annotate.judgments import assignments
 from annotate.models import Assignment, Candidate, Flag, Judgment, Project, Unseen
 from annotate.rewriting import actions as rewriting
@@ -176,7 +177,7 @@ def test_undo_takes_the_last_judgment_back(scene):
     scene.judge(1)
     scene.judge(0, of=scene.second)
 
-    back = judging.undo(narrative=scene.narrative, by=scene.ada)
+    back = undo(narrative=scene.narrative, by=scene.ada)
 
     assert back.candidate == scene.second
     assert scene.current() == [("A", 1)]
@@ -188,7 +189,7 @@ def test_undo_brings_back_what_was_replaced(scene):
     scene.judge(1)
     scene.judge(2)
 
-    judging.undo(narrative=scene.narrative, by=scene.ada)
+    undo(narrative=scene.narrative, by=scene.ada)
 
     assert scene.current() == [("A", 1)]
 
@@ -196,7 +197,7 @@ def test_undo_brings_back_what_was_replaced(scene):
 def test_what_came_back_can_be_replaced_again(scene):
     first = scene.judge(1)
     scene.judge(2)
-    judging.undo(narrative=scene.narrative, by=scene.ada)
+    undo(narrative=scene.narrative, by=scene.ada)
 
     third = scene.judge(0)
 
@@ -210,16 +211,16 @@ def test_undo_goes_back_as_far_as_there_is_anything(scene):
     scene.judge(0, of=scene.second)
 
     for _ in range(3):
-        judging.undo(narrative=scene.narrative, by=scene.ada)
+        undo(narrative=scene.narrative, by=scene.ada)
 
     assert scene.current() == []
     with pytest.raises(Refused, match="nothing to take back"):
-        judging.undo(narrative=scene.narrative, by=scene.ada)
+        undo(narrative=scene.narrative, by=scene.ada)
 
 
 def test_judging_after_an_undo_starts_afresh(scene):
     scene.judge(1)
-    judging.undo(narrative=scene.narrative, by=scene.ada)
+    undo(narrative=scene.narrative, by=scene.ada)
 
     scene.judge(2)
 
@@ -286,7 +287,7 @@ def test_undoing_a_flag_brings_back_the_judgment_it_replaced(scene):
         words="Wrong language.",
     )
 
-    back = judging.undo(narrative=scene.narrative, by=scene.ada)
+    back = undo(narrative=scene.narrative, by=scene.ada)
 
     assert back.candidate == scene.first
     assert scene.current() == [("A", 1)]

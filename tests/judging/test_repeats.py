@@ -15,10 +15,12 @@ from annotate.collection.spans import Span
 from annotate.guidelines import rejudge_requests
 from annotate.judging import actions as judging
 from annotate.judging import judging_session
+from annotate.judging.statement import Recorded, on_number
+from annotate.judging.withdrawal import undo, withdraw
 from annotate.judgments import assignments
 from annotate.judgments.repeats import Spot, unmasked
 from annotate.models import Assignment, Flag, Judgment, Project, Repeat
-from annotate.overview.progress import my_assignments
+from annotate.overview.my_assignments import my_assignments
 from annotate.projects import rules
 from annotate.rewriting import actions as rewriting
 from base.errors import NotHere, Refused
@@ -59,12 +61,12 @@ class Scene:
     def first_of(self, number: int) -> int:
         return judging_session.numbered(Spot(unmasked(number, self.ada.pk).candidate), self.ada)
 
-    def grade(self, number: int, relevance: int = 1, **more: Any) -> judging.Recorded:
-        on = judging.on_number(self.pair, self.narrative.pk, number, self.ada)
+    def grade(self, number: int, relevance: int = 1, **more: Any) -> Recorded:
+        on = on_number(self.pair, self.narrative.pk, number, self.ada)
         return judging.say_grade(on=on, relevance=relevance, by=self.ada, **more)
 
-    def flag(self, number: int, kind: str, words: str = "") -> judging.Recorded:
-        on = judging.on_number(self.pair, self.narrative.pk, number, self.ada)
+    def flag(self, number: int, kind: str, words: str = "") -> Recorded:
+        on = on_number(self.pair, self.narrative.pk, number, self.ada)
         return judging.say_flag(on=on, kind=kind, words=words, by=self.ada)
 
     def assignment_is_done(self) -> bool:
@@ -137,7 +139,7 @@ def test_the_assignment_is_done_only_when_the_repeats_are(scene):
     scene.flag(scene.again()[0], Flag.Kind.LATER)
     assert not scene.assignment_is_done()
     assert scene.judging_session().next() == scene.again()[0]
-    judging.undo(narrative=scene.narrative, by=scene.ada)
+    undo(narrative=scene.narrative, by=scene.ada)
     assert scene.assignment_is_done()
 
 
@@ -169,17 +171,17 @@ def test_saying_something_else_of_a_repeat_supersedes_and_undo_brings_it_back(sc
     scene.grade(number, 0)
     assert scene.judging_session().judged[number] == 0
 
-    back = judging.undo(narrative=scene.narrative, by=scene.ada)
+    back = undo(narrative=scene.narrative, by=scene.ada)
     assert isinstance(back, Repeat)
     assert (back.relevance, scene.judging_session().judged[number]) == (0, 1)
-    judging.undo(narrative=scene.narrative, by=scene.ada)
+    undo(narrative=scene.narrative, by=scene.ada)
     assert number not in scene.judging_session().judged
-    judging.undo(narrative=scene.narrative, by=scene.ada)
+    undo(narrative=scene.narrative, by=scene.ada)
 
     assert scene.judging_session().judged == {}
     assert Repeat.objects.count() == 2
     with pytest.raises(Refused, match="nothing to take back"):
-        judging.undo(narrative=scene.narrative, by=scene.ada)
+        undo(narrative=scene.narrative, by=scene.ada)
 
 
 def test_the_first_time_can_be_taken_back_and_the_repeat_stays(scene):
@@ -187,7 +189,7 @@ def test_the_first_time_can_be_taken_back_and_the_repeat_stays(scene):
     first = scene.grade(scene.first_of(number), 2).row
     said = scene.grade(number, 0).row
 
-    judging.withdraw(uuid=first.uuid, pair=scene.pair, by=scene.ada)
+    withdraw(uuid=first.uuid, pair=scene.pair, by=scene.ada)
 
     assert not Judgment.objects.current().exists()
     assert Repeat.objects.current().get() == said
@@ -198,12 +200,12 @@ def test_taking_a_repeat_back_twice_changes_nothing_and_what_is_newer_stands(sce
     old = scene.grade(number, 1).row
     new = scene.grade(number, 2).row
 
-    warning = judging.withdraw(uuid=old.uuid, pair=scene.pair, by=scene.ada).warning
+    warning = withdraw(uuid=old.uuid, pair=scene.pair, by=scene.ada).warning
     assert "something newer" in warning
-    assert judging.withdraw(uuid=old.uuid, pair=scene.pair, by=scene.ada).warning == ""
+    assert withdraw(uuid=old.uuid, pair=scene.pair, by=scene.ada).warning == ""
     assert Repeat.objects.current().get() == new
 
-    judging.withdraw(uuid=new.uuid, pair=scene.pair, by=scene.ada)
+    withdraw(uuid=new.uuid, pair=scene.pair, by=scene.ada)
     assert not Repeat.objects.current().exists()
 
 
@@ -218,7 +220,7 @@ def test_sent_twice_it_counts_once_and_a_uuid_is_used_for_one_thing(scene):
             scene.grade(again, relevance, uuid=uuid, note="So.")
     with pytest.raises(Refused, match="sent with other content"):
         judging.say_flag(
-            on=judging.on_number(scene.pair, scene.narrative.pk, number, scene.ada),
+            on=on_number(scene.pair, scene.narrative.pk, number, scene.ada),
             kind=Flag.Kind.LATER,
             uuid=uuid,
             by=scene.ada,

@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.django import TestCase
 
 from annotate.judging import actions as judging
+from annotate.judging import withdrawal
+from annotate.judging.statement import Recorded
 from annotate.judgments import assignments
 from annotate.models import Assignment, Flag, Judgment
 from base.errors import Refused
@@ -45,8 +47,8 @@ def flag(scene: Scene, kind: str = "later", of=None, **more) -> Flag:
     )
 
 
-def withdraw(scene: Scene, row: Judgment | Flag, by=None) -> judging.Recorded:
-    return judging.withdraw(uuid=row.uuid, pair=scene.pair, by=by or scene.ada)
+def withdraw(scene: Scene, row: Judgment | Flag, by=None) -> Recorded:
+    return withdrawal.withdraw(uuid=row.uuid, pair=scene.pair, by=by or scene.ada)
 
 
 def test_a_judgment_is_taken_back_and_kept(scene):
@@ -119,7 +121,7 @@ def test_undo_goes_back_through_flags_and_judgments(scene):
     seen = [standing(scene)]
 
     for _ in range(3):
-        judging.undo(narrative=scene.narrative, by=scene.ada)
+        withdrawal.undo(narrative=scene.narrative, by=scene.ada)
         seen.append(standing(scene))
 
     assert seen == [[("A", 2)], [("A", "later")], [("A", 1)], []]
@@ -175,7 +177,7 @@ def test_what_someone_else_said_is_not_here(scene):
 
 def test_what_was_never_said_is_not_here(scene):
     with pytest.raises(Refused, match="it was not saved"):
-        judging.withdraw(uuid=uuid(1), pair=scene.pair, by=scene.ada)
+        withdrawal.withdraw(uuid=uuid(1), pair=scene.pair, by=scene.ada)
 
 
 def test_what_came_from_a_file_stays(scene):
@@ -212,7 +214,7 @@ class AnyHistory(TestCase):
             "flag": lambda: flag(
                 scene, Flag.Kind.values[value], on, words="Why.", uuid=uuid(number), late=True
             ),
-            "undo": lambda: judging.withdraw(uuid=uuid(value), pair=scene.pair, by=scene.ada),
+            "undo": lambda: withdrawal.withdraw(uuid=uuid(value), pair=scene.pair, by=scene.ada),
         }
         try:
             kinds[kind]()

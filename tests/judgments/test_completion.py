@@ -18,10 +18,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from annotate.judging import actions as judging
-from annotate.judgments import assignments, completion
+from annotate.judgments import assignments, completion, open_pairs
 from annotate.judgments.blindness import must_answer_first
 from annotate.models import Assignment, Candidate, Flag, InstructionPair, Membership, Project
-from annotate.overview.progress import my_assignments, query_progress, task_progress
+from annotate.overview.my_assignments import my_assignments
+from annotate.overview.progress import query_progress, task_progress
 from annotate.projects.rules import GradeRule, change_rules
 from annotate.rewriting import actions as rewriting
 from base.errors import Refused
@@ -129,7 +130,7 @@ def test_judgments_from_a_file_fill_assignments(tides):
     assert found["assignments"]["judge"] == (4, 4)
     for anybody in (tides.ada, tides.ben, tides.dan):
         assert assignments.take_next(task=JUDGE, by=anybody) is None
-        assert assignments.count_free_assignments(tides.pairs["301"], JUDGE, anybody) == 0
+        assert open_pairs.count_free_assignments(tides.pairs["301"], JUDGE, anybody) == 0
     assert Assignment.objects.count() == 0
 
 
@@ -138,11 +139,11 @@ def test_who_judged_in_a_file_is_not_offered_the_same_assignment_and_others_are(
     pair = tides.pairs["301"]
 
     assert [
-        assignments.count_free_assignments(pair, JUDGE, by) for by in (tides.ada, tides.ben)
+        open_pairs.count_free_assignments(pair, JUDGE, by) for by in (tides.ada, tides.ben)
     ] == [0, 1]
-    assert list(assignments.open_pairs(task=JUDGE, by=tides.ada)) == [tides.pairs["302"]]
+    assert list(open_pairs.open_pairs(task=JUDGE, by=tides.ada)) == [tides.pairs["302"]]
     assignments.take(pair=pair, task=JUDGE, by=tides.ben)
-    assert assignments.count_free_assignments(pair, JUDGE, tides.dan) == 0
+    assert open_pairs.count_free_assignments(pair, JUDGE, tides.dan) == 0
 
 
 def test_a_document_that_a_file_left_out_keeps_an_assignment_open(tides):
@@ -151,7 +152,7 @@ def test_a_document_that_a_file_left_out_keeps_an_assignment_open(tides):
     pair = tides.pairs["301"]
 
     assert [
-        assignments.count_free_assignments(pair, JUDGE, by)
+        open_pairs.count_free_assignments(pair, JUDGE, by)
         for by in (tides.ada, tides.ben, tides.dan)
     ] == [
         0,  # she judged all of them
@@ -180,7 +181,7 @@ def test_who_judged_in_a_file_can_still_be_given_an_assignment_to_judge_again(ti
     assignment = assignments.take(pair=tides.pairs["301"], task=JUDGE, by=tides.ada)
 
     assert (assignment.seat, my_assignments(tides.ada)) == (1, [])
-    assert assignments.count_free_assignments(tides.pairs["301"], JUDGE, tides.ben) == 1
+    assert open_pairs.count_free_assignments(tides.pairs["301"], JUDGE, tides.ben) == 1
 
 
 def test_a_machine_fills_no_assignment(tides):
@@ -192,7 +193,7 @@ def test_a_machine_fills_no_assignment(tides):
     found = counted(tides.carla)
 
     assert (found["answers"], found["assignments"]["judge"]) == ((0, 12), (0, 4))
-    assert assignments.count_free_assignments(tides.pairs["301"], JUDGE, tides.ada) == 2
+    assert open_pairs.count_free_assignments(tides.pairs["301"], JUDGE, tides.ada) == 2
 
 
 # --- every address --------------------------------------------------------------------------------
@@ -328,7 +329,7 @@ def test_any_mixture_of_answers_is_counted_once_each(tides, answers):
         }
         eva = factories.member(tides.project, "eva")
         assert free == {
-            query_id: assignments.count_free_assignments(pair, JUDGE, eva)
+            query_id: open_pairs.count_free_assignments(pair, JUDGE, eva)
             for query_id, pair in tides.pairs.items()
         }
         people: Counter[int] = Counter()

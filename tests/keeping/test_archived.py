@@ -14,6 +14,7 @@ from annotate.collection import loading
 from annotate.guidelines import actions as guidelines
 from annotate.guidelines import rejudge_requests
 from annotate.judging import actions as judging
+from annotate.judging import withdrawal
 from annotate.judgments import assignments
 from annotate.models import Assignment, AuditEvent, Draft, Membership, Project
 from annotate.people import invitations, members
@@ -21,8 +22,10 @@ from annotate.projects import rules, taxonomy
 from annotate.rewriting import actions as rewriting
 from annotate.rewriting import drafts
 from audit.checks import actions as checking
+from audit.checks import samples
 from audit.reviews import actions as auditing
-from audit.settling import adjudication
+from audit.reviews import decisions, project_rubric
+from audit.settling import adjudication, batches
 from audit.settling import many as settling_many
 from base.errors import Refused
 from tests import factories
@@ -32,6 +35,7 @@ pytestmark = pytest.mark.both_databases
 ROOMS = (
     *(taxonomy, drafts, guidelines, invitations, judging, loading, rejudge_requests, members),
     *(rewriting, rules, assignments, adjudication, auditing, settling_many, checking),
+    *(withdrawal, batches, samples, decisions, project_rubric),
 )
 # How an action asks; the second is that of the place where somebody judges.
 ASKS = {"refuse_if_archived", "refuse_if_closed"}
@@ -43,16 +47,9 @@ FREE = {
     "drafts.may_write": "reads",
     "assignments.hold": "a part of judging, which refuses",
     "assignments.holds": "reads",
-    "assignments.open_pairs": "reads",
-    "assignments.open_queries": "reads",
-    "assignments.count_open": "reads",
-    "assignments.is_any_open": "reads",
     "assignments.work_in": "a part of judging, which refuses",
     "assignments.end": "a part of judging, which refuses",
     "assignments.end_rewriting": "a part of rewriting, which refuses",
-    "assignments.count_free_assignments": "reads",
-    "judging.check_grade": "reads",
-    "judging.on_number": "reads",
     "many.preview": "reads",
     "invitations.check_admin": "reads",
     "invitations.invite_to_installation": "is of no project",

@@ -13,6 +13,7 @@ from django.db import connection
 
 from annotate.collection.spans import Span
 from annotate.judging import actions as judging
+from annotate.judging.withdrawal import undo, withdraw
 from annotate.models import Judgment, Link, Verdict
 from annotate.projects import chain
 from base.append_only import thawed
@@ -59,8 +60,8 @@ def test_everything_said_of_a_document_by_the_pages_is_in_the_chain(scene):
     scene.judge(1, made_at=NOON, pressed="key")
     judging.flag(narrative=scene.narrative, candidate=scene.first, kind="later", by=scene.ada)
     scene.judge(0, of=scene.second)
-    judging.undo(narrative=scene.narrative, by=scene.ada)
-    judging.withdraw(uuid=first.uuid, pair=scene.pair, by=scene.ada)
+    undo(narrative=scene.narrative, by=scene.ada)
+    withdraw(uuid=first.uuid, pair=scene.pair, by=scene.ada)
     scene.judge(2, of=scene.second)
 
     found = verify(scene.project)
@@ -74,7 +75,7 @@ def test_undoing_all_of_a_chain_is_in_order_at_every_step(scene):
     scene.judge(1)
     scene.judge(0)
     for left in (1, 2, None):
-        judging.undo(narrative=scene.narrative, by=scene.ada)
+        undo(narrative=scene.narrative, by=scene.ada)
 
         assert scene.current() == ([("A", left)] if left is not None else [])
         assert faults(scene) == []

@@ -20,9 +20,8 @@ from annotate.models import Judgment, Project, User
 from base.errors import Refused
 from exporters.models import Release
 from exporters.releases import actions as releasing
-from keeping import archive, files, migration_state, tables
+from keeping import archive, files, migration_state, restored_rows, tables
 from keeping import backup as backing_up
-from keeping import restore as restoring
 from keeping.backup import back_up
 from keeping.restore import check, restore
 from tests import factories
@@ -309,7 +308,7 @@ def test_rows_are_fetched_and_sent_a_few_at_a_time(house, move_house, quiet, tmp
     rows = every_row()
     monkeypatch.setattr(backing_up, "_MANY", 1)
     monkeypatch.setattr(backing_up, "_FEW", 1)
-    monkeypatch.setattr(restoring, "_ROWS", 1)
+    monkeypatch.setattr(restored_rows, "_ROWS", 1)
     back_up(path=tmp_path / "house.zip", progress=quiet)
     move_house()
     restore(path=tmp_path / "house.zip", progress=quiet)

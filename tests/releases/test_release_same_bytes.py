@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from annotate.guidelines import actions as guidelines
 from annotate.judging import actions as judging
+from annotate.judging import withdrawal
 from annotate.judgments import assignments
 from annotate.models import (
     Adjudication,
@@ -31,7 +32,7 @@ from annotate.models import (
 from annotate.projects import rules
 from annotate.rewriting import actions as rewriting
 from audit.models import Decision, Rating
-from audit.reviews import actions as auditing
+from audit.reviews import decisions
 from audit.settling import adjudication
 from base.errors import Refused
 from exporters.exports import actions
@@ -60,7 +61,7 @@ def undo(tides: Tides, n: int) -> None:
     """What was replaced stands again: superseded_at is null once more."""
     by = (tides.ada, tides.ben)[n % 2]
     assignments.take(pair=tides.pair, task=Assignment.Task.JUDGE, by=by)
-    judging.undo(narrative=newest(tides), by=by)
+    withdrawal.undo(narrative=newest(tides), by=by)
 
 
 def flag(tides: Tides, n: int) -> None:
@@ -110,7 +111,7 @@ def remove_or_bring_back(tides: Tides, n: int) -> None:
 def withdraw_decision(tides: Tides, n: int) -> None:
     standing = Decision.objects.current().order_by("pk").first()
     if standing is not None:
-        auditing.withdraw_decision(decision=standing, by=tides.carla)
+        decisions.withdraw_decision(decision=standing, by=tides.carla)
 
 
 def rename(tides: Tides, n: int) -> None:

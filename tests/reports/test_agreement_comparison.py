@@ -10,8 +10,8 @@ from django.urls import reverse
 from annotate.models import Guideline
 from audit.models import AgreementReport
 from audit.reports.actions import compute_agreement, request_comparison
+from audit.reports.came_since import since
 from audit.reports.comparison import COMPARED, comparison_of
-from audit.reports.reliability import since
 from audit.reports.scopes import WHOLE, Scope
 from base.errors import Refused
 from jobs.runner import Progress

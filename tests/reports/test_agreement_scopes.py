@@ -17,7 +17,8 @@ from annotate.models import (
 )
 from annotate.rewriting import actions as rewriting
 from audit.models import AgreementReport
-from audit.reports.reliability import agreement_of, since
+from audit.reports.came_since import since
+from audit.reports.reliability import agreement_of
 from audit.reports.scopes import Scope, scope_of, stored_scope, words
 from audit.reviews.actions import save_ratings, submit_review
 from base.errors import Refused

@@ -13,8 +13,9 @@ from annotate.models import Adjudication, Assignment, Membership, Narrative
 from annotate.rewriting import actions as rewriting
 from audit.models import AgreementReport, Decision, Rating, Review
 from audit.reports.actions import request_agreement
-from audit.reviews.actions import decide, save_rating, save_ratings, submit_review
+from audit.reviews.actions import save_rating, save_ratings, submit_review
 from audit.reviews.criteria import FOLLOWTABLE
+from audit.reviews.decisions import decide
 from audit.settling.adjudication import adjudicate
 from base.errors import Refused, Stale
 from tests import factories

@@ -12,7 +12,8 @@ from annotate.judgments import assignments
 from annotate.models import Assignment, Project, Run, RunLine
 from annotate.rewriting import actions as rewriting
 from audit.models import Rating, Review
-from audit.reviews.actions import decide, save_ratings, submit_review
+from audit.reviews.actions import save_ratings, submit_review
+from audit.reviews.decisions import decide
 from tests import factories
 from tests.second_pass import levels
 from tests.test_permissions import rows

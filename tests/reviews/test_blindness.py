@@ -12,7 +12,8 @@ from annotate.judgments import assignments
 from annotate.models import Assignment, Judgment, Project
 from audit.models import AgreementReport
 from audit.reports.actions import compute_agreement
-from audit.reviews.actions import decide, save_ratings, submit_review
+from audit.reviews.actions import save_ratings, submit_review
+from audit.reviews.decisions import decide
 from audit.settling.adjudication import adjudicate
 from jobs.runner import Progress
 from tests import factories

@@ -10,7 +10,8 @@ from annotate.judgments import assignments
 from annotate.models import Assignment, AuditEvent, InstructionPair
 from annotate.rewriting import actions as rewriting
 from audit.models import Decision
-from audit.reviews.actions import decide, save_ratings, submit_review, withdraw_decision
+from audit.reviews.actions import save_ratings, submit_review
+from audit.reviews.decisions import decide, withdraw_decision
 from base.errors import Refused, Stale
 from tests.second_pass import levels
 

@@ -13,11 +13,13 @@ from audit.reports import overview
 from audit.reports.reliability import agreement_of
 from audit.reports.tables import against_machines
 from audit.reviews import rubrics
-from audit.reviews.actions import decide, save_ratings, submit_review
+from audit.reviews.actions import save_ratings, submit_review
 from audit.reviews.criteria import FOLLOWTABLE, Verdict
+from audit.reviews.decisions import decide
 from audit.reviews.passes import passes_of, story, to_decide, verdict_of
 from audit.reviews.rejected import rejected
 from audit.settling import queue as disagreements
+from audit.settling.wanted import Kind, Wanted
 from base.errors import Refused
 from exporters.exports.selection import pairs as pairs_of
 from exporters.exports.statements import reviews as exported
@@ -110,7 +112,7 @@ def test_it_makes_no_disagreement_with_people(criticised):
     hand_in(criticised, criticised.dan)
     hand_in(criticised, criticised.ben)
 
-    wanted = disagreements.Wanted(kind=disagreements.Kind.REVIEW)
+    wanted = Wanted(kind=Kind.REVIEW)
     assert disagreements.count(criticised.carla, wanted) == 0
 
 
@@ -122,7 +124,7 @@ def test_it_does_not_choose_the_rubric_that_people_review_under(criticised):
 
 
 def factories_rubric(project, content):
-    from audit.reviews.actions import choose_rubric, save_rubric
+    from audit.reviews.project_rubric import choose_rubric, save_rubric
 
     save_rubric(project=project, content=content, by=None)
     choose_rubric(project=project, name=content.name, by=None)

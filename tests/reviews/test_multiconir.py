@@ -20,6 +20,7 @@ from annotate.models import Judgment, Narrative, Project
 from audit.checks import actions as checks
 from audit.checks.claims import Asked
 from audit.checks.figures import figures
+from audit.checks.samples import draw_sample
 from audit.models import Rating, Review, Sample
 from audit.reports.reliability import agreement_of
 from audit.reviews.actions import save_ratings, submit_review, take_review
@@ -185,7 +186,7 @@ def test_the_label_sample_with_a_third_person_and_its_exact_interval_by_hand(loa
     claims = Judgment.objects.filter(annotator=machine).count()
     lead = factories.lead(loaded, "carla")
     two = [factories.member(loaded, name) for name in ("ada", "ben")]
-    sample = checks.draw_sample(
+    sample = draw_sample(
         name="Labels",
         asked=Asked(Sample.Source.MACHINE, machine),
         stratify="none",

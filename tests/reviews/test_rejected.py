@@ -13,13 +13,8 @@ from django.test import Client
 from annotate.judgments import assignments
 from annotate.models import Assignment
 from audit.models import Review
-from audit.reviews.actions import (
-    decide,
-    save_ratings,
-    submit_review,
-    take_review,
-    withdraw_decision,
-)
+from audit.reviews.actions import save_ratings, submit_review, take_review
+from audit.reviews.decisions import decide, withdraw_decision
 from base.errors import Stale
 from tests import factories
 from tests.collection.arriving import load

@@ -13,8 +13,9 @@ from annotate.judgments.document_names import neutral_name
 from annotate.projects import rules
 from annotate.rewriting import actions as rewriting
 from audit.models import Rating, Review
-from audit.reviews.actions import decide, save_ratings, submit_review
+from audit.reviews.actions import save_ratings, submit_review
 from audit.reviews.criteria import FOLLOWTABLE
+from audit.reviews.decisions import decide
 from tests import factories
 from tests.second_pass import levels
 

@@ -9,7 +9,8 @@ from annotate.judgments import assignments
 from annotate.models import Assignment, Project
 from annotate.rewriting import actions as rewriting
 from audit.models import Decision
-from audit.reviews.actions import decide, save_ratings, submit_review
+from audit.reviews.actions import save_ratings, submit_review
+from audit.reviews.decisions import decide
 from audit.reviews.passes import words_for
 from tests import factories
 from tests.second_pass import levels

@@ -15,7 +15,7 @@ from annotate.judgments import assignments
 from annotate.models import Assignment
 from annotate.projects import rules
 from audit.models import Rating, Review, Rubric
-from audit.reviews import actions, rubrics
+from audit.reviews import actions, project_rubric, rubrics
 from audit.reviews.criteria import FOLLOWTABLE, MULTICONIR
 from audit.reviews.passes import pass_of, passes_of, verdict_of
 from base.errors import Refused
@@ -50,7 +50,7 @@ def signed_in(member):
 
 
 def save(scene, **changes: Any) -> Rubric:
-    return actions.save_rubric(
+    return project_rubric.save_rubric(
         project=scene.project, content=parse(ours(**changes)), by=scene.carla
     )
 
@@ -95,22 +95,22 @@ def test_of_several_the_one_chosen_last_is_in_force(scene):
     save(scene)
     save(scene, name="ours-2")
 
-    actions.choose_rubric(project=scene.project, name="ours-1", by=scene.carla)
+    project_rubric.choose_rubric(project=scene.project, name="ours-1", by=scene.carla)
     assert rubrics.in_force(scene.project.pk).name == "ours-1"
 
-    actions.choose_rubric(project=scene.project, name="multiconir-1", by=scene.carla)
+    project_rubric.choose_rubric(project=scene.project, name="multiconir-1", by=scene.carla)
     assert rubrics.in_force(scene.project.pk) == MULTICONIR
 
-    actions.choose_rubric(project=scene.project, name="followtable-1", by=scene.carla)
+    project_rubric.choose_rubric(project=scene.project, name="followtable-1", by=scene.carla)
     assert rubrics.in_force(scene.project.pk) == FOLLOWTABLE
 
 
 def test_only_leads_of_the_project_say_what_is_rated_and_only_while_it_is_not_archived(scene):
     for stranger in (scene.ada, scene.eve):
         with pytest.raises(Refused, match="Only leads of this project"):
-            actions.save_rubric(project=scene.project, content=parse(ours()), by=stranger)
+            project_rubric.save_rubric(project=scene.project, content=parse(ours()), by=stranger)
     with pytest.raises(Refused, match="There is no rubric “theirs-1” in this project"):
-        actions.choose_rubric(project=scene.project, name="theirs-1", by=scene.carla)
+        project_rubric.choose_rubric(project=scene.project, name="theirs-1", by=scene.carla)
     rules.archive(by=scene.carla)
     with pytest.raises(Refused, match="archived"):
         save(scene)
@@ -172,7 +172,7 @@ def test_the_verdict_follows_the_levels_that_reject(assigned, dan, ben, expected
 def test_all_auditors_of_a_version_answer_the_questions_of_whoever_began_first(assigned):
     save(assigned)
     actions.start_review(narrative=assigned.narrative, by=assigned.dan)
-    actions.choose_rubric(project=assigned.project, name="followtable-1", by=assigned.carla)
+    project_rubric.choose_rubric(project=assigned.project, name="followtable-1", by=assigned.carla)
 
     second = actions.start_review(narrative=assigned.narrative, by=assigned.ben)
     newer = factories.narrative(assigned.pair, text="Other words.", version=2)
@@ -210,7 +210,7 @@ def test_a_rating_without_place_or_a_place_without_level_is_no_row(assigned, lev
 
 def test_a_file_brings_a_rubric_and_puts_it_in_force_once(scene):
     first = load(scene.project, "rubric-json", ours())
-    actions.choose_rubric(project=scene.project, name="followtable-1", by=scene.carla)
+    project_rubric.choose_rubric(project=scene.project, name="followtable-1", by=scene.carla)
     second = load(scene.project, "rubric-json", ours())
 
     assert (first.of("rubrics").new, first.refused) == (1, 0)
@@ -338,7 +338,7 @@ def test_another_rubric_is_chosen_on_the_page(page, scene):
 
 
 def test_the_review_page_asks_what_the_rubric_asks(assigned):
-    actions.choose_rubric(project=assigned.project, name="multiconir-1", by=assigned.carla)
+    project_rubric.choose_rubric(project=assigned.project, name="multiconir-1", by=assigned.carla)
 
     shown = signed_in(assigned.dan).get(f"/pairs/{assigned.pair.pk}/review/").content.decode()
 

@@ -14,6 +14,7 @@ from annotate.models import Adjudication, ConditionAdjudication, Verdict
 from audit.checks import actions as checks
 from audit.models import Check, Decision, Rating, Review
 from audit.reviews import actions as audit
+from audit.reviews.decisions import decide, withdraw_decision
 from audit.settling import adjudication, batches
 from keeping.verify import verify
 from tests.checks.checking import claimed_scene, draw, say
@@ -149,9 +150,9 @@ def test_a_draft_of_a_review_says_nothing_yet(db, assigned):
 
 
 def test_a_decision_that_was_changed_is_named(story):
-    made = audit.decide(narrative=story.narrative, outcome="accepted", by=story.carla)
-    audit.withdraw_decision(decision=made, by=story.carla)
-    audit.decide(narrative=story.narrative, outcome="accepted", by=story.carla)
+    made = decide(narrative=story.narrative, outcome="accepted", by=story.carla)
+    withdraw_decision(decision=made, by=story.carla)
+    decide(narrative=story.narrative, outcome="accepted", by=story.carla)
     assert faults(story.project) == []
 
     Decision.objects.filter(withdrawn_at=None).update(reason="Another.")

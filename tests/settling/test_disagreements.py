@@ -10,19 +10,11 @@ from annotate.judgments import assignments
 from annotate.judgments.consensus import State, consensus
 from annotate.models import Assignment, Project
 from annotate.rewriting import actions as rewriting
-from audit.reviews.actions import decide, save_ratings, submit_review
+from audit.reviews.actions import save_ratings, submit_review
+from audit.reviews.decisions import decide
 from audit.settling.adjudication import adjudicate, withdraw_adjudication
-from audit.settling.queue import (
-    DisagreementKey,
-    Key,
-    Kind,
-    Order,
-    Wanted,
-    count,
-    following,
-    key_of,
-    page,
-)
+from audit.settling.queue import count, following, key_of, page
+from audit.settling.wanted import DisagreementKey, Key, Kind, Order, Wanted
 from tests import factories
 from tests.second_pass import levels
 

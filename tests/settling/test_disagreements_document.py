@@ -8,9 +8,9 @@ import pytest
 from django.conf import settings
 
 from annotate.models import Adjudication, Verdict
-from audit.settling.disagreement_queries import Kind
 from audit.settling.forms import WantedForm
 from audit.settling.pseudonyms import person
+from audit.settling.wanted import Kind
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from annotate.judging import actions as judging
 from annotate.judgments import assignments
 from annotate.models import Adjudication, Assignment, Judgment, RejudgeRequest
 from audit.settling.many import How, Rule, preview, settle_many
-from audit.settling.queue import Wanted
+from audit.settling.wanted import Wanted
 from tests import factories
 from tests.reviews.test_at_once import at_once, fresh
 

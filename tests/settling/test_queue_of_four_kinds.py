@@ -11,19 +11,11 @@ from annotate.judgments.consensus import State, consensus
 from annotate.models import Assignment, Candidate, Condition, Project, Verdict
 from audit.checks import actions as checking
 from audit.models import Sample, SampleItem
-from audit.reviews.actions import decide, save_ratings, submit_review
+from audit.reviews.actions import save_ratings, submit_review
+from audit.reviews.decisions import decide
 from audit.settling.adjudication import settle_condition
-from audit.settling.queue import (
-    DisagreementKey,
-    Kind,
-    Order,
-    Wanted,
-    counts,
-    following,
-    is_open,
-    key_of,
-    page,
-)
+from audit.settling.queue import counts, following, is_open, key_of, page
+from audit.settling.wanted import DisagreementKey, Kind, Order, Wanted
 from formats.records import ANSWERS
 from tests import factories
 from tests.second_pass import levels

@@ -15,7 +15,7 @@ from annotate.models import Adjudication, Assignment
 from audit.settling import adjudication, batches
 from audit.settling import queue as disagreements
 from audit.settling.many import How, Rule, preview, settle_many
-from audit.settling.queue import Wanted
+from audit.settling.wanted import Wanted
 from base.errors import Refused, Stale
 from tests import factories
 

@@ -11,7 +11,8 @@ from annotate.judgments import assignments
 from annotate.models import Adjudication, Condition, ConditionAdjudication, Judgment, Verdict
 from audit.checks import actions as checking
 from audit.models import Check, Decision, Sample, SampleItem
-from audit.reviews.actions import decide, save_ratings, submit_review
+from audit.reviews.actions import save_ratings, submit_review
+from audit.reviews.decisions import decide
 from tests import factories
 from tests.second_pass import levels
 

@@ -14,7 +14,8 @@ from annotate.collection import loading
 from annotate.collection.models import Load, Run
 from annotate.projects import access
 from base.api.jobs import JobSerializer, job_told
-from base.api.resource import Json, Resource, Scope, Sent, done, reads, writes
+from base.api.limits import Json
+from base.api.resource import Resource, Scope, Sent, done, reads, writes
 from formats.registry import FORMATS
 
 

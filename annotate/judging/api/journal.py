@@ -11,7 +11,7 @@ from django.contrib.auth.decorators import login_not_required
 from django.db import OperationalError
 from django.http import Http404, HttpRequest, JsonResponse
 
-from annotate.judging.actions import Recorded, on_number, say_flag, say_grade, withdraw
+from annotate.judging.actions import say_flag, say_grade
 from annotate.judging.journal_entries import (
     Entry,
     Further,
@@ -25,11 +25,13 @@ from annotate.judging.journal_entries import (
     user_of,
     uuid_of,
 )
+from annotate.judging.statement import Recorded, on_number
+from annotate.judging.withdrawal import withdraw
 from annotate.pairs import access
 from annotate.pairs.models import InstructionPair
 from annotate.projects.models import Membership
+from base.api.limits import MAX_BODY
 from base.api.problems import unavailable_problem
-from base.api.resource import MAX_BODY
 from base.errors import Refused
 from base.users import User
 from jobs.disk import is_full

@@ -12,17 +12,12 @@ from rest_framework.response import Response
 
 from annotate.collection.spans import Span
 from annotate.collection.text_versions import MAX_TEXT_VERSION
-from annotate.judging.actions import (
-    MAX_ACTIVE_MS,
-    MAX_NOTE,
-    On,
-    on_number,
-    say_flag,
-    say_grade,
-    withdraw,
-)
+from annotate.judging.actions import say_flag, say_grade
+from annotate.judging.answer_rules import MAX_ACTIVE_MS, MAX_NOTE
 from annotate.judging.journal_entries import MAX_SENT_SPANS
 from annotate.judging.judging_session import numbered
+from annotate.judging.statement import On, on_number
+from annotate.judging.withdrawal import withdraw
 from annotate.judgments.models import Flag, Judgment, Repeat, Verdict
 from annotate.judgments.repeats import Spot
 from annotate.pairs import access

@@ -10,9 +10,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotate.collection.models import Document
-from annotate.judging.actions import narrative_for, undo
+from annotate.judging.actions import narrative_for
 from annotate.judging.document_view import DocumentView, document_views
 from annotate.judging.judging_session import numbered, read_judging_session
+from annotate.judging.withdrawal import undo
 from annotate.judgments.models import Flag, Judgment, Repeat
 from annotate.judgments.repeats import Spot
 from annotate.pairs import access

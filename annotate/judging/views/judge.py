@@ -20,12 +20,12 @@ from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_GET, require_POST
 
 from annotate.collection.models import Candidate
-from annotate.judging import actions, judging_session
+from annotate.judging import actions, judging_session, statement, withdrawal
 from annotate.judging.actions import narrative_for
 from annotate.judging.document_view import document_views, finished, judging_session_of
 from annotate.judging.forms import BackForm, FlagForm, JudgmentForm
 from annotate.judging.judging_session import JudgingSession, read_judging_session
-from annotate.judgments import assignments, blindness
+from annotate.judgments import blindness, open_pairs
 from annotate.judgments.models import Flag, Repeat
 from annotate.judgments.repeats import Spot, unmasked
 from annotate.pairs import access
@@ -118,7 +118,7 @@ def judgment(request: PageRequest, pk: int, candidate_pk: int) -> HttpResponse:
             raise Refused(_first_error(form))
         said = form.cleaned_data
         actions.say_grade(
-            on=actions.on_number(
+            on=statement.on_number(
                 pair, said["narrative"], candidate_pk, member, said["text_version"]
             ),
             relevance=said["relevance"],
@@ -148,7 +148,7 @@ def flag(request: PageRequest, pk: int, candidate_pk: int) -> HttpResponse:
             raise Refused(_first_error(form))
         said = form.cleaned_data
         actions.say_flag(
-            on=actions.on_number(
+            on=statement.on_number(
                 pair, said["narrative"], candidate_pk, member, said["text_version"]
             ),
             kind=said["kind"],
@@ -168,7 +168,7 @@ def undo(request: PageRequest, pk: int) -> HttpResponse:
     member, pair = access.pair(request.user, pk)
     try:
         narrative = narrative_for(member, pair)
-        row = actions.undo(narrative=narrative, by=member)
+        row = withdrawal.undo(narrative=narrative, by=member)
     except Refused as refused:
         messages.info(request, str(refused))
         if request.POST.get("back") == BackForm.LIST:
@@ -222,7 +222,7 @@ def _show(
         "can_undo": bool(at.history),
         "finished": finished(pair, at, grades),
         "kinds": Flag.Kind,
-        "more": assignments.is_any_open(task=Assignment.Task.JUDGE, by=member),
+        "more": open_pairs.is_any_open(task=Assignment.Task.JUDGE, by=member),
         "hides_figures": blindness.hides_figures(task=Assignment.Task.JUDGE, by=member),
         "uuid": uuid4(),
         **(

@@ -15,7 +15,8 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
 from annotate.collection.models import Candidate
-from annotate.judging.actions import grades_that_need_evidence, narrative_for
+from annotate.judging.actions import narrative_for
+from annotate.judging.answer_rules import grades_that_need_evidence
 from annotate.judging.document_view import Again, judging_session_of, rejudge_requests
 from annotate.judging.judging_session import JudgingSession, read_judging_session, without_repeats
 from annotate.judging.views.judge import asked

@@ -13,7 +13,6 @@ from base import bulk
 
 def write(intake: Intake) -> None:
     """Write the adjudications that are not here yet; one that stands gives way."""
-    run = intake.run
     newest = bulk.number("SELECT MAX(a.id) FROM annotate_adjudication a")
     refuse_second(
         intake,
@@ -33,6 +32,26 @@ def write(intake: Intake) -> None:
         also=f", withdrawn_by_id = {WITHDRAWN_BY}",
         where=ADJUDICATION.where,
     )
+    _supersede(intake)
+    intake.run(
+        f"""
+        INSERT INTO annotate_adjudication (narrative_id, candidate_id, relevance, reason, cause,
+            by_id, at, withdrawn_at, text_version, text_replaced_at, withdrawn_by_id)
+        SELECT s.narrative, s.candidate, s.relevance, s.words, s.kind, s.member,
+            COALESCE(s.at, %(now)s), s.ended_at, s.text_read, s.text_replaced, {WITHDRAWN_BY}
+        FROM stage_statements s WHERE s.what = 'adjudication' AND s.known IS NULL
+        ORDER BY s.n
+        """  # noqa: S608
+    )
+    _link(intake, newest)
+    supersede.count(
+        intake, ADJUDICATION, "adjudications", "settled IS NOT NULL AND ended_at IS NULL"
+    )
+
+
+def _supersede(intake: Intake) -> None:
+    """Withdraw the decision that stands for a newer one; an older one is withdrawn itself."""
+    run = intake.run
     run(
         f"""
         UPDATE stage_statements SET settled = (
@@ -60,20 +79,6 @@ def write(intake: Intake) -> None:
         FROM stage_statements s
         WHERE annotate_adjudication.id = s.settled AND s.ended_at IS NULL
         """
-    )
-    run(
-        f"""
-        INSERT INTO annotate_adjudication (narrative_id, candidate_id, relevance, reason, cause,
-            by_id, at, withdrawn_at, text_version, text_replaced_at, withdrawn_by_id)
-        SELECT s.narrative, s.candidate, s.relevance, s.words, s.kind, s.member,
-            COALESCE(s.at, %(now)s), s.ended_at, s.text_read, s.text_replaced, {WITHDRAWN_BY}
-        FROM stage_statements s WHERE s.what = 'adjudication' AND s.known IS NULL
-        ORDER BY s.n
-        """  # noqa: S608
-    )
-    _link(intake, newest)
-    supersede.count(
-        intake, ADJUDICATION, "adjudications", "settled IS NOT NULL AND ended_at IS NULL"
     )
 
 

@@ -7,7 +7,6 @@ from typing import Any
 
 from django.core.exceptions import PermissionDenied
 from django.utils.translation import gettext as _
-from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.utils.urls import replace_query_param
@@ -16,204 +15,25 @@ from annotate.judgments import completion
 from annotate.judgments.flags import standing
 from annotate.judgments.models import Flag
 from annotate.overview import pace as paces
-from annotate.overview.api.collection import ANSWERED
+from annotate.overview.api.dashboard_shapes import (
+    AskedFlags,
+    AskedMatrix,
+    AskedPace,
+    FlaggedSerializer,
+    MatrixSerializer,
+    OnePersonPaceSerializer,
+    PaceSerializer,
+    ProgressSerializer,
+)
 from annotate.overview.estimate import Estimate, Unknown, estimate
 from annotate.overview.forms import MatrixForm
-from annotate.overview.matrix import Cell, CellState, Key, Row, Wanted, matrix
+from annotate.overview.matrix import matrix
+from annotate.overview.matrix_cells import Cell, Key, Row
 from annotate.overview.progress import task_progress
-from annotate.pairs.models import Assignment
 from annotate.projects import access
 from annotate.projects.models import Membership
 from base import reader as personal
-from base.api.resource import Asked, KeyField, Resource, reads, wrong
-
-
-class TaskSerializer(serializers.Serializer[Any]):
-    """How far one task is, in assignments."""
-
-    task = serializers.ChoiceField(choices=Assignment.Task.choices)
-    done = serializers.IntegerField()
-    total = serializers.IntegerField()
-    free = serializers.IntegerField(help_text="Assignments that you could take.")
-
-
-class ProgressSerializer(serializers.Serializer[Any]):
-    """How far a project is."""
-
-    answered = serializers.IntegerField(help_text=ANSWERED)
-    wanted = serializers.IntegerField(help_text="How many there shall be.")
-    tasks = TaskSerializer(many=True)
-
-
-class EstimateSerializer(serializers.Serializer[Any]):
-    """When what is left will be done, at the pace of the last days."""
-
-    left = serializers.IntegerField()
-    days = serializers.IntegerField(help_text="Days that were counted; today, if it has work ...")
-    done = serializers.IntegerField(help_text="... and what was done on them.")
-    pace = serializers.FloatField(help_text="A day.")
-    slow = serializers.FloatField(help_text="The pace lies with 80 % between this ...")
-    fast = serializers.FloatField(help_text="... and this.")
-    soonest = serializers.DateField(allow_null=True)
-    latest = serializers.DateField(allow_null=True)
-
-
-class OutlookSerializer(serializers.Serializer[Any]):
-    """An estimate, or why there is none."""
-
-    estimate = EstimateSerializer(allow_null=True)
-    unknown = serializers.ChoiceField(choices=[one.value for one in Unknown], allow_null=True)
-
-
-class DaySerializer(serializers.Serializer[Any]):
-    """What was answered on one day of the reader's. Imported judgments have no date."""
-
-    on = serializers.DateField()
-    counting = serializers.IntegerField(help_text="Answers that count now.")
-    other = serializers.IntegerField(help_text="Judged again since, taken back, or stale.")
-
-
-class EffortSerializer(serializers.Serializer[Any]):
-    """Time with documents before the eyes."""
-
-    seconds = serializers.FloatField()
-    judgments = serializers.IntegerField(help_text="Those whose time is known.")
-
-
-class PersonPaceSerializer(serializers.Serializer[Any]):
-    """What one person has done."""
-
-    member = serializers.IntegerField()
-    name = serializers.CharField()
-    answered = serializers.IntegerField(help_text=ANSWERED)
-    lately = serializers.IntegerField(
-        help_text="On the last days, today included, of what counts now."
-    )
-    flags = serializers.IntegerField()
-    last_on = serializers.DateField(allow_null=True)
-    effort = EffortSerializer()
-
-
-class OnePersonPaceSerializer(PersonPaceSerializer):
-    """What one person has done, day by day."""
-
-    days = DaySerializer(many=True)
-
-
-class TaskPaceSerializer(serializers.Serializer[Any]):
-    """How one task comes on, in assignments."""
-
-    task = serializers.ChoiceField(choices=Assignment.Task.choices)
-    done = serializers.IntegerField()
-    total = serializers.IntegerField()
-    lately = serializers.IntegerField()
-    outlook = OutlookSerializer()
-
-
-class PaceSerializer(serializers.Serializer[Any]):
-    """How a project comes on."""
-
-    zone = serializers.CharField(help_text="Whose days these are: as you chose, else UTC.")
-    wanted = serializers.IntegerField()
-    answered = serializers.IntegerField(help_text=ANSWERED)
-    flagged = serializers.IntegerField(
-        help_text="How many of the answers are final flags; not of pairs that you still judge."
-    )
-    left = serializers.IntegerField()
-    outlook = OutlookSerializer()
-    tasks = TaskPaceSerializer(many=True)
-    people = PersonPaceSerializer(many=True)
-    days = DaySerializer(many=True)
-
-
-class AskedPace(Asked):
-    """By which days."""
-
-    days = serializers.ChoiceField(
-        choices=list(paces.PACES),
-        default=paces.PACES[0],
-        help_text="The last so many days, today included.",
-    )
-
-
-class AskedFlags(Asked):
-    """Which flags."""
-
-    kind = serializers.ChoiceField(choices=Flag.Kind.choices, required=False)
-    member = KeyField(required=False, help_text="Those of this member.")
-
-
-class FlaggedSerializer(serializers.Serializer[Any]):
-    """A document that somebody flagged."""
-
-    pair = serializers.IntegerField()
-    pair_id = serializers.CharField()
-    narrative = serializers.IntegerField()
-    candidate = serializers.IntegerField()
-    doc_id = serializers.CharField()
-    member = serializers.IntegerField()
-    name = serializers.CharField()
-    kind = serializers.ChoiceField(choices=Flag.Kind.choices)
-    words = serializers.CharField()
-    at = serializers.DateTimeField()
-
-
-class AskedMatrix(Asked):
-    """Which rows."""
-
-    query = serializers.CharField(required=False, max_length=255, help_text="The query's id.")
-    person = KeyField(required=False, help_text="The key of a member.")
-    category = serializers.CharField(required=False, max_length=60, help_text="- for none named.")
-    state = serializers.ChoiceField(choices=[one.value for one in Wanted], required=False)
-    grades = serializers.RegexField(
-        r"^-?[0-9]{1,4}~-?[0-9]{1,4}$", required=False, help_text="Where two grades met: 0~2."
-    )
-    after = serializers.RegexField(
-        r"^[0-9]{1,18}~[0-9]{1,18}$", required=False, help_text="From `next` of another page."
-    )
-    before = serializers.RegexField(
-        r"^[0-9]{1,18}~[0-9]{1,18}$", required=False, help_text="From `previous`."
-    )
-
-
-class CellSerializer(serializers.Serializer[Any]):
-    """How a person stands with a document."""
-
-    member = serializers.IntegerField()
-    said = serializers.ChoiceField(choices=[one.value for one in CellState])
-    relevance = serializers.IntegerField(allow_null=True)
-    kind = serializers.CharField(help_text="Of a flag.")
-
-
-class MatrixRowSerializer(serializers.Serializer[Any]):
-    """A document under one narrative in force, with a cell for each person."""
-
-    pair = serializers.IntegerField()
-    pair_id = serializers.CharField()
-    narrative = serializers.IntegerField()
-    candidate = serializers.IntegerField()
-    doc_id = serializers.CharField()
-    state = serializers.CharField(
-        allow_null=True, help_text="What it comes to; null: hidden until you have judged it."
-    )
-    relevance = serializers.IntegerField(allow_null=True)
-    cells = CellSerializer(many=True)
-
-
-class ColumnSerializer(serializers.Serializer[Any]):
-    """Who has a column."""
-
-    member = serializers.IntegerField()
-    name = serializers.CharField()
-
-
-class MatrixSerializer(serializers.Serializer[Any]):
-    """A part of the matrix of documents and people."""
-
-    next = serializers.URLField(allow_null=True)
-    previous = serializers.URLField(allow_null=True)
-    people = ColumnSerializer(many=True)
-    results = MatrixRowSerializer(many=True)
+from base.api.resource import Resource, reads, wrong
 
 
 class Progress(Resource):

@@ -21,10 +21,12 @@ from annotate.judgments.models import Flag
 from annotate.overview import pace as paces
 from annotate.overview.estimate import estimate
 from annotate.overview.forms import MatrixForm
-from annotate.overview.matrix import Asked, CellState, Key, Row
+from annotate.overview.matrix import Asked
 from annotate.overview.matrix import count as count_documents
 from annotate.overview.matrix import matrix as documents_by_people
-from annotate.overview.progress import my_assignments, task_progress
+from annotate.overview.matrix_cells import CellState, Key, Row
+from annotate.overview.my_assignments import my_assignments
+from annotate.overview.progress import task_progress
 from annotate.overview.views.home import work_url
 from annotate.pairs.models import Assignment
 from annotate.projects import access

@@ -15,10 +15,10 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
 from annotate.collection.models import Candidate
-from annotate.judgments import assignments, blindness, completion
+from annotate.judgments import assignments, blindness, completion, open_pairs
 from annotate.judgments.models import Judgment
 from annotate.overview.contributions import Contribution, overview
-from annotate.overview.progress import MyAssignment, my_assignments, read_assignments
+from annotate.overview.my_assignments import MyAssignment, my_assignments, read_assignments
 from annotate.pairs import access as pairs_access
 from annotate.pairs.models import Assignment, Narrative
 from annotate.projects import access
@@ -171,7 +171,7 @@ def _offers(member: Membership) -> list[dict[str, Any]]:
             "hides_figures": blindness.hides_figures(task=task, by=member),
         }
         for task in Assignment.Task
-        if (queries := assignments.open_queries(task=task, by=member))
+        if (queries := open_pairs.open_queries(task=task, by=member))
     ]
 
 

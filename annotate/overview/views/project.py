@@ -15,20 +15,22 @@ from django.views.decorators.http import require_GET
 from annotate.collection import access as collection_access
 from annotate.collection.models import Query
 from annotate.judgments import completion
-from annotate.judgments.assignments import count_free_assignments
 from annotate.judgments.blindness import blind_pairs, hides_figures
 from annotate.judgments.completion import PairJudging
 from annotate.judgments.document_names import names_to, neutral_order
+from annotate.judgments.open_pairs import count_free_assignments
 from annotate.overview import query_lists, steps
 from annotate.overview.contributions import Todo, overview
-from annotate.overview.progress import (
+from annotate.overview.my_assignments import (
     MyAssignment,
-    matrix_of,
     my_assignments,
     pair_assignments,
+    read_assignments,
+)
+from annotate.overview.progress import (
+    matrix_of,
     people_progress,
     query_progress,
-    read_assignments,
     statements_of,
     task_progress,
 )

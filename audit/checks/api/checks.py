@@ -14,7 +14,7 @@ from annotate.collection.models import Run
 from annotate.judgments.document_names import name_of
 from annotate.projects import access as annotate_access
 from annotate.projects.models import Membership
-from audit.checks import access, actions
+from audit.checks import access, actions, samples
 from audit.checks.actions import Answering
 from audit.checks.api.shapes import (
     AskedLabels,
@@ -76,7 +76,7 @@ class Samples(Resource):
         given = self.sent()
         asked = _claims(member, given)
         names = ("name", "stratify", "per", "size", "seed", "fewer", "shows_claim")
-        made = actions.draw_sample(asked=asked, by=member, **{name: given[name] for name in names})
+        made = samples.draw_sample(asked=asked, by=member, **{name: given[name] for name in names})
         return Response(_samples(member, [made])[0], status=201)
 
 
@@ -137,7 +137,7 @@ class Suspects(Resource):
         """Send them to be looked at, as a sample. What is picked stands for nothing but itself."""
         member = annotate_access.lead(self.person, slug)
         given = self.sent()
-        made = actions.pick_suspects(
+        made = samples.pick_suspects(
             name=given["name"],
             asked=_claims(member, given),
             runs=_runs(member, given["runs"], "runs"),

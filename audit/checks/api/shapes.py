@@ -11,11 +11,12 @@ from annotate.collection.models import Run
 from annotate.collection.text_versions import MAX_TEXT_VERSION
 from annotate.judgments.models import Verdict
 from annotate.pairs.api.shapes import ConditionSerializer, VersionSerializer
-from audit.checks.actions import MAX_ITEMS, MAX_NAME, MAX_WORDS
+from audit.checks.actions import MAX_WORDS
 from audit.checks.figures import BOUND
 from audit.checks.forms import MAX_SEED
 from audit.checks.models import Sample
 from audit.checks.queue import SHOWN
+from audit.checks.samples import MAX_ITEMS, MAX_NAME
 from base.api.resource import Asked, KeyField, Sent
 
 SMALL = 32_767

@@ -12,7 +12,8 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from annotate.projects.models import Project
 from audit.checks.models import RESAMPLES, SEED
-from audit.reports.reliability import COEFFICIENTS, SPLITS, agreement_of
+from audit.reports.measured import COEFFICIENTS, SPLITS
+from audit.reports.reliability import agreement_of
 from audit.reports.scopes import Scope, scope_of, words
 from audit.reports.tables import Line, Table, against_machines, lonely, tables
 from base.errors import Refused

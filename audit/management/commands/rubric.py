@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from annotate.projects.models import Project
-from audit.reviews import actions, rubrics
+from audit.reviews import project_rubric, rubrics
 from base.errors import Refused
 from formats.rubrics import pretty
 
@@ -33,7 +33,7 @@ class Command(BaseCommand):
             self.stdout.write(pretty(rubrics.in_force(project.pk)), ending="")
             return
         try:
-            chosen = actions.choose_rubric(project=project, name=options["name"], by=None)
+            chosen = project_rubric.choose_rubric(project=project, name=options["name"], by=None)
         except Refused as refused:
             raise CommandError(str(refused)) from refused
         self.stdout.write(f"{chosen.name} is in force in {project.slug}.")

@@ -19,10 +19,12 @@ from annotate.projects import access
 from annotate.projects.kinds import kind_of
 from annotate.projects.models import Membership
 from audit.reports.access import BLIND
+from audit.reports.came_since import since
 from audit.reports.coverage import coverage
 from audit.reports.differences import TOP, Spot, differences
+from audit.reports.measured import COEFFICIENTS
 from audit.reports.models import AgreementReport
-from audit.reports.reliability import COEFFICIENTS, HEADLINE, since
+from audit.reports.reliability import HEADLINE
 from audit.reports.rule_standings import RuleStanding, rule_standings
 from audit.reports.tables import Table, tables
 from base.page_request import PageRequest

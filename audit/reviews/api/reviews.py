@@ -16,7 +16,7 @@ from annotate.pairs import access as pairs_access
 from annotate.pairs.api.shapes import VersionSerializer
 from annotate.pairs.models import Narrative
 from annotate.projects import access as annotate_access
-from audit.reviews import access, actions, rejected, rubrics
+from audit.reviews import access, actions, decisions, rejected, rubrics
 from audit.reviews.actions import MAX_WORDS
 from audit.reviews.api.rubrics import RubricSerializer
 from audit.reviews.api.shapes import (
@@ -288,7 +288,7 @@ class NarrativeDecision(Resource):
         """Accept it, send it back to be written anew, or remove its pair."""
         member, version = access.review_disagreement(self.person, narrative)
         given = self.sent()
-        made = actions.decide(
+        made = decisions.decide(
             narrative=version, outcome=given["outcome"], reason=given.get("reason", ""), by=member
         )
         return Response(DecisionSerializer(made).data, status=201)
@@ -297,7 +297,7 @@ class NarrativeDecision(Resource):
     def delete(self, request: Request, narrative: int) -> Response:
         """Take the decision that stands back."""
         member, version = access.review_disagreement(self.person, narrative)
-        actions.withdraw_decision(decision=access.decision(version), by=member)
+        decisions.withdraw_decision(decision=access.decision(version), by=member)
         return done()
 
 

@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotate.projects import access
-from audit.reviews import actions, rubrics
+from audit.reviews import project_rubric, rubrics
 from audit.reviews.criteria import SHIPPED, Rubric
 from audit.reviews.models import Rubric as Kept
 from base.api.resource import Resource, Scope, Sent, reads, writes
@@ -91,7 +91,7 @@ class Rubrics(Resource):
             content = parse(json.dumps(self.sent()))
         except RubricFaults as error:
             raise ValidationError(list(error.faults)) from error
-        kept = actions.save_rubric(project=member.project, content=content, by=member)
+        kept = project_rubric.save_rubric(project=member.project, content=content, by=member)
         return Response(RubricSerializer(data(kept.content)).data, status=201)
 
 
@@ -111,5 +111,5 @@ class RubricInForce(Resource):
         """Put another rubric in force. What is under review already is finished as it was begun."""
         member = access.lead(self.person, slug)
         name = self.sent()["name"]
-        kept = actions.choose_rubric(project=member.project, name=name, by=member)
+        kept = project_rubric.choose_rubric(project=member.project, name=name, by=member)
         return Response(RubricSerializer(data(kept.content)).data)

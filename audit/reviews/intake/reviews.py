@@ -128,6 +128,25 @@ class Reviews(OfNarratives):
             )
             """
         )
+        self._refuse_other_reviews()
+        if self.intake.report.refused:
+            return
+        self._insert()
+        if not self.intake.dry_run:
+            fresh = bulk.select(
+                """
+                SELECT r.id FROM stage_reviews s JOIN audit_review r
+                    ON r.narrative_id = s.narrative AND r.auditor_id = s.member
+                WHERE s.known IS NULL
+                """
+            )
+            keys = {key for (key,) in fresh}
+            sums.follow(sums.REVIEW, self.intake.project.pk, new=keys, texts=True)
+        run("UPDATE stage_reviews SET state = 2 WHERE known IS NULL")
+        self.count()
+
+    def _refuse_other_reviews(self) -> None:
+        """Refuse reviews that stand here with other ratings, documents or another rubric."""
         self.intake.refuse_found(
             """
             SELECT s.n, s.place, s.who, s.version, s.pair_id FROM stage_reviews s
@@ -149,8 +168,10 @@ class Reviews(OfNarratives):
                 "a review stays as it is"
             ),
         )
-        if self.intake.report.refused:
-            return
+
+    def _insert(self) -> None:
+        """Write the reviews that are not here yet, with their ratings and texts."""
+        run = self.intake.run
         run(
             """
             INSERT INTO audit_review (narrative_id, auditor_id, rubric, started_at, submitted_at)
@@ -179,18 +200,6 @@ class Reviews(OfNarratives):
             WHERE s.known IS NULL ORDER BY t.n
             """
         )
-        if not self.intake.dry_run:
-            fresh = bulk.select(
-                """
-                SELECT r.id FROM stage_reviews s JOIN audit_review r
-                    ON r.narrative_id = s.narrative AND r.auditor_id = s.member
-                WHERE s.known IS NULL
-                """
-            )
-            keys = {key for (key,) in fresh}
-            sums.follow(sums.REVIEW, self.intake.project.pk, new=keys, texts=True)
-        run("UPDATE stage_reviews SET state = 2 WHERE known IS NULL")
-        self.count()
 
     def _find_documents(self) -> None:
         """Find the documents that were at hand; refuse those that are not here, and their texts."""

@@ -14,7 +14,7 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 from django_htmx.http import HttpResponseClientRedirect
 
-from annotate.judgments import assignments
+from annotate.judgments import open_pairs
 from annotate.judgments.assignments import LeadMustConfirm
 from annotate.judgments.completion import open_assignments
 from annotate.judgments.document_names import names_to
@@ -23,7 +23,7 @@ from annotate.pairs import access as pairs_access
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.projects import access as annotate_access
 from annotate.projects.models import Membership
-from audit.reviews import access, actions, rejected, rubrics
+from audit.reviews import access, actions, decisions, rejected, rubrics
 from audit.reviews.criteria import Rubric, Verdict
 from audit.reviews.forms import DecisionForm, RatingForm, ReviewForm, rating_forms
 from audit.reviews.models import Decision
@@ -67,7 +67,7 @@ def reviews(request: PageRequest, slug: str) -> HttpResponse:
             "member": member,
             "section": "reviews",
             "rows": [row._asdict() for row in listed_reviews(member, page.rows)],
-            "can_take": assignments.is_any_open(task=Assignment.Task.REVIEW, by=member)
+            "can_take": open_pairs.is_any_open(task=Assignment.Task.REVIEW, by=member)
             or bool(open_assignments(member, Assignment.Task.REVIEW)),
             "previous_url": page.previous,
             "next_url": page.next,
@@ -175,7 +175,7 @@ def decision_withdrawal(request: PageRequest, narrative: int) -> HttpResponse:
     """Take the decision on a narrative version back."""
     member, version = access.review_disagreement(request.user, narrative)
     try:
-        actions.withdraw_decision(decision=access.decision(version), by=member)
+        decisions.withdraw_decision(decision=access.decision(version), by=member)
     except Refused as refused:
         messages.error(request, str(refused))
     else:
@@ -190,7 +190,7 @@ def decide(
     if not form.is_valid():
         return False
     try:
-        made = actions.decide(
+        made = decisions.decide(
             narrative=narrative,
             outcome=form.cleaned_data["outcome"],
             reason=form.cleaned_data["reason"],
@@ -260,7 +260,6 @@ def _show(
         .order_by("-version")
         .first()
     )
-    candidates = at_hand(pair, narrative)
     context = {
         "project": pair.project,
         "member": member,
@@ -275,11 +274,8 @@ def _show(
         "own_words": narrative.author_id == member.pk,
         "closed": submitted is not None or narrative.author_id == member.pk,
         "category": pair.project.categories.filter(key=pair.category).first(),
-        "candidates": candidates,
-        "document_names": names_to(member, candidates),
-        "texts": texts_of(candidates),
+        **_documents(reviewing),
         "texts_replaced": replaced_texts([[submitted]])[0] if submitted else None,
-        "pool": pair.query.candidates.count(),
         "grades": list(pair.project.grades.order_by("value")),
         "sent_back": previous_decision(previous) if previous else None,
         "rows": _review_rows(rubric, said, forms, explain=bool(error)),
@@ -300,6 +296,18 @@ def _show(
         **_counts(rubric, said),
     }
     return render(request, "reviews/review.html", context, status=422 if error else 200)
+
+
+def _documents(reviewing: access.Reviewing) -> dict[str, Any]:
+    """The documents at hand, what they are called to the reader, and how many there are in all."""
+    member, pair, narrative = reviewing
+    candidates = at_hand(pair, narrative)
+    return {
+        "candidates": candidates,
+        "document_names": names_to(member, candidates),
+        "texts": texts_of(candidates),
+        "pool": pair.query.candidates.count(),
+    }
 
 
 def _review_rows(

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from annotate.projects import access as annotate_access
 from annotate.projects.models import Membership
-from audit.reviews import actions, rubrics
+from audit.reviews import project_rubric, rubrics
 from audit.reviews.criteria import SHIPPED, Rubric
 from audit.reviews.forms import RubricForm
 from audit.reviews.models import Review
@@ -73,7 +73,7 @@ def rubric_choice(request: PageRequest, slug: str) -> HttpResponse:
     """Put another rubric in force."""
     member = annotate_access.lead(request.user, slug)
     try:
-        chosen = actions.choose_rubric(
+        chosen = project_rubric.choose_rubric(
             project=member.project, name=request.POST.get("name", ""), by=member
         )
     except Refused as refused:
@@ -86,7 +86,7 @@ def rubric_choice(request: PageRequest, slug: str) -> HttpResponse:
 def _saved(request: PageRequest, member: Membership, form: RubricForm, content: Rubric) -> bool:
     """Save a rubric, or put into the form why not; say whether it was done."""
     try:
-        saved = actions.save_rubric(project=member.project, content=content, by=member)
+        saved = project_rubric.save_rubric(project=member.project, content=content, by=member)
     except Refused as refused:
         form.add_error("text", str(refused))
         return False

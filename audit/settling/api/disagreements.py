@@ -39,9 +39,10 @@ from audit.settling.api.shapes import (
 from audit.settling.forms import NAMES_ARE_HIDDEN, WantedForm
 from audit.settling.models import Reveal
 from audit.settling.names import Naming, naming
-from audit.settling.queue import DisagreementKey, Key, Kind, Wanted, counts, key_of, page
+from audit.settling.queue import counts, key_of, page
 from audit.settling.reveals import reveal_names
 from audit.settling.said import flags_on, judges_of, rejudge_requests_on
+from audit.settling.wanted import DisagreementKey, Key, Kind, Wanted
 from base.api.paging import cursor_of, nowhere, paged, size_of
 from base.api.resource import Resource, Scope, done, reads, writes, wrong
 

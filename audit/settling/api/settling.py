@@ -25,7 +25,7 @@ from audit.settling.api.shapes import (
     ConditionSettledSerializer,
     SettledSerializer,
 )
-from audit.settling.disagreement_queries import Reader
+from audit.settling.kinds.frame import Reader
 from base.api.resource import KeyField, Resource, Scope, Sent, done, reads, writes
 
 CHOOSE = gettext_lazy("Give an answer of your own, or adopt one that was given: one of the two.")

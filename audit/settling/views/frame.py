@@ -31,7 +31,7 @@ from audit.checks.models import Check
 from audit.settling import access
 from audit.settling.forms import WantedForm
 from audit.settling.names import naming
-from audit.settling.queue import DisagreementKey, Wanted, following, is_open, key_of
+from audit.settling.queue import following, is_open, key_of
 from audit.settling.views.addresses import (
     asked_in,
     key_in,
@@ -42,6 +42,7 @@ from audit.settling.views.addresses import (
     withdrawal_url,
 )
 from audit.settling.views.last_decision import last_decision
+from audit.settling.wanted import DisagreementKey, Wanted
 from base import keymap
 from base.errors import Refused, Unfit
 from base.page_request import PageRequest

@@ -20,10 +20,10 @@ from annotate.pairs.models import Assignment
 from annotate.projects import access as annotate_access
 from annotate.projects.models import Membership
 from audit.settling import batches, many
-from audit.settling.disagreement_queries import Reader
 from audit.settling.forms import HowForm, ManyForm, WantedForm
-from audit.settling.queue import DisagreementKey, Kind
+from audit.settling.kinds.frame import Reader
 from audit.settling.views.addresses import asked_in, list_url, url_of, with_asked
+from audit.settling.wanted import DisagreementKey, Kind
 from base.errors import Refused
 from base.page_request import PageRequest
 from base.pagination import key

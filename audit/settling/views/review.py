@@ -10,13 +10,13 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Membership
-from audit.reviews import access, actions
+from audit.reviews import access, decisions
 from audit.reviews.forms import DecisionForm
 from audit.reviews.models import Decision
 from audit.reviews.passes import contrasts, passes_of, verdict_of
 from audit.reviews.views.reviews import decided_words
-from audit.settling.queue import DisagreementKey, Kind
 from audit.settling.views import frame as pages
+from audit.settling.wanted import DisagreementKey, Kind
 from base.page_request import PageRequest
 
 
@@ -45,7 +45,7 @@ class ReviewPage(pages.Page):
 
     def settle(self, given: Mapping[str, Any]) -> str:
         """Decide what becomes of the instruction."""
-        made = actions.decide(
+        made = decisions.decide(
             narrative=self.narrative,
             outcome=given["outcome"],
             reason=given["reason"],
@@ -55,7 +55,7 @@ class ReviewPage(pages.Page):
 
     def withdraw(self) -> None:
         """Take the decision that stands back."""
-        actions.withdraw_decision(decision=access.decision(self.narrative), by=self.member)
+        decisions.withdraw_decision(decision=access.decision(self.narrative), by=self.member)
 
     def context(self, request: PageRequest, frame: dict[str, Any]) -> dict[str, Any]:
         """The reviews of people and machines, and the decision."""

@@ -12,7 +12,7 @@ from exporters.exports.files import Writer
 from exporters.exports.layouts.published import Published
 from exporters.exports.selection import Pair
 from formats.fields import to_json
-from formats.jsonl import write_pairs
+from formats.jsonl_pairs import write_pairs
 
 CORPUS, QUERIES, PAIRS, IDS = "corpus.jsonl", "queries.jsonl", "pairs.jsonl", "pair_ids.tsv"
 TOP_RANKED = "top_ranked.jsonl"

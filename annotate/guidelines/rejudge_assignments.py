@@ -1,0 +1,95 @@
+"""The assignments of judges who are asked again: reopened, and ended when all is answered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+
+from django.db.models import QuerySet
+from django.utils.translation import gettext as _
+
+from annotate.judging.judging_session import others_unsettled, read_judging_session
+from annotate.judgments import assignments
+from annotate.pairs.models import Assignment, InstructionPair, Narrative
+from annotate.pairs.pool import narratives_in_force
+from annotate.projects.models import Membership, Project
+from base.bulk import moment, run
+from base.errors import Refused
+
+Task = Assignment.Task
+
+
+def assignment_of(pair: InstructionPair, author: Membership, now: datetime) -> Assignment:
+    """Lock the assignment in which the document will come again; whoever has none is given one."""
+    held = assignments_of(pair, [author.pk]).select_for_update().first()
+    if held is not None:
+        return held
+    try:
+        return assignments.take(pair=pair, task=Task.JUDGE, by=author, become_blind=True, now=now)
+    except Refused as refused:
+        raise Refused(
+            _("Whoever said this has no task here, and none is free: it cannot come to them again.")
+        ) from refused
+
+
+def assignments_of(pair: InstructionPair, members: Iterable[int]) -> QuerySet[Assignment]:
+    """Return the judge assignments of these members on a pair."""
+    return pair.assignments.filter(task=Task.JUDGE, member__in=members)
+
+
+def hold_assignments(project: Project) -> None:
+    """Lock the judges' assignments of a project, so that nobody answers while answers are
+    counted.
+    """
+    held = Assignment.objects.filter(task=Task.JUDGE, pair__project=project).order_by("pk")
+    list(held.select_for_update(of=("self",)).values_list("pk", flat=True))
+
+
+def end_finished(project: Project, concerned: Iterable[tuple[int, int]], now: datetime) -> None:
+    """End the work of `concerned` (keys of a narrative and a judge) where nothing is left to do:
+    one statement for each judge, or where documents come again, one for each assignment.
+    """
+    in_force = set(narratives_in_force(project).values_list("pk", flat=True))
+    read: dict[int, list[int]] = {}
+    for narrative, member in concerned:
+        if narrative in in_force:
+            read.setdefault(member, []).append(narrative)
+    if project.repeat_percent:
+        _end_with_repeats(read, now)
+        return
+    # No document is left out: none has the key 0.
+    left = others_unsettled(project) % {
+        "query": "p.query_id",
+        "candidate": "0",
+        "narrative": "v.id",
+        "member": "s.member_id",
+        "relevant_from": "%(relevant_from)s",
+    }
+    for member, narratives in read.items():
+        run(
+            f"""
+            UPDATE annotate_assignment SET done_at = %(now)s WHERE id IN (
+                SELECT s.id FROM annotate_assignment s
+                JOIN annotate_instructionpair p ON p.id = s.pair_id
+                JOIN annotate_narrative v ON v.pair_id = p.id
+                WHERE s.task = 'judge' AND s.member_id = %(member)s
+                AND s.done_at IS NULL AND s.touched_at IS NOT NULL
+                AND v.id IN ({", ".join(map(str, narratives))}) AND NOT {left}
+            )
+            """,  # noqa: S608 (keys, and what `pool` writes)
+            {"now": moment(now), "member": member, "relevant_from": project.relevant_from},
+        )
+
+
+def _end_with_repeats(read: Mapping[int, list[int]], now: datetime) -> None:
+    """End the assignments in which nothing is left to do, not even what comes again."""
+    narratives = Narrative.objects.select_related("pair__project", "pair__query").in_bulk(
+        {one for several in read.values() for one in several}
+    )
+    for judge in Membership.objects.select_related("project").filter(pk__in=read):
+        for one in read[judge.pk]:
+            narrative = narratives[one]
+            if read_judging_session(narrative=narrative, by=judge).done:
+                assignments_of(narrative.pair, [judge.pk]).filter(
+                    done_at__isnull=True, touched_at__isnull=False
+                ).update(done_at=now)

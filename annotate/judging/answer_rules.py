@@ -1,0 +1,139 @@
+"""What an answer must be: a grade of the project, spans in the texts, evidence, conditions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from django.utils.translation import gettext as _
+
+from annotate.collection.spans import Span
+from annotate.judging.lookup import Place
+from annotate.judgments.conditions import derived
+from annotate.judgments.evidence import checked, is_wanted, lacking
+from annotate.judgments.models import Judgment, Verdict
+from annotate.projects.models import Grade, Membership, Project
+from base.errors import Refused, refuse_strange
+
+MAX_NOTE = 10_000
+
+
+# A day in milliseconds: longer nobody has one document before their eyes.
+MAX_ACTIVE_MS = 86_400_000
+
+
+def check_grade(by: Membership, relevance: int) -> None:
+    """Refuse a relevance that is not one of the grades of the project of `by`."""
+    grades = Grade.objects.filter(project=by.project_id).values_list("value", flat=True)
+    _refuse_unless_among(relevance, sorted(grades))
+
+
+def grades_that_need_evidence(
+    project: Project, prior: int | None, grades: Sequence[int]
+) -> list[int]:
+    """The grades of a document, which came with the relevance `prior`, that the project takes only
+    with a marked passage or clause.
+    """
+    if project.evidence_rule == Project.EvidenceRule.NONE:
+        return []
+    return [
+        grade
+        for grade in grades
+        if is_wanted(
+            relevance=grade,
+            prior=prior,
+            relevant_from=project.relevant_from,
+            prior_known=project.show_prior or project.judge_scope == Project.Scope.RELEVANT,
+        )
+    ]
+
+
+class Given(NamedTuple):
+    """The content of a judgment: what makes one the same as another."""
+
+    relevance: int
+    note: str
+    evidence: list[Span]
+    clauses: list[Span]
+    verdicts: dict[int, str]
+
+
+def checked_answer(given: Given, project: Project, place: Place) -> Given:
+    """Return a judgment as it is kept, its spans in order, or refuse it."""
+    _refuse_unless_among(given.relevance, place.grades)
+    if given.evidence and place.document_length is None:
+        raise Refused(
+            _("The text of this document is not here, so no passage of it can be marked.")
+        )
+    try:
+        given = given._replace(
+            evidence=checked(given.evidence, place.document_length or 0),
+            clauses=checked(given.clauses, place.narrative_length),
+        )
+    except ValueError as error:
+        raise Refused(str(error)) from error
+    _check_conditions(given, project, place)
+    of_document = project.evidence_rule == Project.EvidenceRule.DOCUMENT
+    lacks = lacking(
+        rule=project.evidence_rule,
+        wanted=bool(grades_that_need_evidence(project, place.prior, [given.relevance])),
+        passages=len(given.evidence),
+        clauses=len(given.clauses),
+        markable=place.markable if of_document else bool(place.narrative_length),
+        note=given.note,
+    )
+    if lacks:
+        raise Refused(lacks)
+    return given
+
+
+def _check_conditions(given: Given, project: Project, place: Place) -> None:
+    if not given.verdicts.keys() <= place.conditions.keys():
+        raise Refused(
+            _("A verdict is on a condition that this narrative does not have. Load the page anew.")
+        )
+    if not set(Verdict.Answer.values).issuperset(given.verdicts.values()):
+        raise Refused(_("A condition is met, not met, or one can't tell."))
+    if project.condition_rule == Project.ConditionRule.BY_HAND or not place.conditions:
+        return
+    if len(given.verdicts) < len(place.conditions):
+        raise Refused(_("Answer all conditions first; they decide the grade."))
+    follows = derived(project.condition_rule, list(given.verdicts.values()), place.grades)
+    if follows not in {None, given.relevance} and not given.note.strip():
+        raise Refused(
+            _(
+                "By its conditions this document is a %(follows)s. Say in the note why it is a "
+                "%(given)s all the same, then give the grade again."
+            )
+            % {"follows": follows, "given": given.relevance}
+        )
+
+
+def _refuse_unless_among(relevance: int, grades: Sequence[int]) -> None:
+    if relevance not in grades:
+        known = ", ".join(map(str, grades))
+        shown = str(relevance) if abs(relevance) < 10**9 else _("This number")
+        raise Refused(
+            _("%(shown)s is not a grade of this project. Its grades are %(known)s.")
+            % {"shown": shown, "known": known}
+        )
+
+
+def checked_words(text: str, what: str) -> str:
+    """Return what someone typed with line ends of one kind, or refuse what cannot be kept."""
+    if len(text) > MAX_NOTE:
+        raise Refused(
+            _("%(what)s has %(length)s characters; at most %(most)s are kept.")
+            % {"what": what, "length": f"{len(text):,}", "most": f"{MAX_NOTE:,}"}
+        )
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    refuse_strange(text)
+    return text
+
+
+def refuse_unlikely(pressed: str, active_ms: int | None) -> None:
+    """Refuse a way of answering that there is not, and more than a day with one document."""
+    if pressed and pressed not in Judgment.Pressed.values:
+        raise Refused(_("A grade is given with a key or a click."))
+    if active_ms is not None and not 0 <= active_ms <= MAX_ACTIVE_MS:
+        raise Refused(_("The time spent with a document is at most a day."))

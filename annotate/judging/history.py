@@ -1,0 +1,76 @@
+"""What one person said of one document: what stands, what came before it, what ended it."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.db.models import Q
+
+from annotate.judgments.models import Flag, Judgment, Repeat
+
+ENDED = {Judgment: "superseded_at", Flag: "cleared_at", Repeat: "superseded_at"}
+
+
+def content_of(row: Judgment | Flag | Repeat) -> int | str:
+    """Return the grade that was given, or the kind of flag."""
+    if isinstance(row, Flag):
+        return row.kind
+    return row.flag if row.relevance is None else row.relevance
+
+
+def ended_at(row: Judgment | Flag | Repeat) -> datetime | None:
+    """Return since when a statement no longer stands."""
+    return row.cleared_at if isinstance(row, Flag) else row.superseded_at
+
+
+def end(row: Judgment | Flag | Repeat, at: datetime | None) -> None:
+    """End a statement at a moment, or let it stand again."""
+    type(row)._default_manager.filter(pk=row.pk).update(**{ENDED[type(row)]: at})
+
+
+def said_of_same(row: Judgment | Flag | Repeat) -> Q:
+    """What all that one person said of one document under one narrative version and one text has
+    in common.
+    """
+    same_text = Q(text_version=row.text_version or 1)
+    if (row.text_version or 1) == 1:
+        same_text |= Q(text_version=None)
+    return same_text & Q(
+        narrative=row.narrative_id, candidate=row.candidate_id, annotator=row.annotator_id
+    )
+
+
+def given_way_to(row: Judgment | Flag | Repeat) -> Judgment | Flag | Repeat | None:
+    """Return what gave way to a statement."""
+    found: list[Judgment | Flag | Repeat]
+    if isinstance(row, Repeat):
+        found = list(Repeat.objects.filter(said_of_same(row), withdrawn_at=None, at__lt=row.at))
+    else:
+        judged = Q(superseded_at=row.at)
+        if isinstance(row, Judgment) and row.replaces_id is not None:
+            judged |= Q(pk=row.replaces_id)
+        found = [
+            *Judgment.objects.filter(judged, said_of_same(row), withdrawn_at=None),
+            *Flag.objects.filter(said_of_same(row), cleared_at=row.at),
+        ]
+    return max((one for one in found if one != row), key=lambda one: one.at, default=None)
+
+
+def was_withdrawn(row: Judgment | Flag | Repeat) -> bool:
+    """Say whether a statement was taken back; a flag that ended was, if nothing came after it."""
+    if not isinstance(row, Flag):
+        return row.withdrawn_at is not None
+    of_it = said_of_same(row) & Q(at=row.cleared_at)
+    return row.cleared_at is not None and not any(
+        model.objects.filter(of_it).exists() for model in (Judgment, Flag)
+    )
+
+
+def stands(row: Judgment | Flag | Repeat) -> bool:
+    """Say whether anything is said of the same that stands."""
+    if isinstance(row, Repeat):
+        return Repeat.objects.filter(said_of_same(row), superseded_at=None).exists()
+    return (
+        Judgment.objects.filter(said_of_same(row), superseded_at=None).exists()
+        or Flag.objects.filter(said_of_same(row), cleared_at=None).exists()
+    )

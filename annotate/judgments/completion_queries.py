@@ -1,0 +1,188 @@
+"""The queries behind `completion`, put together once: what is wanted, answered, reviewed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from django.db.models import Count, Exists, OuterRef, QuerySet
+
+from annotate.collection.models import Candidate
+from annotate.judgments.in_force import final_flags, judgments_in_force
+from annotate.judgments.models import Judgment, RejudgeRequest
+from annotate.pairs.models import InstructionPair
+from annotate.pairs.pool import in_scope, narratives_in_force, pairs_with_pool
+from annotate.projects.models import Project
+from base.prepared import Built, Prepared, counted, prepared
+
+# The submitted reviews of a project's narratives in force, by people: a query whose rows have
+# `of_pair` and `of_member`. Reviews are rows of an upper app, which registers it.
+Reviews = Callable[[Project], QuerySet[Any]]
+
+
+_reviews: list[Reviews] = []
+
+
+def register_reviews(provider: Reviews) -> None:
+    """Count these reviews; called once, when the app that has them starts."""
+    if provider not in _reviews:
+        _reviews.append(provider)
+
+
+def reviews_in_force(project: Project) -> QuerySet[Any]:
+    """Return the submitted reviews of narratives in force, with `of_pair` and `of_member`."""
+    return _reviews[0](project)
+
+
+def ask_by_rules(query: Prepared, project: Project, **values: Any) -> list[tuple[Any, ...]]:
+    """Ask a query that follows the rules of a project (`_Rules`)."""
+    if project.judge_scope == Project.Scope.RELEVANT:
+        values["relevant_from"] = project.relevant_from
+    return query.rows(project.judge_scope, project=project.pk, **values)
+
+
+def _under(scope: str, project: int, relevant_from: int) -> Project:
+    """A project of which only its rules are known."""
+    return Project(pk=project, judge_scope=scope, relevant_from=relevant_from)
+
+
+def _statements(project: Project, **only: Any) -> tuple[str, list[Any]]:
+    """Return the SQL of `WITH said (narrative, candidate, annotator)` and its parameters.
+
+    A person who has both a judgment and a flag there is one row.
+    """
+    columns = ("narrative_id", "candidate_id", "annotator_id")
+    same = {name: OuterRef(name) for name in columns}
+    judged = Judgment.objects.current().filter(**same)
+    parts: list[str] = []
+    parameters: list[Any] = []
+    # Told apart here, where there are few flags: to find what two long lists have in common, a
+    # database sorts them.
+    for rows in (judgments_in_force(project), final_flags(project).filter(~Exists(judged))):
+        sql, more = rows.filter(**only).order_by().values_list(*columns).query.sql_with_params()
+        parts.append(sql)
+        parameters += more
+    said = " UNION ALL ".join(parts)
+    return f"WITH said (narrative, candidate, annotator) AS ({said})", parameters
+
+
+@prepared("project", "relevant_from")
+def pairs_ready(scope: str, project: int, relevant_from: int) -> Built:
+    """Pairs that can be judged: pair, query."""
+    ready = pairs_with_pool(_under(scope, project, relevant_from))
+    return ready.order_by("pk").values_list("pk", "query_id")
+
+
+@prepared("project", "relevant_from", "queries")
+def pairs_ready_of(scope: str, project: int, relevant_from: int, queries: int) -> Built:
+    """Pairs of these queries that can be judged: pair, query."""
+    ready = pairs_with_pool(_under(scope, project, relevant_from)).filter(query__in=[queries])
+    return ready.order_by("pk").values_list("pk", "query_id")
+
+
+@prepared("project", "relevant_from", "queries")
+def documents_of_queries(scope: str, project: int, relevant_from: int, queries: int) -> Built:
+    """How many documents are to be judged: query, documents."""
+    candidates = Candidate.objects.filter(query__in=[queries])
+    found = in_scope(_under(scope, project, relevant_from), candidates)
+    return found.order_by().values_list("query_id").annotate(n=Count("pk"))
+
+
+def _by_answers(said: tuple[str, list[Any]]) -> Built:
+    with_said, parameters = said
+    sql = f"""
+        {with_said}, counted (narrative, candidate, answers) AS (
+            SELECT narrative, candidate, COUNT(*) FROM said GROUP BY narrative, candidate
+        )
+        SELECT v.pair_id, c.answers, COUNT(*) FROM counted c
+        JOIN annotate_narrative v ON v.id = c.narrative GROUP BY v.pair_id, c.answers
+    """  # noqa: S608 (Django's own query)
+    return sql, parameters
+
+
+@prepared("project", "relevant_from")
+def documents_by_answers(scope: str, project: int, relevant_from: int) -> Built:
+    """How many documents of each pair have how many answers: pair, answers, documents."""
+    return _by_answers(_statements(_under(scope, project, relevant_from)))
+
+
+@prepared("project", "relevant_from", "pairs")
+def documents_by_answers_of(scope: str, project: int, relevant_from: int, pairs: int) -> Built:
+    """The same of these pairs alone."""
+    rules = _under(scope, project, relevant_from)
+    return _by_answers(_statements(rules, narrative__pair__in=[pairs]))
+
+
+@prepared("project", "relevant_from")
+def answers_of_people(scope: str, project: int, relevant_from: int) -> Built:
+    """How many answers people have given on each pair: pair, person, answers."""
+    return _by_pair(_statements(_under(scope, project, relevant_from)))
+
+
+@prepared("project", "relevant_from", "pairs", "people")
+def answers_of_people_on(
+    scope: str, project: int, relevant_from: int, pairs: int, people: int
+) -> Built:
+    """The same of these pairs and people alone."""
+    rules = _under(scope, project, relevant_from)
+    return _by_pair(_statements(rules, narrative__pair__in=[pairs], annotator__in=[people]))
+
+
+def _by_pair(said: tuple[str, list[Any]]) -> Built:
+    with_said, parameters = said
+    sql = f"""
+        {with_said} SELECT v.pair_id, s.annotator, COUNT(*) FROM said s
+        JOIN annotate_narrative v ON v.id = s.narrative GROUP BY v.pair_id, s.annotator
+    """  # noqa: S608 (Django's own query)
+    return sql, parameters
+
+
+@prepared("project")
+def count_alive(project: int) -> Built:
+    """How many pairs were not removed."""
+    return counted(InstructionPair.objects.filter(project=project).alive())
+
+
+@prepared("project")
+def count_to_rewrite(project: int) -> Built:
+    """How many pairs are to be rewritten."""
+    return counted(InstructionPair.objects.filter(project=project).to_rewrite())
+
+
+@prepared("project", "pairs")
+def pairs_to_rewrite_of(project: int, pairs: int) -> Built:
+    """Those of these pairs that are to be rewritten."""
+    found = InstructionPair.objects.filter(project=project).to_rewrite()
+    return found.filter(pk__in=[pairs]).values_list("pk")
+
+
+@prepared("project", "pairs")
+def narratives_of_pairs(scope: str, project: int, pairs: int) -> Built:
+    """The narratives in force of these pairs: pair, then as in `InForce`."""
+    found = narratives_in_force(Project(pk=project, judge_scope=scope)).filter(pair__in=[pairs])
+    return found.values_list("pair_id", "pk", "side", "version", "pair__query_id")
+
+
+@prepared("project", "relevant_from", "pairs", "people")
+def asked_again(scope: str, project: int, relevant_from: int, pairs: int, people: int) -> Built:
+    """How many documents these people are asked to look at again: pair, person, documents."""
+    said = judgments_in_force(_under(scope, project, relevant_from))
+    requests = RejudgeRequest.objects.open().filter(
+        Exists(said.filter(pk=OuterRef("judgment_id"))),
+        judgment__narrative__pair__in=[pairs],
+        judgment__annotator__in=[people],
+    )
+    by = ("judgment__narrative__pair_id", "judgment__annotator_id")
+    return requests.order_by().values_list(*by).annotate(n=Count("pk"))
+
+
+@prepared("project")
+def pairs_to_review(project: int) -> Built:
+    """Pairs that can be reviewed."""
+    return InstructionPair.objects.filter(project=project).to_review().values_list("pk")
+
+
+@prepared("project")
+def pairs_reviewed(project: int) -> Built:
+    """The pair of each review that is there."""
+    return reviews_in_force(Project(pk=project)).values_list("of_pair")

@@ -1,0 +1,175 @@
+"""The pairs in which somebody can take a task, and how many there are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import Case, Count, Exists, F, OuterRef, QuerySet, Subquery, Value, When
+from django.db.models.functions import Coalesce
+
+from annotate.collection.models import Candidate
+from annotate.judgments.completion_queries import reviews_in_force
+from annotate.judgments.models import Flag, Judgment
+from annotate.pairs.models import Assignment, InstructionPair, Narrative
+from annotate.pairs.pool import in_scope, workable_pairs
+from annotate.projects.models import Membership, Project
+from base.prepared import Built, Prepared, prepared
+
+Task = Assignment.Task
+
+
+def open_pairs(*, task: str, by: Membership, held: bool = False) -> QuerySet[InstructionPair]:
+    """Pairs on which `by` could take an assignment of `task` now (`held`: also where they have
+    one), fullest first.
+    """
+    project = by.project
+    pairs = workable_pairs(project, task)
+    if task == Task.REVIEW:
+        # Nobody reviews their own words.
+        pairs = pairs.exclude(
+            Exists(Narrative.objects.filter(pk=OuterRef("altered_id"), author=by))
+        )
+    mine = Assignment.objects.filter(pair=OuterRef("pk"), task=task, member=by)
+    if held:
+        return pairs.filter(Exists(mine))
+    assignments = _counted(Assignment.objects.filter(pair=OuterRef("pk"), task=task), "pair")
+    free: QuerySet[Any] = (
+        pairs.exclude(Exists(mine))
+        .annotate(taken=assignments)
+        .filter(taken__lt=project.overlap(task))
+        .order_by(Case(When(taken=0, then=1), default=0), "pk")
+    )
+    if task == Task.REVIEW:
+        return _to_be_reviewed(free, by)
+    if task == Task.JUDGE:
+        wanting = _documents_wanting(by).filter(
+            others__lt=Value(project.overlap_judge) - OuterRef("taken")
+        )
+        free = free.annotate(under=_under(project)).filter(Exists(wanting))
+    return free
+
+
+def count_open(*, task: str, by: Membership) -> int:
+    """Return on how many pairs `by` could take an assignment of `task` now."""
+    return len(open_queries(task=task, by=by))
+
+
+def open_queries(*, task: str, by: Membership) -> list[int]:
+    """Return the queries (by key) of these pairs, in the order in which they are taken."""
+    return [query for _pair, query in _ask(_open, task, by)]
+
+
+def is_any_open(*, task: str, by: Membership) -> bool:
+    """Tell whether `by` could take an assignment of `task` now."""
+    return bool(_ask(_first_open, task, by))
+
+
+def _ask(query: Prepared, task: str, by: Membership) -> list[tuple[Any, ...]]:
+    project = by.project
+    return query.rows(
+        task,
+        project.judge_scope,
+        project=project.pk,
+        member=by.pk,
+        relevant_from=project.relevant_from,
+        overlap=project.overlap(task),
+    )
+
+
+@prepared("project", "member", "relevant_from", "overlap")
+def _open(
+    task: str, scope: str, project: int, member: int, relevant_from: int, overlap: int
+) -> Built:
+    found = _open_in(task, scope, project, member, relevant_from, overlap)
+    return found.values_list("pk", "query_id")
+
+
+@prepared("project", "member", "relevant_from", "overlap")
+def _first_open(
+    task: str, scope: str, project: int, member: int, relevant_from: int, overlap: int
+) -> Built:
+    found = _open_in(task, scope, project, member, relevant_from, overlap)
+    return found.order_by().values_list("pk")[:1]
+
+
+def _open_in(
+    task: str, scope: str, project: int, member: int, relevant_from: int, overlap: int
+) -> QuerySet[Any, Any]:
+    """The `open_pairs` of a member of whom only the key is known, and of a project the rules."""
+    rules = Project(
+        pk=project,
+        judge_scope=scope,
+        relevant_from=relevant_from,
+        **{f"overlap_{one}": overlap for one in Task.values},
+    )
+    return open_pairs(task=task, by=Membership(pk=member, project=rules))
+
+
+def count_free_assignments(pair: InstructionPair, task: str, by: Membership) -> int:
+    """How many assignments of `task` on this pair are open to `by`."""
+    found: QuerySet[Any] = open_pairs(task=task, by=by).filter(pk=pair.pk)
+    if task == Task.JUDGE:
+        fewest = _documents_wanting(by).order_by("others").values("others")[:1]
+        found = found.annotate(others=Subquery(fewest))
+    elif task == Task.REWRITE:
+        found = found.annotate(others=Value(0))
+    counts = found.values_list("taken", "others").first()
+    return 0 if counts is None else max(by.project.overlap(task) - sum(counts), 0)
+
+
+def _to_be_reviewed(pairs: QuerySet[Any], by: Membership) -> QuerySet[Any]:
+    """Keep the pairs that want a review more, and of this person. Reviews that somebody without a
+    assignment has submitted (they came with a file) fill one each.
+    """
+    there = reviews_in_force(by.project).filter(of_pair=OuterRef("pk"))
+    assigned = Assignment.objects.filter(
+        task=Task.REVIEW, pair=OuterRef("of_pair"), member=OuterRef("of_member")
+    )
+    wanted: QuerySet[Any] = (
+        pairs.exclude(Exists(there.filter(of_member=by.pk)))
+        .annotate(others=_counted(there.filter(~Exists(assigned)), "of_pair"))
+        .filter(taken__lt=Value(by.project.overlap_review) - F("others"))
+    )
+    return wanted
+
+
+def _documents_wanting(by: Membership) -> QuerySet[Any]:
+    """The documents of a pair's pool (the outer query, with its `under`) that `by` has not
+    answered, each with `others`: how many people without an assignment there have answered it.
+
+    Who holds an assignment is counted by the assignment. What files bring, people have said without
+    one.
+    """
+    here = {"narrative": OuterRef(OuterRef("under")), "candidate": OuterRef("pk")}
+    judgments = Judgment.objects.current().of_people().filter(**here)
+    flags = Flag.objects.current().filter(**here, annotator__is_machine=False)
+    flags = flags.exclude(kind=Flag.Kind.LATER)
+    assigned = Assignment.objects.filter(
+        task=Task.JUDGE, pair=OuterRef("narrative__pair_id"), member=OuterRef("annotator_id")
+    )
+    judged_too = Judgment.objects.current().filter(
+        narrative=OuterRef("narrative_id"),
+        candidate=OuterRef("candidate_id"),
+        annotator=OuterRef("annotator_id"),
+    )
+    pool = in_scope(by.project, Candidate.objects.filter(query=OuterRef("query_id")))
+    return pool.filter(
+        ~Exists(judgments.filter(annotator=by)), ~Exists(flags.filter(annotator=by))
+    ).annotate(
+        others=_counted(judgments.filter(~Exists(assigned)), "candidate")
+        + _counted(flags.filter(~Exists(assigned), ~Exists(judged_too)), "candidate")
+    )
+
+
+def _under(project: Project) -> F | Coalesce:
+    """The narrative under which a pair is judged now, of `with_narratives`."""
+    if project.judge_scope == Project.Scope.POOL:
+        return Coalesce("altered_id", "original_id")
+    return F("altered_id")
+
+
+def _counted(rows: QuerySet[Any], by: str) -> Coalesce:
+    """How many rows there are in a query that one value of a column (`by`) narrows."""
+    return Coalesce(
+        Subquery(rows.order_by().values(by).annotate(n=Count("pk")).values("n")), Value(0)
+    )

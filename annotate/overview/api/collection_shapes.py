@@ -1,0 +1,178 @@
+"""Queries, pairs, candidates and documents as the API shows them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+from annotate.collection.models import Document
+from annotate.judgments.models import Flag
+from annotate.pairs.models import Assignment, InstructionPair
+from annotate.rewriting.api.narratives import FullNarrativeSerializer
+from base.api.resource import Asked, KeyField
+
+
+class CameToSerializer(serializers.Serializer[Any]):
+    """What people's judgments of a query come to."""
+
+    kept = serializers.IntegerField()
+    dropped = serializers.IntegerField()
+    disputed = serializers.IntegerField()
+
+
+# Judgments and final flags alike: apart they would tell which of the two somebody gave.
+ANSWERED = (
+    "Answers that are there of those wanted: judgments and final flags (“cannot judge”, “problem”) "
+    "of people under the narratives in force, whoever brought them."
+)
+
+
+class QuerySerializer(serializers.Serializer[Any]):
+    """A query, and how far it is."""
+
+    id = serializers.IntegerField()
+    query_id = serializers.CharField(help_text="As the files have it.")
+    title = serializers.CharField()
+    description = serializers.CharField()
+    answered = serializers.IntegerField(help_text=ANSWERED)
+    wanted = serializers.IntegerField(help_text="How many there shall be.")
+    came_to = CameToSerializer(
+        allow_null=True, help_text="For leads, of what they do not judge themselves; else null."
+    )
+
+
+class PairSerializer(serializers.Serializer[Any]):
+    """An instruction pair."""
+
+    id = serializers.IntegerField()
+    pair_id = serializers.CharField(help_text="As the files have it.")
+    query = serializers.IntegerField()
+    query_id = serializers.CharField()
+    category = serializers.CharField()
+    origin = serializers.ChoiceField(choices=InstructionPair.Origin.choices)
+    model = serializers.CharField(help_text="As its file said last; each version has its own.")
+    original = serializers.IntegerField(
+        allow_null=True, help_text="The key of the original narrative."
+    )
+    altered = serializers.IntegerField(
+        allow_null=True, help_text="The key of the altered narrative in force; null: unwritten."
+    )
+    sent_back = serializers.BooleanField(help_text="Whether the altered one shall be written anew.")
+    removed_at = serializers.DateTimeField(allow_null=True)
+
+
+class AssignmentTakenSerializer(serializers.Serializer[Any]):
+    """Who holds an assignment on a pair."""
+
+    task = serializers.ChoiceField(choices=Assignment.Task.choices)
+    member = serializers.CharField()
+    done = serializers.BooleanField()
+
+
+class OutcomeSerializer(serializers.Serializer[Any]):
+    """What the judgments under a narrative come to."""
+
+    kept = serializers.IntegerField()
+    dropped = serializers.IntegerField()
+    grew = serializers.IntegerField()
+    disputed = serializers.IntegerField()
+    unjudged = serializers.IntegerField()
+    promise = serializers.CharField(
+        help_text="kept, broken, unchanged; so_far or not_yet while something is open."
+    )
+
+
+class FullPairSerializer(PairSerializer):
+    """A pair with its narratives in force, and who works on it."""
+
+    narratives = FullNarrativeSerializer(many=True)
+    assignments = AssignmentTakenSerializer(many=True)
+    free = serializers.DictField(
+        child=serializers.IntegerField(), help_text="Assignments that you could take, by task."
+    )
+    outcome = OutcomeSerializer(
+        allow_null=True, help_text="null while there is none, or it is not for you."
+    )
+
+
+class FullQuerySerializer(QuerySerializer):
+    """A query with its pairs."""
+
+    pairs = PairSerializer(many=True)
+    pool = serializers.IntegerField(help_text="Documents in its pool.")
+
+
+class OneSaidSerializer(serializers.Serializer[Any]):
+    """What one person said of a document."""
+
+    member = serializers.CharField()
+    relevance = serializers.IntegerField(allow_null=True, help_text="null: a flag.")
+    flag = serializers.ChoiceField(choices=Flag.Kind.choices, allow_null=True)
+    words = serializers.CharField(help_text="The note, or the words of the flag.")
+    at = serializers.DateTimeField()
+
+
+class CandidateUnderSerializer(serializers.Serializer[Any]):
+    """A document under one narrative in force."""
+
+    pair = serializers.IntegerField(allow_null=True)
+    narrative = serializers.IntegerField(allow_null=True)
+    outcome = serializers.CharField(
+        allow_null=True, help_text="For leads, once they have judged it themselves; else null."
+    )
+    said = OneSaidSerializer(many=True, help_text="For annotators: by themselves.")
+
+
+class CandidateSerializer(serializers.Serializer[Any]):
+    """A document in a query's pool."""
+
+    id = serializers.IntegerField()
+    name = serializers.CharField(help_text="What pages call it: its title, or a neutral name.")
+    doc_id = serializers.CharField(
+        allow_null=True, help_text="null while it is hidden from you: until you have answered."
+    )
+    title = serializers.CharField(
+        allow_blank=True, help_text="Empty also where it is made of an id that is hidden."
+    )
+    markup = serializers.ChoiceField(choices=Document.Markup.choices)
+    length = serializers.IntegerField(allow_null=True, help_text="Characters; null: no text.")
+    prior_relevance = serializers.IntegerField(
+        allow_null=True, help_text="null also where it is hidden from you."
+    )
+    under = CandidateUnderSerializer(many=True)
+
+
+class DocumentSerializer(serializers.Serializer[Any]):
+    """A document with its text."""
+
+    name = serializers.CharField(help_text="What pages call it: its title, or a neutral name.")
+    doc_id = serializers.CharField(
+        allow_null=True, help_text="null while it is hidden from you: until you have answered."
+    )
+    title = serializers.CharField(
+        allow_blank=True, help_text="Empty also where it is made of an id that is hidden."
+    )
+    markup = serializers.ChoiceField(choices=Document.Markup.choices)
+    text_version = serializers.IntegerField(
+        allow_null=True, help_text="Which of its texts this is, from 1."
+    )
+    text = serializers.CharField(allow_null=True, help_text="null where only its id is known.")
+
+
+class AskedQueries(Asked):
+    """Which queries."""
+
+    search = serializers.CharField(
+        required=False, max_length=200, help_text="Part of the id, or words of the title."
+    )
+
+
+class AskedPairs(Asked):
+    """Which pairs."""
+
+    query = KeyField(required=False, help_text="Those of this query.")
+    category = serializers.CharField(required=False, max_length=60)
+    removed = serializers.BooleanField(
+        required=False, default=False, help_text="Also removed ones."
+    )

@@ -1,0 +1,60 @@
+"""The assignments that somebody holds, with what is left in each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.db.models import Prefetch, prefetch_related_objects
+
+from annotate.judgments import completion
+from annotate.pairs.models import Assignment, InstructionPair
+from annotate.projects.models import Membership
+
+
+@dataclass(frozen=True)
+class MyAssignment:
+    """An assignment of mine, and how far I am in it."""
+
+    assignment: Assignment
+    done: int
+    total: int
+    # Documents that a lead asks me to look at again; they are not done.
+    again: int = 0
+
+
+def read_assignments(members: Sequence[Membership]) -> None:
+    """Read the assignments of members ahead, with their pairs, for all that a page asks of them."""
+    held = Assignment.objects.select_related("pair__query", "pair__project")
+    prefetch_related_objects(members, Prefetch("assignments", held))
+
+
+def my_assignments(member: Membership) -> list[MyAssignment]:
+    """The member's assignments with work left in them: first where they are asked to look again,
+    then begun ones.
+    """
+    read_assignments([member])
+    held = [
+        assignment for assignment in member.assignments.all() if assignment.pair.removed_at is None
+    ]
+    held.sort(
+        key=lambda assignment: (
+            -assignment.touched_at.timestamp() if assignment.touched_at else 0,
+            assignment.pk,
+        )
+    )
+    left = completion.left_in(member.project, held)
+    assignments_of_mine = [
+        MyAssignment(assignment, *left[assignment.pk])
+        for assignment in held
+        if left[assignment.pk].is_open
+    ]
+    # In their order, as sorting keeps it.
+    return sorted(assignments_of_mine, key=lambda mine: not mine.again)
+
+
+def pair_assignments(pair: InstructionPair) -> list[tuple[Assignment, bool]]:
+    """Who sits on a pair, and whether their work is done."""
+    held = list(pair.assignments.select_related("member").order_by("task", "seat"))
+    left = completion.left_in(pair.project, held)
+    return [(assignment, not left[assignment.pk].is_open) for assignment in held]

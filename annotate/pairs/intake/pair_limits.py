@@ -1,0 +1,55 @@
+"""What an instruction pair may hold when it comes in: lengths, conditions, words."""
+
+from __future__ import annotations
+
+from annotate.pairs import condition_lines
+from annotate.pairs.intake.shared import (
+    MAX_NAME,
+)
+from formats.records import PairRecord
+
+MAX_CATEGORY = 60
+
+
+MAX_MODEL = 120
+
+
+MAX_NOTE = 500
+
+
+def fault_of(record: PairRecord) -> str | None:
+    """Say in a sentence why this pair cannot be kept, if it cannot."""
+    for value, most, what in (
+        (record.category, MAX_CATEGORY, "category"),
+        (record.model, MAX_MODEL, "model"),
+    ):
+        if len(value) > most:
+            return f"the {what} is longer than {most} characters"
+    for one in record.narratives:
+        if one.side != "original" and not one.text.strip():
+            return f"version {one.version} of the {one.side} narrative has no words"
+        if len(one.model) > MAX_MODEL:
+            return f"the model of a narrative is longer than {MAX_MODEL} characters"
+        if len(one.note) > MAX_NOTE:
+            return f"the note of a narrative is longer than {MAX_NOTE} characters"
+        if len(one.conditions) > condition_lines.MOST:
+            return (
+                f"version {one.version} of the {one.side} narrative has "
+                f"{len(one.conditions):,} conditions; at most {condition_lines.MOST} are kept"
+            )
+        for number, condition in enumerate(one.conditions, 1):
+            if not condition.text.strip():
+                return f"condition {number} of the {one.side} narrative has no words"
+            if len(condition.text) > condition_lines.MAX_TEXT:
+                return (
+                    f"condition {number} of the {one.side} narrative is longer than "
+                    f"{condition_lines.MAX_TEXT:,} characters"
+                )
+            if len(condition.name) > condition_lines.MAX_NAME:
+                return (
+                    f"the name of condition {number} of the {one.side} narrative is longer than "
+                    f"{condition_lines.MAX_NAME} characters"
+                )
+        if one.author is not None and not 0 < len(one.author) <= MAX_NAME:
+            return f"an author's name has 1 to {MAX_NAME} characters"
+    return None

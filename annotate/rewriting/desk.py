@@ -1,0 +1,103 @@
+"""What the rewrite page shows beside the words: what is at stake, advice, changed conditions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import HttpRequest
+from django.urls import reverse
+
+from annotate.judgments.document_names import names_to
+from annotate.pairs.models import InstructionPair, Narrative
+from annotate.projects.models import Membership
+from annotate.rewriting import actions
+from annotate.rewriting.models import Draft
+from annotate.rewriting.rewrite_impact import advise, look
+from base.word_diff import Op
+
+
+@dataclass(frozen=True)
+class Desk:
+    """Where someone writes: one side of a pair, and what lies there."""
+
+    member: Membership
+    pair: InstructionPair
+    side: str
+    # What it is written from, and the version in force, if there is one yet.
+    source: Narrative | None
+    current: Narrative | None
+    draft: Draft | None
+
+    @property
+    def version(self) -> int:
+        """The version in force; 0 while there is none."""
+        return self.current.version if self.current else 0
+
+    @property
+    def before(self) -> str:
+        """The words that the change is shown against."""
+        return self.source.text if self.source else ""
+
+    def url(self, name: str) -> str:
+        """The address of one of the page's routes, on this side."""
+        address = reverse(f"annotate:{name}", args=[self.pair.pk])
+        return f"{address}?side={self.side}" if self.side != Narrative.Side.ALTERED else address
+
+
+def is_key(value: str) -> bool:
+    """Say whether this can be the key of a row."""
+    return value.isdecimal() and len(value) < 19
+
+
+def shown_impact(request: HttpRequest, desk: Desk) -> dict[str, Any]:
+    """The documents at stake, a part of them, with their ticks."""
+    project = desk.pair.project
+    drops = list(desk.draft.drops) if desk.draft else []
+    if request.method == "POST":
+        drops = sorted({*drops, *(int(key) for key in request.POST.getlist("drop") if is_key(key))})
+    rewrite_impact = look(desk.pair, request.GET, desk.member)
+    return {
+        "project": project,
+        "member": desk.member,
+        "pair": desk.pair,
+        "query": desk.pair.query,
+        "side": desk.side,
+        "here": desk.url("rewrite"),
+        "draft_url": desk.url("draft"),
+        "advice_url": desk.url("advice"),
+        "rewrite_impact": rewrite_impact,
+        "names": names_to(desk.member, rewrite_impact.page.rows),
+        "drops": drops,
+        "grades": list(project.grades.order_by("value")),
+        "show_prior": project.show_prior or desk.member.leads,
+    }
+
+
+def shown_advice(desk: Desk, written: Mapping[str, Any], *, in_texts: bool) -> dict[str, Any]:
+    """What is worth a second look in the words that are typed."""
+    return {
+        "side": desk.side,
+        "checks": advise(
+            desk.pair,
+            side=desk.side,
+            before=desk.before,
+            after=str(written.get("text") or ""),
+            conditions=str(written.get("conditions") or ""),
+            in_texts=in_texts,
+            reader=desk.member,
+        ),
+        "advice_url": desk.url("advice"),
+    }
+
+
+def changed_conditions(older: Narrative | None, found: Narrative) -> list[tuple[Op, str, str]]:
+    """The conditions of a version, and of the one before those that are gone."""
+    now = actions.conditions_of(found)
+    # A first version begins without: what it is written from lends it none.
+    before = actions.conditions_of(older) if older and older.side == found.side else []
+    return [
+        *((Op.KEPT if one in before else Op.ADDED, *one) for one in now),
+        *((Op.REMOVED, *one) for one in before if one not in now),
+    ]

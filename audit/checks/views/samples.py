@@ -1,0 +1,213 @@
+"""The pages of samples: the list, drawing one, suspects, and the figures of one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpResponse, QueryDict
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_http_methods
+
+from annotate.collection.models import Run
+from annotate.projects import access as annotate_access
+from audit.checks import access, samples
+from audit.checks.claims import frame, plan
+from audit.checks.figures import figures
+from audit.checks.forms import BoundForm, SampleForm, SendForm, SuspectsForm
+from audit.checks.models import Sample
+from audit.checks.queue import SHOWN, labels_of, progress
+from audit.checks.suspects import Suspect, suspicion
+from audit.checks.views.checking import PAGE_SIZE, with_query
+from base.errors import Refused
+from base.page_request import PageRequest
+from base.pagination import Page, page_by_key
+
+
+@require_GET
+def checks(request: PageRequest, slug: str) -> HttpResponse:
+    """List a project's samples, with what waits in each for the reader."""
+    member = annotate_access.member(request.user, slug)
+    page = page_by_key(
+        Sample.objects.filter(project=member.project).select_related("rater", "created_by"),
+        request.GET,
+        PAGE_SIZE,
+    )
+    far = progress(member, page.rows)
+    return render(
+        request,
+        "checks/checks.html",
+        {
+            "project": member.project,
+            "member": member,
+            "section": "checks",
+            "rows": [{"sample": one, "progress": far[one.pk]} for one in page.rows],
+            "previous_url": page.previous,
+            "next_url": page.next,
+        },
+    )
+
+
+@require_http_methods(["GET", "POST"])
+def new_sample(request: PageRequest, slug: str) -> HttpResponse:
+    """Choose what is drawn; `preview` shows the strata and draws nothing."""
+    member = annotate_access.lead(request.user, slug)
+    form = SampleForm(member, request.POST or None)
+    shown = None
+    if request.method == "POST" and form.is_valid():
+        asked, choices = form.asked(), form.choices()
+        if "preview" in request.POST:
+            shown = plan(frame(member.project, asked), **choices)
+        else:
+            try:
+                made = samples.draw_sample(
+                    name=form.cleaned_data["name"],
+                    asked=asked,
+                    shows_claim=form.cleaned_data["shows_claim"],
+                    by=member,
+                    **choices,
+                )
+            except Refused as refused:
+                form.add_error(None, str(refused))
+            else:
+                messages.success(request, _("The sample is drawn. Two people check each label."))
+                return redirect(made)
+    return render(
+        request,
+        "checks/new_sample.html",
+        {
+            "project": member.project,
+            "member": member,
+            "section": "checks",
+            "form": form,
+            "plan": shown,
+            "strata": [
+                {"label": label, "size": size, "taken": shown.taken.get(label)}
+                for label, size in shown.sizes.items()
+            ]
+            if shown
+            else [],
+        },
+        status=422 if form.errors else 200,
+    )
+
+
+@require_http_methods(["GET", "POST"])
+def suspects(request: PageRequest, slug: str) -> HttpResponse:
+    """List documents claimed relevant that runs miss; a POST sends them to be looked at."""
+    member = annotate_access.lead(request.user, slug)
+    runs = list(Run.objects.filter(project=member.project).order_by("name"))
+    form = SuspectsForm(member, _asked_suspects(request, runs)) if runs else None
+    send = SendForm(request.POST if request.method == "POST" else None)
+    found = None
+    if form is not None and form.is_valid():
+        asked, given = form.asked(), form.cleaned_data
+        rule = {name: given[name] for name in ("depth", "at_least", "below")}
+        if request.method == "POST" and send.is_valid():
+            try:
+                made = samples.pick_suspects(
+                    asked=asked, runs=list(given["runs"]), by=member, **rule, **send.cleaned_data
+                )
+            except Refused as refused:
+                send.add_error(None, str(refused))
+            else:
+                messages.success(
+                    request, _("They are sent to be looked at: two people check each.")
+                )
+                return redirect(made)
+        found = suspicion(member.project, asked, runs=list(given["runs"]), **rule)
+    page = _suspects_page(found.suspects if found else [], request.GET)
+    wrong = send.errors or (form.errors if form is not None else not runs)
+    return render(
+        request,
+        "checks/suspects.html",
+        {
+            "project": member.project,
+            "member": member,
+            "section": "checks",
+            "grades": list(member.project.grades.order_by("value")),
+            "runs": runs,
+            "form": form,
+            "send": send,
+            "found": found,
+            "rows": page.rows,
+            "previous_url": page.previous,
+            "next_url": page.next,
+        },
+        status=422 if request.method == "POST" and wrong else 200,
+    )
+
+
+@require_GET
+def sample(request: PageRequest, pk: int) -> HttpResponse:
+    """Show what checks come to (leads), or how far the reader is, and the way to go on."""
+    member, found = access.sample(request.user, pk)
+    context: dict[str, Any] = {
+        "project": member.project,
+        "member": member,
+        "section": "checks",
+        "sample": found,
+        "progress": progress(member, [found])[found.pk],
+    }
+    if member.leads:
+        bound = BoundForm(request.GET)
+        showing = request.GET.get("show", "")
+        showing = showing if showing in SHOWN else SHOWN[0]
+        page = page_by_key(labels_of(found, showing), request.GET, PAGE_SIZE)
+        context |= {
+            "grades": list(member.project.grades.order_by("value")),
+            "figures": figures(found, bound=bound.share()),
+            # Of a number of conditions nothing is relevant or not.
+            "kinds": ("grade",) if found.asks == Sample.Asks.COUNT else ("status", "grade"),
+            "bound": bound,
+            "runs": list(found.runs.order_by("name")),
+            "showing": showing,
+            "rows": [_row(item) for item in page.rows],
+            "previous_url": page.previous,
+            "next_url": page.next,
+        }
+    return render(request, "checks/sample.html", context)
+
+
+def _row(item: Any) -> dict[str, Any]:
+    """A label in the list. Leads check and settle as well: what two said stands there once both
+    have spoken, and what was claimed once that is checked.
+    """
+    spoken = item.spoken == 2
+    return {
+        "item": item,
+        "pair": item.narrative.pair,
+        "narrative": item.narrative,
+        "document": item.candidate.document,
+        "spoken": spoken,
+        "said": item.spoken,
+        "checked": item.outcome is not None,
+        "wrong": item.outcome is not None and item.outcome != item.claimed,
+    }
+
+
+def _asked_suspects(request: PageRequest, runs: list[Run]) -> QueryDict:
+    """The rule in the address or the form; where there is none, what every run misses."""
+    given = request.POST if request.method == "POST" else request.GET
+    if "runs" in given or "depth" in given or request.method == "POST":
+        return given
+    usual = QueryDict(mutable=True)
+    usual.setlist("runs", [str(run.pk) for run in runs])
+    usual.update({"claims": Sample.Source.PRIOR, "at_least": str(len(runs)), "depth": "100"})
+    return usual
+
+
+def _suspects_page(found: list[Suspect], asked: QueryDict) -> Page[Any]:
+    """The part of the list behind the suspect that `?after=` names; all of it was computed."""
+    keys = [f"{one.missed}-{one.claim.under.narrative}-{one.claim.candidate}" for one in found]
+    after = asked.get("after", "")
+    start = keys.index(after) + 1 if after in keys else 0
+    rows = found[start : start + PAGE_SIZE]
+    end = start + len(rows)
+    onward = with_query(asked, keys[end - 1]) if end < len(found) else ""
+    back = ""
+    if start:
+        before = start - PAGE_SIZE
+        back = with_query(asked, keys[before - 1] if before > 0 else "")
+    return Page(rows, back, onward)

@@ -1,0 +1,97 @@
+"""What has come after a report was computed, so that its figures do not know of it."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from functools import reduce
+from operator import or_
+from typing import NamedTuple
+
+from django.db.models import Max, Q
+
+from annotate.judgments.models import Judgment
+from annotate.pairs.models import Narrative
+from annotate.projects.models import Project
+from audit.reports.counting import said_by
+from audit.reports.intra_annotator import (
+    repeats_in,
+)
+from audit.reports.intra_annotator import through as last_repeat
+from audit.reports.models import AgreementReport
+from audit.reports.scopes import Scope, about, stored_scope
+from audit.reviews.models import Review
+
+
+class Since(NamedTuple):
+    """What has happened in a project after a report was computed."""
+
+    judgments: int
+    taken_back: int
+    reviews: int
+    narratives: int
+
+    @property
+    def anything(self) -> bool:
+        """Whether the report would come out otherwise now."""
+        return any(self)
+
+
+def since(report: AgreementReport) -> Since:
+    """Return what has come after a computed report: its figures do not know of it."""
+    figures = report.figures or {}
+    seen, moment = figures["through"], datetime.fromisoformat(figures["computed_at"])
+    scopes = [
+        stored_scope(report.scope),
+        *([stored_scope(report.against)] if report.compares else []),
+    ]
+    judgments = Judgment.objects.filter(
+        reduce(or_, (said_by(scope) for scope in scopes)), annotator__project=report.project_id
+    )
+    reviews = Review.objects.filter(
+        reduce(or_, (of_people_in(scope, "auditor") for scope in scopes)),
+        auditor__project=report.project_id,
+        auditor__is_machine=False,
+    )
+    # A comparison is of people's judgments.
+    if report.compares:
+        judgments, reviews = judgments.of_people(), reviews.none()
+    if scopes[0].criterion:
+        judgments = judgments.none()
+    come = judgments.filter(pk__gt=seen["judgment"])
+    # What was judged again has come; what was taken back has gone.
+    gone = judgments.filter(
+        Q(superseded_at__gt=moment, replaced_by__isnull=True) | Q(text_replaced_at__gt=moment),
+        pk__lte=seen["judgment"],
+    )
+    narratives = Narrative.objects.filter(
+        reduce(or_, (about(scope, "") for scope in scopes)),
+        pair__project=report.project_id,
+        pk__gt=seen["narrative"],
+    )
+    # An older report knows of no repeats, and a comparison is not of them.
+    again = repeats_in(report.project_id, scopes[0]).filter(pk__gt=seen.get("repeat", 0))
+    if report.compares:
+        again = again.none()
+    return Since(
+        come.count() + again.count(),
+        gone.count(),
+        reviews.filter(submitted_at__gt=moment).count(),
+        narratives.count(),
+    )
+
+
+def of_people_in(scope: Scope, who: str) -> Q:
+    """What a scope is of, for rows with a narrative and a member in the column `who`."""
+    of_scope = about(scope, "narrative__")
+    return of_scope & Q(**{f"{who}__name__in": scope.people}) if scope.people else of_scope
+
+
+def through(project: Project) -> dict[str, int]:
+    """The newest rows of a project: what is newer has come since."""
+    judgments = Judgment.objects.filter(annotator__project=project)
+    narratives = Narrative.objects.filter(pair__project=project)
+    return {
+        "judgment": judgments.aggregate(last=Max("pk"))["last"] or 0,
+        "narrative": narratives.aggregate(last=Max("pk"))["last"] or 0,
+        "repeat": last_repeat(project),
+    }

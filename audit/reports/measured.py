@@ -1,0 +1,216 @@
+"""One part of a report: its units, and every coefficient of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from audit.reports.patterns import Patterns
+from jobs.runner import Progress
+
+if TYPE_CHECKING:
+    from agreement import Coefficient, Ratings
+
+
+# What every scope is measured by, in the order in which they are shown.
+COEFFICIENTS: dict[str, str] = {
+    "percent": "Percent agreement",
+    "cohen": "Cohen's kappa",
+    "cohen_linear": "Cohen's kappa, linear weights",
+    "cohen_quadratic": "Cohen's kappa, quadratic weights",
+    "fleiss": "Fleiss' kappa",
+    "alpha_nominal": "Krippendorff's alpha, nominal",
+    "alpha_ordinal": "Krippendorff's alpha, ordinal",
+    "alpha_interval": "Krippendorff's alpha, interval",
+    "scott": "Scott's pi",
+    "gwet_ac1": "Gwet's AC1",
+    "gwet_ac2": "Gwet's AC2, quadratic weights",
+}
+
+
+# The mean over all pairs of raters, where there are more than two.
+_OVER_PAIRS = {"cohen", "cohen_linear", "cohen_quadratic", "scott"}
+
+
+# Resampling fewer queries than this says more about which they are than about the coefficient.
+FEWEST_QUERIES = 10
+
+
+# What a report is split by beside the whole; `agreement_of` takes any of them.
+SPLITS = ("pair", "query", "category", "guideline", "week", "criterion", "machine", "self")
+
+
+class Measure:
+    """Computes one scope after the other on one scale, and counts them."""
+
+    def __init__(
+        self,
+        scale: Sequence[int],
+        names: Mapping[int, str],
+        seed: int,
+        resamples: int,
+        progress: Progress,
+        *,
+        relevant_from: int | None = None,
+    ) -> None:
+        self._scale = scale
+        self._names = names
+        self._how: dict[str, Any] = {
+            "interval": "auto",
+            "seed": seed,
+            "resamples": resamples,
+        }
+        self._progress = progress
+        self._relevant_from = relevant_from
+
+    def __call__(
+        self,
+        patterns: Patterns,
+        raters: Sequence[int] = (),
+        clusters: Mapping[str, Patterns] | None = None,
+    ) -> dict[str, Any]:
+        """Measure patterns; `raters` is their order where it is not that of their names, and
+        `clusters` the same patterns by what their units belong to, for intervals over these too.
+        """
+        who = list(raters) or sorted(
+            {member for said in patterns for member, _value in said}, key=self._names.__getitem__
+        )
+        ratings = ratings_of(patterns, who, self._scale)
+        found = {
+            key: ready_for_json(of(ratings, **self._how_for(key, who, clusters)))
+            for key, of in coefficients().items()
+        }
+        if clusters is not None and len(clusters) >= FEWEST_QUERIES:
+            clustered = ratings_of(patterns, who, self._scale, clusters)
+            for key, of in coefficients().items():
+                over = of(clustered, **self._how)
+                found[key] |= {
+                    "interval_over_queries": ready_for_json(over)["interval"],
+                    "interval_over_queries_note": over.interval_note.replace("clusters", "queries"),
+                }
+        self._progress.advance()
+        return {
+            "raters": [self._names[member] for member in who],
+            "units": ratings.units,
+            "ratings": sum(len(said) * times for said, times in patterns.items()),
+            "excluded": [entry._asdict() for entry in ratings.excluded],
+            "coefficients": found,
+            **(self._of_two(patterns, who) if len(raters) == 2 else {}),
+        }
+
+    def _how_for(
+        self, key: str, who: Sequence[int], clusters: Mapping[str, Patterns] | None
+    ) -> dict[str, Any]:
+        """How a coefficient gets its interval. Resampling the kappas of all pairs of many raters
+        takes longer than everything else; in splits, of which there may be hundreds, their
+        variance is linearised instead, and the interval's note says so.
+        """
+        if key in _OVER_PAIRS and len(who) > 2 and clusters is None:
+            return {**self._how, "interval": "analytic"}
+        return self._how
+
+    def _of_two(self, patterns: Patterns, raters: Sequence[int]) -> dict[str, Any]:
+        """What only two raters have: how their values meet, and how unequally they call documents
+        relevant.
+        """
+        from agreement import bias_index, prevalence_index
+
+        found: dict[str, Any] = {"table": _table(patterns, raters, self._scale)}
+        if self._relevant_from is not None:
+            relevant: Patterns = Counter()
+            for said, times in patterns.items():
+                answers = tuple(
+                    (member, int(value >= self._relevant_from)) for member, value in said
+                )
+                relevant[answers] += times
+            ratings = ratings_of(relevant, raters, [0, 1])
+            found["relevant_from"] = self._relevant_from
+            found["prevalence"] = ready_for_json(prevalence_index(ratings, **self._how))
+            found["bias"] = ready_for_json(bias_index(ratings, **self._how))
+        return found
+
+
+def coefficients() -> dict[str, Callable[..., Coefficient]]:
+    """What computes each of COEFFICIENTS."""
+    # Only who computes waits for numpy.
+    from agreement import (
+        cohen_kappa,
+        fleiss_kappa,
+        gwet_ac,
+        krippendorff_alpha,
+        percent_agreement,
+        scott_pi,
+    )
+
+    return {
+        "percent": percent_agreement,
+        "cohen": cohen_kappa,
+        "cohen_linear": partial(cohen_kappa, weights="linear"),
+        "cohen_quadratic": partial(cohen_kappa, weights="quadratic"),
+        "fleiss": fleiss_kappa,
+        "alpha_nominal": partial(krippendorff_alpha, level="nominal"),
+        "alpha_ordinal": partial(krippendorff_alpha, level="ordinal"),
+        "alpha_interval": partial(krippendorff_alpha, level="interval"),
+        "scott": scott_pi,
+        "gwet_ac1": gwet_ac,
+        "gwet_ac2": partial(gwet_ac, weights="quadratic"),
+    }
+
+
+def ratings_of(
+    patterns: Patterns,
+    raters: Sequence[int],
+    scale: Sequence[int],
+    clusters: Mapping[str, Patterns] | None = None,
+) -> Ratings:
+    """Patterns as the package takes them, one row each: nan where someone did not answer. With
+    `clusters` one row for each pattern of each of them.
+    """
+    import numpy as np
+
+    from agreement import Ratings
+
+    groups = {"": patterns} if clusters is None else clusters
+    said = [one for group in groups.values() for one in group]
+    times = [number for group in groups.values() for number in group.values()]
+    belongs = [name for name, group in groups.items() for _one in group]
+    place = {member: at for at, member in enumerate(raters)}
+    rows = np.full((len(said), len(raters)), np.nan)
+    for row, answers in zip(rows, said, strict=True):
+        for member, value in answers:
+            row[place[member]] = value
+    return Ratings.from_patterns(
+        rows,
+        np.array(times, dtype=np.int64),
+        categories=list(scale) or "seen",
+        clusters=None if clusters is None else belongs,
+    )
+
+
+def _table(patterns: Patterns, raters: Sequence[int], scale: Sequence[int]) -> list[list[int]]:
+    """How often the first of two raters gave one value (rows) and the second another (columns)."""
+    place = {value: at for at, value in enumerate(scale)}
+    table = [[0] * len(scale) for _row in scale]
+    for said, times in patterns.items():
+        values = dict(said)
+        if len(values) == 2:
+            table[place[values[raters[0]]]][place[values[raters[1]]]] += times
+    return table
+
+
+def ready_for_json(coefficient: Coefficient) -> dict[str, Any]:
+    """A coefficient as figures keep it."""
+    interval = coefficient.interval
+    return {
+        "name": coefficient.name,
+        "method": coefficient.method,
+        "value": coefficient.value,
+        "note": coefficient.note,
+        "interval": None if interval is None else [interval.low, interval.high],
+        "interval_note": coefficient.interval_note,
+        "units": coefficient.units,
+        "raters": coefficient.raters,
+        "pairs": coefficient.pairs,
+    }

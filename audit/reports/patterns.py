@@ -1,0 +1,72 @@
+"""Patterns of answers, counted by the database: who said what of one unit."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from django.db import connection
+from django.db.models import (
+    Aggregate,
+    CharField,
+    QuerySet,
+    TextField,
+    Value,
+)
+from django.db.models.functions import Cast, Concat
+
+# Who said what of a unit: (member, value) in the order of the members.
+Pattern = tuple[tuple[int, int], ...]
+
+
+Patterns = Counter[Pattern]
+
+
+class _Together(Aggregate):
+    """Texts of a group, with commas between, in whatever order."""
+
+    function = "GROUP_CONCAT"
+    template = "%(function)s(%(expressions)s, ',')"
+    output_field = TextField()
+
+    def as_postgresql(self, compiler: Any, connection: Any, **context: Any) -> Any:
+        """PostgreSQL calls it otherwise."""
+        return super().as_sql(compiler, connection, function="STRING_AGG", **context)
+
+
+def joined_answers(member: str, value: Any) -> _Together:
+    """Who said what of a unit: "12:1,40:0"."""
+    return _Together(
+        Concat(
+            Cast(member, CharField()),
+            Value(":"),
+            Cast(value, CharField()),
+            output_field=TextField(),
+        )
+    )
+
+
+def count_patterns(units: QuerySet[Any, Any], by: str) -> dict[Any, Patterns]:
+    """Count units (rows with `said`) by pattern and by a column or expression of theirs."""
+    sql, parameters = units.order_by().query.sql_with_params()
+    found: dict[Any, Patterns] = {}
+    read: dict[str, Pattern] = {}
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"SELECT {by}, said, COUNT(*) FROM ({sql}) units GROUP BY 1, 2",  # noqa: S608 -- ours
+            parameters,
+        )
+        while rows := cursor.fetchmany(10_000):
+            for of, said, times in rows:
+                # The same answers in another order are the same pattern.
+                pattern = read.get(said) or read.setdefault(said, read_pattern(said))
+                found.setdefault(of, Counter())[pattern] += times
+    return found
+
+
+def read_pattern(said: str) -> Pattern:
+    """Read "17:1,18:2": members and what they said, in the order of the members."""
+    answers = (answer.split(":") for answer in said.split(",") if answer)
+    # Files may tell of two answers of one person at once; which counts is the same anywhere.
+    of_each = dict(sorted((int(member), int(value)) for member, value in answers))
+    return tuple(of_each.items())

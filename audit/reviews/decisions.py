@@ -1,0 +1,131 @@
+"""Deciding what becomes of a reviewed instruction, and taking that back."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from annotate.pairs.models import Narrative
+from annotate.projects.audit_log import record
+from annotate.projects.models import Membership, Project
+from annotate.rewriting import actions as rewriting
+from audit.reviews import chain_content as sums
+from audit.reviews.actions import MAX_WORDS, led_pair, refuse_superseded
+from audit.reviews.criteria import Verdict
+from audit.reviews.models import Decision
+from audit.reviews.passes import passes_of, verdict_of
+from base.errors import Refused, Unfit
+
+
+def decide(
+    *,
+    narrative: Narrative,
+    outcome: str,
+    by: Membership,
+    reason: str = "",
+    now: datetime | None = None,
+) -> Decision:
+    """Accept an altered narrative, send it back to be written anew, or remove its pair.
+
+    The same decision again changes nothing. Refused: who does not lead, an outcome that is none
+    (`Decision.Outcome`), no reason where one is needed (all but accepting what passed), decided
+    already, no review yet; accepting before every auditor is heard. Stale: there is a newer
+    version.
+    """
+    now = now or timezone.now()
+    reason = reason.strip()
+    if outcome not in Decision.Outcome.values:
+        raise Refused(_("Choose one: accept, send back, or remove."))
+    if len(reason) > MAX_WORDS:
+        raise Refused(
+            _("The reason has %(reason)s characters; at most %(max_words)s are kept.")
+            % {"reason": f"{len(reason):,}", "max_words": f"{MAX_WORDS:,}"}
+        )
+    with transaction.atomic():
+        led_pair(narrative, by)
+        refuse_superseded(narrative, _("The narrative changed. Read the new version, then decide."))
+        standing = (
+            Decision.objects.current().select_related("by").filter(narrative=narrative).first()
+        )
+        if standing is not None:
+            if (standing.outcome, standing.reason, standing.by_id) == (outcome, reason, by.pk):
+                return standing
+            raise Refused(
+                _("%(by)s has decided this: %(standing)s. Withdraw that decision first.")
+                % {"by": standing.by, "standing": standing.get_outcome_display().lower()}
+            )
+        _refuse_undecided(narrative, outcome, reason, by.project)
+        decision = Decision.objects.create(
+            narrative=narrative, outcome=outcome, reason=reason, by=by, at=now
+        )
+        if outcome == Decision.Outcome.REVISE:
+            rewriting.send_back(pair=narrative.pair, by=by, now=now)
+        elif outcome == Decision.Outcome.REMOVED:
+            rewriting.remove(pair=narrative.pair, by=by, now=now)
+        sums.follow(sums.DECISION, by.project_id, new={decision.pk}, narrative=narrative)
+        _record_decision("instruction.decided", decision, by, now)
+    return decision
+
+
+def withdraw_decision(
+    *, decision: Decision, by: Membership, now: datetime | None = None
+) -> Decision:
+    """Take a decision back: the pair is as it was before it. Twice changes nothing.
+
+    Refused: who does not lead. Stale: it was rewritten since, so the decision is history.
+    """
+    now = now or timezone.now()
+    with transaction.atomic():
+        led_pair(decision.narrative, by)
+        standing = Decision.objects.select_for_update().get(pk=decision.pk)
+        if standing.withdrawn_at is not None:
+            return standing
+        refuse_superseded(
+            decision.narrative, _("A new version was written since, so this decision is history.")
+        )
+        standing.withdrawn_at, standing.withdrawn_by = now, by
+        standing.save(update_fields=["withdrawn_at", "withdrawn_by"])
+        if standing.outcome != Decision.Outcome.ACCEPTED:
+            rewriting.take_back_decision(pair=decision.narrative.pair, by=by)
+        about = decision.narrative_id
+        sums.follow(sums.DECISION, by.project_id, ended={standing.pk}, narrative=about)
+        _record_decision("instruction.undecided", standing, by, now)
+    return standing
+
+
+def _record_decision(what: str, decision: Decision, by: Membership, now: datetime) -> None:
+    narrative = decision.narrative
+    named = f"{narrative.pair} · {narrative}"
+    made, gone = (None, decision.outcome), (decision.outcome, None)
+    record(
+        project=by.project,
+        what=what,
+        about=decision,
+        named=named,
+        by=by,
+        changes={"outcome": gone if decision.withdrawn_at else made},
+        now=now,
+    )
+
+
+def _refuse_undecided(narrative: Narrative, outcome: str, reason: str, project: Project) -> None:
+    passes = passes_of([narrative])[narrative.pk]
+    wanted = project.overlap_review
+    state = verdict_of(passes, wanted)
+    if state is Verdict.UNREVIEWED:
+        raise Refused(_("Nobody has reviewed this version yet, so there is nothing to decide."))
+    if outcome != Decision.Outcome.ACCEPTED:
+        if not reason:
+            raise Unfit(_("Give a reason; its author will read it."), "reason")
+    elif state is Verdict.INCOMPLETE:
+        raise Refused(
+            _("%(passes)s of %(wanted)s reviews are in. Accept it once all are.")
+            % {"passes": len(passes), "wanted": wanted}
+        )
+    elif state is Verdict.REJECTED and not reason:
+        raise Unfit(
+            _("An auditor rejects it. Give the reason for accepting it all the same."), "reason"
+        )

@@ -1,0 +1,65 @@
+"""Claimed labels on which the first two checkers differ."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import (
+    Exists,
+    F,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+    Value,
+)
+from django.db.models.functions import Abs, Coalesce, Greatest
+
+from audit.checks.models import Check
+from audit.settling.kinds.frame import Reader, Source
+from audit.settling.wanted import DisagreementKey, Kind, Wanted
+
+
+def checks(
+    reader: Reader, wanted: Wanted, only: DisagreementKey | None, in_any_state: bool
+) -> Source:
+    """Return the labels on which the first two checkers differ, or that a third settled."""
+    ids = ("item__narrative_id", "item__candidate_id", "item_id")
+    place = Check.SETTLES if wanted.settled else 1
+    rows: QuerySet[Any, Any] = Check.objects.current().filter(
+        place=place, item__sample__project=reader.project
+    )
+    if only is not None:
+        rows = rows.filter(item=only.part)
+    if wanted.query is not None:
+        rows = rows.filter(item__narrative__pair__query=wanted.query)
+    said = Check.objects.current().filter(item=OuterRef("item_id"))
+    if wanted.people is not None and not in_any_state:
+        both = said.filter(checker__in=wanted.people)
+        rows = rows.filter(Exists(both.filter(place=1)), Exists(both.filter(place=2)))
+    if wanted.settled:
+        rows = rows.annotate(distance=Value(0), effect=Value(0), since=F("at"))
+        return Source(Kind.CHECK, rows, ids)
+    second = said.filter(place=2)
+    rows = rows.annotate(
+        second=Subquery(second.values("relevance")[:1]),
+        second_at=Subquery(second.values("at")[:1]),
+        second_cannot=Subquery(second.values("cannot_judge")[:1]),
+    ).filter(
+        Q(second__lt=F("relevance"))
+        | Q(second__gt=F("relevance"))
+        | Q(cannot_judge=True, second_at__isnull=False)
+        | Q(second_cannot=True)
+    )
+    if not in_any_state:
+        # A third person settles.
+        rows = rows.filter(~Exists(said.filter(place=Check.SETTLES))).exclude(
+            Exists(said.filter(checker=reader.member))
+        )
+    rows = rows.annotate(
+        # Who cannot judge is nowhere on the scale: as far as the nearest other answer.
+        distance=Coalesce(Abs(F("relevance") - F("second")), 1),
+        effect=Value(0),
+        since=Greatest("at", "second_at"),
+    )
+    return Source(Kind.CHECK, rows, ids)

@@ -1,0 +1,113 @@
+"""Documents that people judge differently."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import (
+    Case,
+    Count,
+    F,
+    IntegerField,
+    Max,
+    Min,
+    OuterRef,
+    Q,
+    QuerySet,
+    Value,
+    When,
+)
+from django.db.models.functions import Coalesce
+
+from annotate.collection.models import Candidate
+from annotate.judgments.models import (
+    Adjudication,
+    Judgment,
+)
+from annotate.projects.models import Project
+from audit.settling.kinds.frame import Reader, Source
+from audit.settling.kinds.groups import (
+    OfGroup,
+    ValueOfGroup,
+    apart,
+    count_of,
+    of_pairs,
+    settled_rows,
+    still_open,
+)
+from audit.settling.wanted import DisagreementKey, Kind, Order, Wanted
+from base.providers import Provider
+
+# Rows with `narrative`, `candidate` and `effect`, a whole number: how far settling a document would
+# move a measure of systems.
+effects_on_measures: Provider[[Project], QuerySet[Any]] = Provider(
+    "How far would settling each disagreement of a project move a measure?"
+)
+
+
+def judgments(
+    reader: Reader, wanted: Wanted, only: DisagreementKey | None, in_any_state: bool
+) -> Source:
+    """Return the documents on whose grade people differ, or whose grade was settled."""
+    ids = ("narrative_id", "candidate_id")
+    narratives = reader.narratives(wanted, only).values("pk")
+    current = Judgment.objects.current().exclude(annotator__in=reader.machines)
+    same = {"narrative": OuterRef("narrative_id"), "candidate": OuterRef("candidate_id")}
+    if wanted.settled:
+        rows: QuerySet[Any, Any] = Adjudication.objects.current().filter(narrative__in=narratives)
+        said = current.filter(**same)
+        rows = settled_rows(rows, reader, "narrative__pair", said, wanted, "relevance")
+        if only is not None:
+            rows = rows.filter(candidate=only.candidate)
+        return Source(Kind.JUDGMENT, rows, ids)
+    rows = current.filter(narrative__in=narratives)
+    if only is not None:
+        rows = rows.filter(candidate=only.candidate)
+    grouped = (
+        rows.order_by()
+        .values("narrative_id", "candidate_id")
+        .annotate(
+            people=Count("annotator"), low=Min("relevance"), high=Max("relevance"), since=Max("at")
+        )
+        .annotate(distance=F("high") - F("low"))
+        .filter(distance__gt=0)
+    )
+    if reader.project.consensus == Project.Consensus.MAJORITY:
+        # No grade has more than half. A count for each grade costs one walk through the rows, a
+        # subquery for each candidate would cost ten times as much.
+        grouped = _no_majority(grouped, reader.grades)
+    if wanted.people is not None and not in_any_state:
+        grouped = apart(grouped, "relevance", "annotator", wanted.people)
+    if not in_any_state:
+        settled = Adjudication.objects.current().filter(**same)
+        grouped = still_open(grouped, reader, wanted, settled, "narrative_id", "candidate_id")
+        if reader.to_judge:
+            grouped = grouped.annotate(mine=count_of("annotator", reader.member)).filter(
+                Q(mine__gt=0) | ~Q(narrative__in=of_pairs(reader.to_judge))
+            )
+    effect: Any = Value(0)
+    if wanted.order is Order.EFFECT:
+        threshold = reader.project.relevant_from
+        straddles = Q(low__lt=threshold, high__gte=threshold)
+        before = Candidate.objects.filter(
+            pk=OuterRef("candidate_id"), prior_relevance__gte=threshold
+        )
+        effect = Case(
+            When(straddles & Q(OfGroup(before)), then=Value(2)),
+            When(straddles, then=Value(1)),
+            default=Value(0),
+            output_field=IntegerField(),
+        )
+    elif wanted.order is Order.MEASURE:
+        moved = effects_on_measures(reader.project).filter(
+            narrative=OuterRef("narrative_id"), candidate=OuterRef("candidate_id")
+        )
+        effect = Coalesce(ValueOfGroup(moved.values("effect")[:1]), Value(0))
+    return Source(Kind.JUDGMENT, grouped.annotate(effect=effect), ids)
+
+
+def _no_majority(grouped: Any, grades: list[int]) -> Any:
+    for grade in grades:
+        saying_it = Count("annotator", filter=Q(relevance=grade))
+        grouped = grouped.filter(people__gte=2 * saying_it)
+    return grouped

@@ -1,0 +1,115 @@
+"""Conditions to which people answer differently."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import (
+    Case,
+    Count,
+    F,
+    IntegerField,
+    Max,
+    OuterRef,
+    Q,
+    QuerySet,
+    Value,
+    When,
+)
+
+from annotate.judgments.models import (
+    ConditionAdjudication,
+    Verdict,
+)
+from annotate.pairs.models import Condition
+from annotate.projects.models import Project
+from audit.settling.kinds.frame import Reader, Source
+from audit.settling.kinds.groups import (
+    apart,
+    count_of,
+    of_pairs,
+    settled_rows,
+    still_open,
+)
+from audit.settling.wanted import DisagreementKey, Kind, Wanted
+
+
+def verdicts(
+    reader: Reader, wanted: Wanted, only: DisagreementKey | None, in_any_state: bool
+) -> Source:
+    """Return the answers to conditions on which people differ, or that were settled."""
+    conditions = Condition.objects.filter(narrative__in=reader.narratives(wanted, only))
+    if only is not None:
+        conditions = conditions.filter(pk=only.part)
+    if wanted.condition:
+        conditions = conditions.filter(_called(wanted.condition))
+    current = Verdict.objects.filter(
+        judgment__superseded_at__isnull=True, judgment__text_replaced_at__isnull=True
+    ).exclude(judgment__annotator__in=reader.machines)
+    if wanted.settled:
+        return _settled(reader, wanted, only, conditions, current)
+    rows = current.filter(condition__in=conditions)
+    if only is not None:
+        rows = rows.filter(judgment__candidate=only.candidate)
+    ids = ("judgment__narrative_id", "judgment__candidate_id", "condition_id")
+    given = {answer: f"n_{answer.value}" for answer in Verdict.Answer}
+    grouped = (
+        rows.order_by()
+        .values(*ids)
+        .annotate(
+            people=Count("pk"),
+            since=Max("judgment__at"),
+            **{name: Count("pk", filter=Q(answer=answer)) for answer, name in given.items()},
+        )
+    )
+    if reader.project.consensus == Project.Consensus.MAJORITY:
+        grouped = grouped.filter(*(Q(people__gte=2 * F(name)) for name in given.values()))
+    else:
+        grouped = grouped.filter(*(Q(people__gt=F(name)) for name in given.values()))
+    if wanted.people is not None and not in_any_state:
+        grouped = apart(grouped, "answer", "judgment__annotator", wanted.people)
+    if not in_any_state:
+        settled = ConditionAdjudication.objects.current().filter(
+            condition=OuterRef("condition_id"), candidate=OuterRef("judgment__candidate_id")
+        )
+        grouped = still_open(
+            grouped, reader, wanted, settled, "judgment__narrative_id", "judgment__candidate_id"
+        )
+        if reader.to_judge:
+            mine = count_of("judgment__annotator", reader.member)
+            grouped = grouped.annotate(mine=mine).filter(
+                Q(mine__gt=0) | ~Q(judgment__narrative__in=of_pairs(reader.to_judge))
+            )
+    # Met, can't tell, not met: the first and the last are two apart.
+    wide = Q(**{f"{given[Verdict.Answer.MET]}__gt": 0, f"{given[Verdict.Answer.NOT_MET]}__gt": 0})
+    distance = Case(When(wide, then=Value(2)), default=Value(1), output_field=IntegerField())
+    return Source(Kind.VERDICT, grouped.annotate(distance=distance, effect=Value(0)), ids)
+
+
+def _settled(
+    reader: Reader,
+    wanted: Wanted,
+    only: DisagreementKey | None,
+    conditions: QuerySet[Condition],
+    current: QuerySet[Verdict],
+) -> Source:
+    """Return the settled ones; `current` is what people say now."""
+    rows: QuerySet[Any, Any] = ConditionAdjudication.objects.current().filter(
+        condition__in=conditions
+    )
+    said = current.filter(
+        condition=OuterRef("condition_id"), judgment__candidate=OuterRef("candidate_id")
+    )
+    rows = settled_rows(
+        rows, reader, "condition__narrative__pair", said, wanted, "answer", "judgment__"
+    )
+    if only is not None:
+        rows = rows.filter(candidate=only.candidate)
+    return Source(Kind.VERDICT, rows, ("condition__narrative_id", "candidate_id", "condition_id"))
+
+
+def _called(condition: str) -> Q:
+    """The conditions of a name, or with a number."""
+    named = Q(name__iexact=condition)
+    number = condition.isascii() and condition.isdecimal() and int(condition) < 2**15
+    return named | Q(number=int(condition)) if number else named

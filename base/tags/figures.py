@@ -1,0 +1,158 @@
+"""Times and numbers as pages write them."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping
+from typing import Any
+
+from django import template
+from django.utils import timezone
+from django.utils.formats import date_format
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext, ngettext
+
+from base import reader
+from base.browsers import browser_of
+from base.tags.library import register
+
+NOTHING = "–"
+
+
+@register.filter
+def local_time(moment: datetime.datetime | str | None, style: str = "datetime") -> SafeString | str:
+    """Show a moment; `static/js/time.js` rewrites it in the reader's zone.
+
+    `style` is datetime, date or time (with seconds). Without script the moment stands there in the
+    zone that the reader chose, else in UTC, and says so. A string is read as ISO 8601, as it comes
+    out of a stored report.
+    """
+    if not moment:
+        return NOTHING
+    if isinstance(moment, str):
+        moment = datetime.datetime.fromisoformat(moment)
+    if style not in {"datetime", "date", "time"}:
+        raise template.TemplateSyntaxError(f"local_time knows no style {style!r}")
+    universal = moment.astimezone(datetime.UTC)
+    zone = reader.zone_of_reader() or datetime.UTC
+    local = moment.astimezone(zone)
+    shown = {
+        "datetime": f"{date_format(local, 'j M Y, H:i')} {zone}",
+        "date": date_format(local, "j M Y"),
+        "time": f"{date_format(local, 'H:i:s')} {zone}",
+    }[style]
+    return format_html(
+        '<time datetime="{}" data-local="{}">{}</time>',
+        universal.isoformat(timespec="seconds").replace("+00:00", "Z"),
+        style,
+        shown,
+    )
+
+
+@register.filter
+def since(moment: datetime.datetime | None) -> str:
+    """How many whole seconds ago a moment was, in words up to a minute's precision beyond one."""
+    if moment is None:
+        return NOTHING
+    return duration((timezone.now() - moment).total_seconds())
+
+
+@register.filter
+def browser_name(agent: str) -> str:
+    """The browser and the system of a User-Agent in words; one that says neither, as it is."""
+    browser, system = browser_of(agent)
+    if browser and system:
+        return gettext("%(browser)s on %(system)s") % {"browser": browser, "system": system}
+    return browser or agent
+
+
+@register.filter
+def duration(seconds: float | None) -> str:
+    """A length of time in the words of an estimate: "8 s", "3 min", "2 h 5 min"."""
+    if seconds is None:
+        return NOTHING
+    whole = max(0, round(seconds))
+    if whole < 60:
+        return gettext("%(count)d s") % {"count": whole}
+    minutes = round(whole / 60)
+    if minutes < 60:
+        return gettext("%(count)d min") % {"count": minutes}
+    return gettext("%(hours)d h %(minutes)d min") % {
+        "hours": minutes // 60,
+        "minutes": minutes % 60,
+    }
+
+
+@register.filter
+def percent(share: float | None, digits: int = 0) -> str:
+    """A share between 0 and 1 as "44 %"; never "100 %" or "0 %" for what is not quite so."""
+    if share is None:
+        return NOTHING
+    shown = round(share * 100, digits)
+    least = 10**-digits
+    if 0 < share < 1:
+        shown = min(max(shown, least), 100 - least)
+    return f"{shown:.{digits}f}\N{NO-BREAK SPACE}%"
+
+
+@register.simple_tag
+def percent_of(part: int | None, whole: int | None, digits: int = 0) -> str:
+    """The share of `part` in `whole`; of nothing there is none."""
+    return percent(part / whole if whole and part is not None else None, digits)
+
+
+@register.filter
+def coefficient(figure: Any) -> SafeString | str:
+    """A coefficient to three digits, or the reason why there is none.
+
+    `figure` is an `agreement.Coefficient` or the mapping it is stored as: `value`, and `note` for
+    the reason.
+    """
+    if figure is None:
+        return NOTHING
+    value = field_of(figure, "value")
+    if value is None:
+        return format_html('<span class="muted">{}</span>', field_of(figure, "note"))
+    # A minus sign is as wide as a plus; a hyphen is not, and columns would not stand.
+    return three_digits(value)
+
+
+@register.filter
+def three_digits(number: float) -> str:
+    """A number as coefficients are shown: to three digits, with a minus as wide as a plus."""
+    return f"{number:.3f}".replace("-", "−")
+
+
+@register.filter
+def interval(figure: Any) -> str:
+    """The 95 % interval of a coefficient as "0.412 to 0.561", or a dash."""
+    bounds = bounds_of(figure)
+    if bounds is None:
+        return NOTHING
+    low, high = map(three_digits, bounds)
+    return gettext("%(low)s to %(high)s") % {"low": low, "high": high}
+
+
+@register.filter
+def characters(count: int | None) -> str:
+    """The length of a document's text, or that there is none."""
+    if count is None:
+        return gettext("no text")
+    return ngettext("%(count)s character", "%(count)s characters", count) % {"count": f"{count:,}"}
+
+
+def field_of(thing: Any, name: str) -> Any:
+    """Read a field of a record, or of the mapping it is stored as."""
+    return thing[name] if isinstance(thing, Mapping) else getattr(thing, name)
+
+
+def bounds_of(figure: Any) -> tuple[float, float] | None:
+    """The bounds of a coefficient's interval, stored as a pair or as low and high."""
+    bounds = field_of(figure, "interval") if figure is not None else None
+    if bounds is None:
+        return None
+    if isinstance(bounds, Mapping):
+        return float(bounds["low"]), float(bounds["high"])
+    low, high = bounds
+    return float(low), float(high)

@@ -1,0 +1,170 @@
+"""Icons, badges, style sheets, keys and the theme: what frames a page."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.contrib.staticfiles import finders
+from django.contrib.staticfiles.storage import staticfiles_storage
+from django.template.context import RequestContext
+from django.template.loader import get_template
+from django.templatetags.static import static
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+from django.utils.translation import get_language
+
+from base import keymap, reader
+from base.tags.library import register
+from base.users import Preferences
+from jobs.status import worker_status
+
+# Drawn on a field of 16 by 16, one path each.
+ICONS: Mapping[str, str] = {
+    "info": "M8 1.5a6.5 6.5 0 1 1 0 13 6.5 6.5 0 0 1 0-13zM8 7.2v4M8 4.7v.1",
+    "success": "M8 1.5a6.5 6.5 0 1 1 0 13 6.5 6.5 0 0 1 0-13zM5.2 8.3l2 2 3.7-4.2",
+    "warning": "M8 1.8L15 14H1zM8 6.3v3.6M8 12v.1",
+    "error": "M5.3 1.5h5.4l3.8 3.8v5.4l-3.8 3.8H5.3l-3.8-3.8V5.3zM6 6l4 4M10 6l-4 4",
+    "check": "M2.5 8.5l3.7 3.7L13.5 4.3",
+    "cross": "M3.5 3.5l9 9M12.5 3.5l-9 9",
+    "ring": "M8 2.5a5.5 5.5 0 1 1 0 11 5.5 5.5 0 0 1 0-11z",
+    "going": "M8 2.5a5.5 5.5 0 1 1 0 11 5.5 5.5 0 0 1 0-11zM8 2.5v11",
+    "bar": "M3 8h10",
+    "split": "M2 8h4l3-4.5h5M6 8l3 4.5h5",
+    "flag": "M3.5 14.5v-12h8.5l-2 3.2 2 3.3H3.5",
+    "clock": "M8 1.5a6.5 6.5 0 1 1 0 13 6.5 6.5 0 0 1 0-13zM8 4.5v3.8l2.5 1.7",
+    "download": "M8 2v8.5M4.5 7.2L8 10.7l3.5-3.5M2.5 13.8h11",
+    "star": "M8 1.8l1.9 4 4.4.6-3.2 3 .8 4.4L8 11.7l-3.9 2.1.8-4.4-3.2-3 4.4-.6z",
+}
+
+
+# State -> (badge class, shape). The words come from whoever knows them.
+STATES: Mapping[str, tuple[str, str]] = {
+    "queued": ("", "ring"),
+    "running": ("going", "going"),
+    "done": ("good", "check"),
+    "failed": ("wrong", "cross"),
+    "cancelled": ("", "bar"),
+    "refused": ("wrong", "cross"),
+    "looked_through": ("", "ring"),
+    "accepted": ("good", "check"),
+    "passed": ("good", "check"),
+    "revise": ("care", "flag"),
+    "rejected": ("wrong", "cross"),
+    "removed": ("wrong", "cross"),
+    "incomplete": ("going", "going"),
+    "unreviewed": ("", "ring"),
+    "disputed": ("disputed", "split"),
+    "settled": ("good", "check"),
+    "met": ("good", "check"),
+    "not_met": ("wrong", "cross"),
+    "cant_tell": ("", "bar"),
+    "unjudged": ("", "ring"),
+    "stale": ("care", "clock"),
+    "later": ("", "clock"),
+    "again": ("care", "clock"),
+    "cannot_judge": ("care", "flag"),
+    "problem": ("care", "warning"),
+    "machine": ("", "going"),
+}
+
+
+@register.simple_tag
+def icon(name: str) -> SafeString:
+    """One of the house's small drawings, hidden from screen readers: the words beside it say it."""
+    return format_html(
+        '<svg viewBox="0 0 16 16" fill="none" stroke="currentColor" stroke-width="1.6" '
+        'stroke-linecap="round" stroke-linejoin="round" aria-hidden="true"><path d="{}"/></svg>',
+        ICONS[name],
+    )
+
+
+@register.simple_tag
+def unchanging(name: str) -> str:
+    """Include a template that says the same on every page of a language: drawn once for each."""
+    return _drawn.__wrapped__(name, "") if settings.DEBUG else _drawn(name, get_language())
+
+
+@cache
+def _drawn(name: str, _language: str | None) -> str:
+    return get_template(name).render()
+
+
+@register.simple_tag
+def style_sheets() -> SafeString:
+    """Link the style sheets: one file that holds them all where they were joined, else each."""
+    joined = getattr(staticfiles_storage, "joins_files", False)
+    return format_html_join(
+        "\n",
+        '<link rel="stylesheet" href="{}">',
+        ((static(name),) for name in (["css/all.css"] if joined else _style_sheets())),
+    )
+
+
+@cache
+def _style_sheets() -> list[str]:
+    """The names of the style sheets that `css/all.css` imports, in order."""
+    source = Path(str(finders.find("css/all.css"))).read_text(encoding="utf-8")
+    return [f"css/{name}" for name in re.findall(r'@import url\("([^"]+)"\);', source)]
+
+
+@register.simple_tag
+def badge(state: str, words: str) -> SafeString:
+    """A state in a word, with the colour and the shape that say the same."""
+    kind, shape = STATES[state]
+    return format_html(
+        '<span class="badge{}">{}{}</span>', f" badge--{kind}" if kind else "", icon(shape), words
+    )
+
+
+@register.inclusion_tag("components/_no_worker.html", takes_context=True)
+def no_worker(context: RequestContext) -> dict[str, bool]:
+    """Say that no worker is there, on a page where one is needed; nothing where one is."""
+    user = getattr(context.get("request"), "user", None)
+    return {"alive": worker_status().alive, "staff": bool(user and user.is_staff)}
+
+
+@register.simple_tag(takes_context=True)
+def theme(context: RequestContext) -> str:
+    """The theme this person forced, light or dark; empty where the system decides.
+
+    Before one has signed in it is what the browser remembers of who was here last.
+    """
+    request = context.get("request")
+    known = reader.preferences_of_reader(request)
+    if known is not None:
+        return known.theme
+    chosen = request.COOKIES.get("theme", "") if request is not None else ""
+    return chosen if chosen in Preferences.Theme.values else ""
+
+
+@register.simple_tag
+def time_zone() -> str:
+    """The name of the time zone that the reader chose; empty: as their browser has it."""
+    return str(reader.zone_of_reader() or "")
+
+
+@register.simple_tag(takes_context=True)
+def keys(context: RequestContext) -> dict[str, str]:
+    """Each action's key as the reader has it; where nobody is signed in, as the house has it.
+
+    After `{% keys as keys %}` an element says `data-key="{{ keys.undo }}"`.
+    """
+    user = getattr(context.get("request"), "user", None)
+    return keymap.keys_for(user) if user is not None and user.is_authenticated else keymap.DEFAULTS
+
+
+@register.filter
+def keycap(key: str) -> str:
+    """A key of `base.keymap` as its cap shows it: "ArrowLeft" is an arrow, " " is Space."""
+    return keymap.cap(key)
+
+
+@register.filter
+def lookup(mapping: Mapping[Any, Any] | None, key: Any) -> Any:
+    """What a mapping holds under a key that the template knows by a name; None if nothing."""
+    return (mapping or {}).get(key)

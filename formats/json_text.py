@@ -1,0 +1,71 @@
+"""One JSON text as Python values, with a sentence where it is wrong."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, NoReturn
+
+from formats.limits import check_text, excerpt
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON")
+
+
+class _Repeated(ValueError):
+    """A field that occurs twice in one object."""
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) != len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise _Repeated(f"the field “{excerpt(twice, 40)}” occurs twice in one JSON object")
+    return made
+
+
+_DECODER = json.JSONDecoder(parse_constant=_no_constant, object_pairs_hook=_object)
+
+
+def parse_json(text: str) -> Any:
+    """The JSON value in `text`, its strings checked; ValueError with a sentence.
+
+    NaN, a field that occurs twice in one object, control characters behind a backslash and half
+    surrogate pairs are refused.
+    """
+    try:
+        value = _DECODER.decode(text)
+    except json.JSONDecodeError as error:
+        raise NotJson(f"not JSON: {error.msg}", error.lineno, error.colno) from None
+    except _Repeated:
+        raise
+    except RecursionError:
+        raise NotJson("not JSON that can be read: nested too deeply", 1, 1) from None
+    except ValueError as error:
+        raise NotJson(f"not JSON: {error}", 1, 1) from None
+    if "\\" in text:
+        _check_strings(value)
+    return value
+
+
+class NotJson(ValueError):
+    """Text that is not JSON, with line and column counted from 1 inside that text."""
+
+    def __init__(self, message: str, line: int, column: int) -> None:
+        super().__init__(message)
+        self.line = line
+        self.column = column
+
+
+def _check_strings(value: object) -> None:
+    # Bounded by the decoder's own limit on nesting.
+    if isinstance(value, str):
+        check_text(value, "a string")
+    elif isinstance(value, list):
+        for item in value:
+            _check_strings(item)
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            check_text(key, "a key")
+            _check_strings(item)

@@ -1,0 +1,158 @@
+"""Instruction pairs as JSON, one object a line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import IO
+
+from formats.fields import Fields, objects, to_json
+from formats.limits import check_id, json_name
+from formats.reading import Seen, reader, write_lines
+from formats.records import (
+    SIDES,
+    Claim,
+    ConditionRecord,
+    NarrativeRecord,
+    PairRecord,
+    writer_of,
+)
+from formats.source import Source
+
+
+@reader("pairs-jsonl", "instruction pair")
+def read_pairs(source: Source) -> Iterator[PairRecord | Claim]:
+    """Instruction pairs with their narratives, and claims (`"type": "claim"`), one a line.
+
+    `pair_id` is the query's id where it is missing. Instead of `narratives` the texts may stand
+    under `original`, `altered` and `reversed`: version 1 of each.
+    """
+    seen = Seen()
+    for fields in objects(source):
+        try:
+            if fields.one_of(("pair", "claim"), "type", default="pair") == "claim":
+                claim = Claim(
+                    fields.id("pair_id"),
+                    fields.id("doc_id"),
+                    fields.relevance("relevance"),
+                    fields.required_text("rater"),
+                )
+                fields.refuse_rest()
+                yield claim
+                continue
+            pair = _pair(fields)
+            fields.refuse_rest()
+        except ValueError as error:
+            source.refuse(str(error))
+            continue
+        if first := seen.first(pair.pair_id, source.line or 0):
+            source.refuse(f"instruction pair {pair.pair_id} was already on line {first}")
+            continue
+        yield pair
+
+
+def _pair(fields: Fields) -> PairRecord:
+    query_id = fields.id("query_id")
+    model = fields.text("model")
+    origin = fields.one_of(("human", "llm"), "origin", default="llm" if model else "human")
+    if model and origin == "human":
+        raise ValueError(f"model is {model!r}, but origin is human")
+    return PairRecord(
+        pair_id=fields.optional_id("pair_id") or query_id,
+        query_id=query_id,
+        title=fields.text("title"),
+        description=fields.text("description"),
+        category=fields.text("category"),
+        origin=origin,
+        model=model,
+        narratives=_narratives(fields),
+    )
+
+
+def _writer(entry: Fields) -> tuple[str, str]:
+    """Who wrote a version, as far as its own entry says: its origin and model."""
+    model = entry.text("model")
+    origin = entry.optional_one_of(("human", "llm"), "origin") or ("llm" if model else "")
+    if model and origin == "human":
+        raise ValueError(f"model of a narrative is {model!r}, but origin is human")
+    return origin, model
+
+
+def _narratives(fields: Fields) -> tuple[NarrativeRecord, ...]:
+    narratives: list[NarrativeRecord] = []
+    for entry in fields.each("narratives"):
+        side = entry.one_of(SIDES, "side")
+        versions = [known.version for known in narratives if known.side == side]
+        version = entry.optional_whole("version", least=1) or max(versions, default=0) + 1
+        if version in versions:
+            raise ValueError(f"version {version} of the {side} narrative occurs twice")
+        text = entry.optional_text("text")
+        if text is None:
+            raise ValueError(f"the text of the {side} narrative is missing")
+        narratives.append(
+            NarrativeRecord(
+                side,
+                version,
+                text,
+                entry.optional_text("author"),
+                entry.moment("at"),
+                entry.text("note"),
+                _conditions(entry),
+                *_writer(entry),
+            )
+        )
+    for side in SIDES:
+        text = fields.optional_text(side)
+        if text is not None:
+            if any(known.side == side for known in narratives):
+                raise ValueError(f"the {side} narrative stands in `narratives` and beside it")
+            narratives.append(NarrativeRecord(side, 1, text))
+    narratives.sort(key=lambda narrative: (SIDES.index(narrative.side), narrative.version))
+    return tuple(narratives)
+
+
+def _conditions(fields: Fields) -> tuple[ConditionRecord, ...]:
+    """Conditions in the order of their numbers: each an object with a text, or the text alone."""
+    values = fields.value("conditions")
+    if values is None:
+        return ()
+    if not isinstance(values, list):
+        raise ValueError(f"conditions must be a list, not {json_name(values)}")
+    return tuple(_condition(number, value) for number, value in enumerate(values, 1))
+
+
+def _condition(number: int, value: object) -> ConditionRecord:
+    if isinstance(value, str):
+        value = {"text": value}
+    if not isinstance(value, dict):
+        raise ValueError(f"condition {number} must be an object or text, not {json_name(value)}")
+    try:
+        fields = Fields(value)
+        condition = ConditionRecord(fields.text("name"), fields.required_text("text"))
+        fields.refuse_rest()
+    except ValueError as error:
+        raise ValueError(f"condition {number}: {error}") from None
+    return condition
+
+
+def write_pairs(records: Iterable[PairRecord | Claim], stream: IO[bytes]) -> int:
+    """One pair or claim a line, as `read_pairs` reads it."""
+
+    def lines() -> Iterator[str]:
+        for record in records:
+            check_id(record.pair_id, "pair_id")
+            check_id(record[1], record._fields[1])
+            kind = "claim" if isinstance(record, Claim) else "pair"
+            fields: dict[str, object] = {"type": kind, **record._asdict()}
+            if isinstance(record, PairRecord):
+                fields["narratives"] = [_version(record, one) for one in record.narratives]
+            yield to_json(fields)
+
+    return write_lines(lines(), stream)
+
+
+def _version(pair: PairRecord, narrative: NarrativeRecord) -> dict[str, object]:
+    """A version's fields; without its origin and model where they follow from the pair's."""
+    fields = narrative._asdict()
+    if writer_of(pair, narrative) == writer_of(pair, narrative._replace(origin="")):
+        del fields["origin"], fields["model"]
+    return fields

@@ -1,0 +1,301 @@
+"""Rows of a backup on their way into the tables, with new keys where they need some."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from tempfile import TemporaryFile
+from typing import Any
+
+from django.apps.registry import Apps
+from django.contrib.auth.hashers import make_password
+from django.core.files import File
+from django.core.files.storage import default_storage
+from django.core.management.color import no_style
+from django.db import connection
+
+from annotate.collection.intake.progress import Progress
+from base import bulk, row_keys
+from base.errors import Refused
+from keeping import archive, files, tables, values
+
+# Bytes of a backup that are sent to the database at once, and rows.
+_WEIGHT = 4_000_000
+
+
+_ROWS = 5_000
+
+
+class RestoredRows:
+    """Where the rows and files of one backup go."""
+
+    def __init__(
+        self, reading: archive.Reading, apps: Apps, slug: str | None, progress: Progress
+    ) -> None:
+        self.reading = reading
+        self.manifest = reading.manifest
+        self.apps = apps
+        self.slug = slug
+        self.progress = progress
+        self.models = {tables.label(model): model for model in tables.every_table(apps)}
+        # What is left out by now may have been kept once.
+        self.entries = [
+            entry for entry in reading.manifest["tables"] if entry["table"] not in tables.LEFT_OUT
+        ]
+        self.of_project = self.manifest["project"] is not None
+        self.owned = tables.paths(apps) if self.of_project else {}
+        self.shifts: dict[str, int] = dict.fromkeys(self.models, 0)
+        # Of a project: keys of accounts there -> here.
+        self.people: dict[int, int] = {}
+        self.found: list[str] = []
+        self.made: list[str] = []
+
+    def refuse_known(self) -> None:
+        """Refuse a project whose short name another one has here."""
+        projects: Any = self.models[tables.PROJECT]
+        if self.slug is not None and projects._base_manager.filter(slug=self.slug).exists():
+            raise Refused(
+                f"There is a project “{self.slug}” here already. Give this one another short name "
+                "with --as."
+            )
+
+    def refuse_strange(self) -> None:
+        """Refuse tables or columns that are not those of our models: nothing else is written."""
+        for entry in self.entries:
+            model = self.models.get(entry["table"])
+            wanted = {column.name for column in tables.columns(model)} if model else set()
+            if self.of_project and entry["table"] == tables.USER:
+                wanted = {"id", *tables.OF_A_PERSON}
+            elif self.of_project and entry["table"] not in self.owned:
+                wanted = set()
+            if not wanted or set(entry["columns"]) != wanted:
+                raise Refused(
+                    f"This backup is not one of ours: its table {entry['table']} is strange."
+                )
+
+    def rows(self) -> None:
+        """Bring back every row."""
+        entries = self.entries
+        self.progress.start(sum(entry["rows"] for entry in entries), "Rows")
+        for entry in entries:
+            if self.of_project and entry["table"] == tables.USER:
+                self._meet(entry)
+            else:
+                self._fill(entry)
+        connection.check_constraints()
+        if not self.of_project:
+            kept = [self.models[entry["table"]] for entry in entries]
+            with connection.cursor() as cursor:
+                for statement in connection.ops.sequence_reset_sql(no_style(), kept):
+                    cursor.execute(statement)
+
+    def files(self, stored: list[str]) -> None:
+        """Put every file into the storage; `stored` gets the names of those that are new there."""
+        entries = self.manifest["files"]
+        self.progress.start(len(entries), "Files")
+        for entry in entries:
+            name = self._moved(entry["name"])
+            with (
+                self.reading.member(archive.file_of(entry["name"]), entry) as member,
+                TemporaryFile() as scratch,
+            ):
+                while part := member.read(archive.CHUNK):
+                    scratch.write(part)
+                member.finish()
+                scratch.seek(0)
+                if default_storage.exists(name):
+                    if _same(name, scratch):
+                        continue
+                    raise Refused(
+                        f"{name} lies in the storage already, and is another file. Restore into "
+                        "an empty folder."
+                    )
+                saved = default_storage.save(name, File(scratch))
+                stored.append(saved)
+                if saved != name:
+                    raise Refused(f"The storage calls {name} {saved}.")
+            self.progress.advance()
+
+    def make_room(self) -> None:
+        """Find keys that nobody has, and will have, for every row of a project: each table's keys
+        move on by one number, so that rows stay in their order.
+        """
+        for entry in self.entries if self.of_project else ():
+            model = self.models[entry["table"]]
+            first, last = entry["first"], entry["last"]
+            if entry["table"] == tables.USER or first is None or last is None:
+                continue
+            if not row_keys.counts(model):
+                continue
+            self.shifts[entry["table"]] = row_keys.reserve(model, first, last)
+
+    def _shift_of(self, table: str) -> int:
+        """By how much the keys of a table move; where they are another table's, as those do."""
+        model = self.models[table]
+        key: Any = model._meta.pk
+        return (
+            self._shift_of(tables.label(key.related_model))
+            if key.is_relation
+            else (self.shifts[table])
+        )
+
+    def _moved(self, name: str) -> str:
+        before = self.manifest["key"]
+        if before is None:
+            return name
+        return files.moved(name, before, before + self.shifts[tables.PROJECT])
+
+    # --- people -----------------------------------------------------------------------------------
+
+    def _meet(self, entry: archive.TableEntry) -> None:
+        """Find each person of the project here by their name, or make them an account."""
+        user: Any = self.models[tables.USER]
+        for row in self._read(entry):
+            said = dict(zip(entry["columns"], row, strict=True))
+            key, name = said.pop("id"), said["username"]
+            known = user._base_manager.filter(username=name).first()
+            if known is None:
+                known = user._base_manager.create(**said, password=make_password(None))
+                self.made.append(name)
+            else:
+                self.found.append(name)
+            self.people[key] = known.pk
+
+    # --- rows -------------------------------------------------------------------------------------
+
+    def _read(self, entry: archive.TableEntry) -> Iterator[list[Any]]:
+        width = len(entry["columns"])
+        with self.reading.member(archive.rows_of(entry["table"]), entry) as member:
+            for line in member.lines():
+                row = values.read(line)
+                if len(row) != width:
+                    raise Refused(f"This backup is damaged: a row of {entry['table']} is cut.")
+                yield row
+                self.progress.advance()
+
+    def _fill(self, entry: archive.TableEntry) -> None:
+        model = self.models[entry["table"]]
+        _insert(model, entry["columns"], self._anew(model, entry))
+
+    def _anew(self, model: tables.AnyModel, entry: archive.TableEntry) -> Iterator[list[Any]]:
+        """The rows of a table as they are to stand here."""
+        columns = {column.name: column for column in tables.columns(model)}
+        at = {name: place for place, name in enumerate(entry["columns"])}
+        changes: list[tuple[int, Callable[[Any, list[Any]], Any]]] = []
+        for name, place in at.items():
+            change = self._change(model, columns[name], at)
+            if change is not None:
+                changes.append((place, change))
+        for row in self._read(entry):
+            if changes:
+                before = list(row)
+                for place, change in changes:
+                    if row[place] is not None:
+                        row[place] = change(before[place], before)
+            yield row
+
+    def _change(
+        self, model: tables.AnyModel, column: tables.Column, at: Mapping[str, int]
+    ) -> Callable[[Any, list[Any]], Any] | None:
+        """What makes of a column's value the one that stands here."""
+        table = tables.label(model)
+        if column.field.is_relation and column.keys_of in tables.BY_WORDS:
+            find = _by_words(self.models[column.keys_of])
+            return lambda value, _: find(*value)
+        if not self.of_project:
+            return None
+        if (table, column.name) == (tables.PROJECT, "slug"):
+            return lambda _value, _row: self.slug
+        if column.name in files.file_fields(model):
+            return lambda value, _: self._moved(value)
+        if (table, column.name) in files.FOLDERS:
+            return lambda value, _: self._moved(value)
+        if (table, column.name) in tables.KEYS_INSIDE:
+            renew = tables.KEYS_INSIDE[table, column.name]
+            return lambda value, row: renew(
+                value, self.shifts, {name: row[place] for name, place in at.items()}
+            )
+        if column.keys_of == tables.USER:
+            return lambda value, _: self.people[value]
+        if column.keys_of in self.owned:
+            shift = self._shift_of(column.keys_of)
+            return (lambda value, _: value + shift) if shift else None
+        if column.keys_of:
+            return lambda _value, _row: None
+        return None
+
+
+def _by_words(model: tables.AnyModel) -> Callable[..., int]:
+    """What finds the key of a row that every installation makes itself, or makes it."""
+
+    @cache
+    def find(*words: str) -> int:
+        if tables.label(model) == "contenttypes.contenttype":
+            app_label, name = words
+            kind, _ = model._base_manager.get_or_create(app_label=app_label, model=name)
+            return int(kind.pk)
+        codename, *of = words
+        kinds: Any = model._meta.get_field("content_type").related_model
+        kind_key = _by_words(kinds)(*of)
+        right, _ = model._base_manager.get_or_create(
+            codename=codename, content_type_id=kind_key, defaults={"name": codename}
+        )
+        return int(right.pk)
+
+    return find
+
+
+def _insert(model: tables.AnyModel, names: list[str], rows: Iterator[list[Any]]) -> None:
+    """Put rows into a table, a number of them at once."""
+    quote = connection.ops.quote_name
+    fields = {column.name: column.field for column in tables.columns(model)}
+    turns = [
+        (place, turn)
+        for place, name in enumerate(names)
+        if (turn := values.for_database(fields[name])) is not None
+    ]
+
+    def turned() -> Iterator[list[Any]]:
+        for row in rows:
+            for place, turn in turns:
+                row[place] = turn(row[place])
+            yield row
+
+    table, listed = quote(model._meta.db_table), ", ".join(map(quote, names))
+    with connection.cursor() as cursor:
+        if bulk.on_postgresql():
+            copied = f"COPY {table} ({listed}) FROM STDIN"
+            # Each batch is there before it is sent: while it is, nothing else can be asked.
+            for some in _batches(turned()):
+                with connection.wrap_database_errors, cursor.copy(copied) as copy:
+                    for row in some:
+                        copy.write_row(row)
+            return
+        marks = ", ".join(["%s"] * len(names))
+        statement = f"INSERT INTO {table} ({listed}) VALUES ({marks})"  # noqa: S608 (our models)
+        for some in _batches(turned()):
+            cursor.executemany(statement, some)
+
+
+def _batches(rows: Iterator[list[Any]]) -> Iterator[list[list[Any]]]:
+    waiting: list[list[Any]] = []
+    weight = 0
+    for row in rows:
+        waiting.append(row)
+        weight += sum(len(value) for value in row if isinstance(value, (str, bytes)))
+        if len(waiting) >= _ROWS or weight >= _WEIGHT:
+            yield waiting
+            waiting, weight = [], 0
+    if waiting:
+        yield waiting
+
+
+def _same(name: str, scratch: Any) -> bool:
+    """Whether a file of the storage is the same, byte for byte."""
+    with default_storage.open(name, "rb") as stored:
+        while True:
+            one, other = stored.read(archive.CHUNK), scratch.read(archive.CHUNK)
+            if one != other:
+                return False
+            if not one:
+                return True
