@@ -7,6 +7,7 @@ from annotate.guidelines import api_urls as guidelines
 from annotate.judging import api_urls as judging
 from annotate.overview import api_urls as overview
 from annotate.people import api_urls as people
+from annotate.pools import api_urls as pools
 from annotate.projects import api_urls as projects
 from annotate.rewriting import api_urls as rewriting
 from base.routes import in_a_tree
@@ -16,6 +17,7 @@ urlpatterns = in_a_tree(
         *projects.urlpatterns,
         *people.urlpatterns,
         *collection.urlpatterns,
+        *pools.urlpatterns,
         *rewriting.urlpatterns,
         *judging.urlpatterns,
         *guidelines.urlpatterns,

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from annotate.collection.models import Candidate, Document, DocumentText, Load, Query, Run, RunLine
+from annotate.collection.models import (
+    Candidate,
+    Document,
+    DocumentText,
+    Load,
+    PassageRule,
+    Query,
+    Run,
+    RunLine,
+)
 from annotate.collection.unseen import Unseen
 from annotate.guidelines.models import GuidelineCase
 from annotate.judgments.models import (
@@ -16,6 +25,7 @@ from annotate.judgments.models import (
 )
 from annotate.pairs.models import Assignment, Condition, InstructionPair, Narrative
 from annotate.people.models import Invitation, Token
+from annotate.pools.models import HardNegativeRun, HardNegatives, Pool, PoolEntry, PoolRun
 from annotate.projects.models import (
     AuditEvent,
     Category,
@@ -44,6 +54,8 @@ __all__ = [
     "Grade",
     "Guideline",
     "GuidelineCase",
+    "HardNegativeRun",
+    "HardNegatives",
     "InstructionPair",
     "Invitation",
     "Judgment",
@@ -52,6 +64,10 @@ __all__ = [
     "Load",
     "Membership",
     "Narrative",
+    "PassageRule",
+    "Pool",
+    "PoolEntry",
+    "PoolRun",
     "Preferences",
     "Project",
     "Query",

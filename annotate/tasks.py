@@ -6,6 +6,8 @@ from celery import shared_task
 
 from annotate.collection import loading
 from annotate.collection.models import Load
+from annotate.pools import actions as pooling
+from annotate.pools.models import Pool
 from jobs.runner import run
 
 
@@ -13,3 +15,9 @@ from jobs.runner import run
 def load(pk: int) -> None:
     """Look through, or load, the file of this row."""
     run(Load, pk, loading.perform_load)
+
+
+@shared_task(name=Pool.task)
+def pool(pk: int) -> None:
+    """Make the pool of this row."""
+    run(Pool, pk, pooling.make_pool)

@@ -10,6 +10,7 @@ from annotate.judging import urls as judging
 from annotate.judgments import urls as judgments
 from annotate.overview import urls as overview
 from annotate.people import urls as people
+from annotate.pools import urls as pools
 from annotate.projects import urls as projects
 from annotate.rewriting import urls as rewriting
 from base.routes import in_a_tree
@@ -22,6 +23,7 @@ urlpatterns = in_a_tree(
         *people.urlpatterns,
         *collection.urlpatterns,
         *judgments.urlpatterns,
+        *pools.urlpatterns,
         *rewriting.urlpatterns,
         *judging.urlpatterns,
         *guidelines.urlpatterns,

@@ -18,7 +18,7 @@ class AuditConfig(AppConfig):
         from annotate.collection.intake import stale
         from annotate.judging import journal_entries
         from annotate.judgments import completion_queries
-        from annotate.overview import contributions
+        from annotate.overview import contributions, progress
         from annotate.projects import audit_events, chain
         from annotate.rewriting import sent_back
         from audit.audit_events import AUDIT_EVENTS
@@ -38,6 +38,7 @@ class AuditConfig(AppConfig):
         sent_back.register(passes.why_sent_back)
         journal_entries.register("rating", journal_entry.rating)
         contributions.register(overview.contribution)
+        progress.reviews_by_member.register(overview.reviews_by_member)
         contributions.register(checks.contribution)
         files.register(Rubrics, Reviews, Decisions)
         stale.register(stale_rows.CHECKS)

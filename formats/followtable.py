@@ -19,7 +19,9 @@ from formats.records import Claim, Doc, NarrativeRecord, PairRecord, Qrel, Topic
 from formats.source import Source
 from formats.tables import markup_of, title_of
 
-LIST = "query_instruction.json"
+LIST, POSITIONS, TABLES = "query_instruction.json", "index_map.json", "tables"
+# What the note of a narrative begins with, before its instruction type.
+TYPE_NOTE = "instruction type "
 RATER = "followtable-claims"
 
 # Instruction types of the files -> categories of the paper.
@@ -67,7 +69,7 @@ def read_followtable(folder: Folder) -> Iterator[Topic | Doc | Qrel | PairRecord
     if LIST not in names:
         folder.refuse_all(f"no {LIST} in this folder")
         return
-    positions = _positions(folder) if "index_map.json" in names else {}
+    positions = _positions(folder) if POSITIONS in names else {}
     source = folder.source(LIST)
     entries = _entries(source, positions)
     if folder.refused:
@@ -106,9 +108,7 @@ def read_followtable(folder: Folder) -> Iterator[Topic | Doc | Qrel | PairRecord
 
 
 def _pair(entry: _Entry, number: int, instruction: _Instruction) -> PairRecord:
-    narrative = NarrativeRecord(
-        "altered", 1, instruction.text, note=f"instruction type {instruction.kind}"
-    )
+    narrative = NarrativeRecord("altered", 1, instruction.text, note=TYPE_NOTE + instruction.kind)
     return PairRecord(
         pair_id=f"{entry.query_id}_{number}",
         query_id=entry.query_id,
@@ -141,7 +141,7 @@ def _documents(folder: Folder, entries: list[_Entry], tables: dict[str, str]) ->
 
 
 def _positions(folder: Folder) -> dict[int, str]:
-    source = folder.source("index_map.json")
+    source = folder.source(POSITIONS)
     text = source.whole()
     if text is None:
         return {}

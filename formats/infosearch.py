@@ -99,7 +99,7 @@ def _query(fields: Fields) -> _Query:
     text = fields.required_text("text")
     narratives = [NarrativeRecord("original", 1, fields.text("instruction_og"))]
     for side, name in (("altered", "instruction_changed"), ("reversed", "instruction_reversed")):
-        if words := fields.text(name).strip():
+        if (words := fields.text(name)).strip():
             narratives.append(NarrativeRecord(side, 1, words))
     pair = PairRecord(query_id, query_id, text, origin="llm", narratives=tuple(narratives))
     return _Query(Topic(query_id, text), pair)

@@ -57,8 +57,9 @@ def read_multi_infosearch(
             known, documents = queries.get(query_id, (query, {}))
             if known != query:
                 raise ValueError(f"query {query_id} had other words on an earlier line")
-            records = list(_record(query_id, pair_id, query, fields))
             original = fields.required_text("document")
+            number = documents.get(hash(original), len(documents) + 1)
+            records = list(_record(query_id, pair_id, query, fields, number))
             relevance = fields.relevance("relevance")
         except ValueError as error:
             source.refuse(str(error))
@@ -69,15 +70,25 @@ def read_multi_infosearch(
             queries[query_id] = (query, documents)
             yield Topic(query_id, query)
         if (key := hash(original)) not in documents:
-            documents[key] = len(documents) + 1
-            doc_id = f"{query_id}_document{documents[key]}"
+            documents[key] = number
+            doc_id = document_id(query_id, number)
             yield Doc(doc_id, "", original)
             yield Qrel(query_id, doc_id, relevance)
         yield from records
 
 
+def document_id(query_id: str, number: int) -> str:
+    """Return the id of a document that records of a query were made from."""
+    return f"{query_id}_document{number}"
+
+
+def made_from(query_id: str, number: int) -> str:
+    """Return the note of a narrative whose record was made from another document than the first."""
+    return f"made from {document_id(query_id, number)}" if number > 1 else ""
+
+
 def _record(
-    query_id: str, pair_id: str, query: str, fields: Fields
+    query_id: str, pair_id: str, query: str, fields: Fields, number: int
 ) -> Iterator[Doc | Qrel | PairRecord | JudgmentRecord]:
     attributes = _attributes(fields)
     violated = _names(fields.value("violated_attributes"))
@@ -91,9 +102,13 @@ def _record(
     }
     asked = tuple(ConditionRecord(name, value) for name, value in attributes.items())
     narratives = [
-        NarrativeRecord("altered", 1, fields.required_text("instructed_query"), conditions=asked)
+        NarrativeRecord(
+            *("altered", 1, fields.required_text("instructed_query")),
+            note=made_from(query_id, number),
+            conditions=asked,
+        )
     ]
-    if text := fields.text("reversed_query").strip():
+    if (text := fields.text("reversed_query")).strip():
         narratives.append(NarrativeRecord("reversed", 1, text))
     for doc_id, (text, _) in documents.items():
         yield Doc(doc_id, "", text)

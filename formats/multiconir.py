@@ -80,9 +80,9 @@ def _row(
     if gap := next((k for k in range(1, max(held, default=1) + 1) if k not in held), None):
         raise ValueError(f"Query{gap} is empty")
     texts = {k: row.text(f"Query{k}").strip() for k in held}
-    conditions = _conditions(texts[len(held)], len(held))
+    conditions = conditions_of(texts[len(held)], len(held))
     for k, text in texts.items():
-        if _conditions(text, k) != conditions[:k]:
+        if conditions_of(text, k) != conditions[:k]:
             raise ValueError(f"Query{k} has other conditions than Query{len(held)}")
     documents = _documents(query_id, row, len(held), upto=upto)
     title = texts[1]
@@ -137,7 +137,7 @@ def _documents(query_id: str, row: Fields, most: int, *, upto: bool) -> list[_Do
     return found
 
 
-def _conditions(text: str, count: int) -> list[str]:
+def conditions_of(text: str, count: int) -> list[str]:
     """The conditions of a text that numbers them: `Find a book: 1. On bees. 2. Short.`"""
     found: list[str] = []
     rest = text

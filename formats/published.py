@@ -28,7 +28,8 @@ from formats.records import (
 )
 from formats.source import Source
 
-# Who the agreed grades of a published set are from: people, whose own answers are not published.
+# Who claims the grades of a published set. They are what a file says and not what a person judged
+# here, so they are a machine's: counted in no figure of people, and open to checks.
 ANNOTATOR = "published"
 PAIRS, IDS = "pairs.jsonl", "pair_ids.tsv"
 CORPUS, QUERIES, INSTRUCTIONS = "corpus.jsonl", "queries.jsonl", "instructions.jsonl"
@@ -59,7 +60,7 @@ class _Known(NamedTuple):
 
 @reader("mteb", "query, document or qrels line")
 def read_mteb(folder: Folder) -> Iterator[Record]:
-    """Pairs, documents, candidates, the relevance before, and the agreed one after the change.
+    """Pairs, documents, candidates, the relevance before, and the claimed one after the change.
 
     Without `pairs.jsonl` each pair is a query of its own, whose title is the text of the query.
     """
@@ -215,7 +216,7 @@ def _graded(source: Source, known: _Known, changed: str) -> Iterator[Qrel | Judg
 def _line(
     source: Source, known: _Known, query_id: str, doc_id: str, relevance: int
 ) -> Iterator[Qrel | JudgmentRecord]:
-    """Yield a grade as the relevance before, or as what people agreed on after the change."""
+    """Yield a grade as the relevance before, or as the set's claim of the one after the change."""
     try:
         query, pair_id, side = known.of(query_id)
     except ValueError as error:
@@ -232,4 +233,5 @@ def _line(
         side=side,
         pair_id=pair_id,
         version=1,
+        machine=True,
     )

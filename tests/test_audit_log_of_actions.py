@@ -9,12 +9,16 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from annotate.collection import loading
+from annotate.collection.passages import set_passage_rule
 from annotate.guidelines import actions as guidelines
 from annotate.guidelines import rejudge_requests
 from annotate.guidelines.rejudge_requests import Which
 from annotate.judging import actions as judging
 from annotate.judgments import assignments
-from annotate.models import Assignment, AuditEvent, Judgment, Run, Verdict
+from annotate.models import Assignment, AuditEvent, Judgment, Pool, Run, Verdict
+from annotate.pools import actions as pooling
+from annotate.pools import removal
+from annotate.pools.negatives import choose_hard_negatives
 from annotate.projects import actions as projects
 from annotate.projects import rules, taxonomy
 from annotate.projects.audit_events import AUDIT_EVENTS
@@ -36,6 +40,7 @@ from exporters.evaluations.systems import System
 from exporters.exports import actions as exports
 from exporters.exports.publishing import set_publication
 from exporters.releases import actions as releasing
+from jobs.runner import run as do_job
 from keeping.verify import verify
 from tests import factories
 from tests.collection.arriving import load
@@ -267,6 +272,29 @@ def test_everything_that_a_lead_does_is_in_the_audit_log_once(story):
     )
     story.does("release.cancelled", times=2)(
         lambda: releasing.cancel_release(release=release, by=carla)
+    )
+
+    # Pools and passages.
+    recipe = pooling.recipe_of(project=project, method="judged", runs=[run.name])
+    pool = story.does("pool.asked")(
+        lambda: pooling.request_pool(recipe=recipe, name="first", by=carla)
+    )
+    story.does("pool.made")(lambda: do_job(Pool, pool.pk, pooling.make_pool))
+    other = story.does("pool.asked")(
+        lambda: pooling.request_pool(recipe=recipe, name="second", by=carla)
+    )
+    story.does("pool.cancelled", times=2)(lambda: pooling.cancel_pool(pool=other, by=carla))
+    these = {"project": project, "candidates": [first.pk, second.pk], "by": carla}
+    story.does("candidates.removed", times=2)(
+        lambda: removal.remove_candidates(reason="Twice here.", **these)
+    )
+    assert AuditEvent.objects.latest("pk").about == "2 documents · 301"
+    story.does("candidates.restored", times=2)(lambda: removal.restore_candidates(**these))
+    story.does("hard_negatives.chosen", times=2)(
+        lambda: choose_hard_negatives(project=project, runs=[run.name], depth=5, by=carla)
+    )
+    story.does("passages.changed", times=2)(
+        lambda: set_passage_rule(project=project, changes={"words": 300}, by=carla)
     )
 
     # The project as a whole.

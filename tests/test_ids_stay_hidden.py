@@ -26,7 +26,12 @@ from tests.test_blindness import signed_in, walk
 from tests.test_permissions import RIGHTS, ROUTES, Right, world
 
 # With the titles that collections make of them.
-IDS = {"q_positive": "Q positive", "99_1_positive": "", "0_hn2": "0-HN2", "2654_document1": ""}
+IDS = {
+    "q_positive": "Q positive",
+    "99_1_positive": "Document 99_1_positive",
+    "0_hn2": "0-HN2",
+    "2654_document1": "",
+}
 FOR_MEMBERS = {Right.MEMBER, Right.READ, Right.API, Right.API_READ}
 # Words in a row that a narrative can copy.
 TEXT = "The tide at the old mill turns the wheel twice a day, as it always did."
@@ -221,12 +226,33 @@ def test_where_the_lead_says_so_documents_without_a_text_are_named_by_their_ids(
         ("q_positive", True),
         ("Q positive", True),
         ("q-positive.", True),
+        ("Document q_positive", True),
+        ("q_positive.txt", True),
+        ("corpus/Q-Positive (2)", True),
         ("The positive side of tides", False),
+        ("Questions on positively charged ions", False),
         ("q", False),
     ],
 )
-def test_a_title_that_only_repeats_the_id_is_none(title, made):
+def test_a_title_that_repeats_or_holds_the_id_is_none(title, made):
     assert is_made_of(title, "q_positive") is made
+
+
+@pytest.mark.parametrize(
+    ("title", "doc_id", "made"),
+    [
+        ("Table hn2", "hn2", True),
+        ("Report 1042035", "1042035", True),
+        ("Table 1037", "1037", True),
+        ("tides.txt", "tides", True),
+        # Words and numbers that a title may hold for reasons of its own.
+        ("The tides of Fundy", "tides", False),
+        ("Harbours in 1995", "1995", False),
+        ("A note on hn21", "hn2", False),
+    ],
+)
+def test_an_id_of_one_word_makes_a_title_only_where_it_looks_like_an_id(title, doc_id, made):
+    assert is_made_of(title, doc_id) is made
 
 
 def test_ids_without_letters_or_digits_are_titles_only_of_themselves():

@@ -28,6 +28,7 @@ OF_LIBRARIES = ("account_", "mfa_", "socialaccount_", "openid_connect_", "passwo
 # Each page that changes something, and the operations that do the same.
 SAME = {
     "annotate:preferences": ["PATCH annotate:api_preferences"],
+    "annotate:naming": ["PUT annotate:api_naming"],
     "annotate:people": ["POST annotate:api_account_invitations"],
     "annotate:account_change": [
         "PATCH annotate:api_account",
@@ -53,6 +54,12 @@ SAME = {
     "annotate:load_confirmation": ["PUT annotate:api_confirmation"],
     "annotate:load_cancellation": ["PUT annotate:api_cancellation"],
     "annotate:load_leaving": ["PUT annotate:api_leaving"],
+    "annotate:passages": ["PATCH annotate:api_passages"],
+    "annotate:new_pool": ["POST annotate:api_pools", "POST annotate:api_pool_count"],
+    "annotate:pool_cancellation": ["POST annotate:api_pool_cancellation"],
+    "annotate:hard_negatives": ["PUT annotate:api_hard_negatives"],
+    "annotate:candidate_removal": ["POST annotate:api_removed_candidates"],
+    "annotate:candidate_restoration": ["POST annotate:api_candidate_restoration"],
     "annotate:pair_assignment": ["POST annotate:api_pair_assignments"],
     "annotate:rewrite": ["POST annotate:api_narratives"],
     "annotate:draft": [

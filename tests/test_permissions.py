@@ -25,6 +25,7 @@ from annotate.models import (
     Condition,
     InstructionPair,
     Load,
+    Pool,
     Project,
     User,
 )
@@ -125,6 +126,7 @@ RIGHTS = {
     "annotate:guidelines": Right.READ,
     "annotate:guideline_rejudge_requests": Right.LEAD,
     "annotate:guideline_rejudge_requests_withdrawal": Right.LEAD,
+    "annotate:naming": Right.MEMBER,
     "annotate:members": Right.READ,
     "annotate:member": Right.LEAD,
     "annotate:invitation_withdrawal": Right.LEAD,
@@ -135,6 +137,16 @@ RIGHTS = {
     "annotate:audit_log": Right.LEAD,
     "annotate:audit_log_table": Right.LEAD,
     "annotate:loads": Right.LEAD,
+    "annotate:pools": Right.LEAD,
+    "annotate:passages": Right.LEAD,
+    "annotate:new_pool": Right.LEAD,
+    "annotate:hard_negatives": Right.LEAD,
+    "annotate:pool": Right.LEAD,
+    "annotate:pool_cancellation": Right.LEAD,
+    "annotate:pool_documents": Right.LEAD,
+    "annotate:removed_candidates": Right.LEAD,
+    "annotate:candidate_restoration": Right.LEAD,
+    "annotate:candidate_removal": Right.LEAD,
     "annotate:load": Right.LEAD,
     "annotate:load_confirmation": Right.LEAD,
     "annotate:load_cancellation": Right.LEAD,
@@ -164,6 +176,7 @@ RIGHTS = {
     "annotate:api_journal": Right.JOURNAL,
     "annotate:api_me": Right.API_PERSON,
     "annotate:api_preferences": Right.API_PERSON,
+    "annotate:api_naming": Right.API,
     "annotate:api_projects": Right.API_PERSON,
     "annotate:api_project": Right.API_READ,
     "annotate:api_archiving": Right.API_LEAD,
@@ -189,6 +202,16 @@ RIGHTS = {
     "annotate:api_guideline": Right.API,
     "annotate:api_rejudge_requests_of_guideline": Right.API_LEAD,
     "annotate:api_loads": Right.API_LEAD,
+    "annotate:api_pools": Right.API_LEAD,
+    "annotate:api_passages": Right.API_LEAD,
+    "annotate:api_pool_count": Right.API_LEAD,
+    "annotate:api_pool": Right.API_LEAD,
+    "annotate:api_pool_cancellation": Right.API_LEAD,
+    "annotate:api_pool_documents": Right.API_LEAD,
+    "annotate:api_judged": Right.API_LEAD,
+    "annotate:api_hard_negatives": Right.API_LEAD,
+    "annotate:api_removed_candidates": Right.API_LEAD,
+    "annotate:api_candidate_restoration": Right.API_LEAD,
     "annotate:api_load": Right.API_LEAD,
     "annotate:api_confirmation": Right.API_LEAD,
     "annotate:api_cancellation": Right.API_LEAD,
@@ -396,6 +419,7 @@ def world(slug: str, annotator: str, lead: str) -> World:
     pair = factories.pair(query)
     assignment = assignments.take(pair=pair, task=Assignment.Task.JUDGE, by=ada)
     load = Load.objects.create(project=project, by=carla, format="trec-qrels", file_name="q.txt")
+    pool = Pool.objects.create(project=project, by=carla, name="first", method="union", depth=1)
     export = Export.objects.create(project=project, by=carla, format="trec")
     release = Release.objects.create(project=project, by=carla, name=f"{slug}-1")
     report = AgreementReport.objects.create(project=project)
@@ -466,6 +490,11 @@ def world(slug: str, annotator: str, lead: str) -> World:
         "rejudge_request": 1,
         "assignment": assignment.pk,
         "load": load.pk,
+        "pool": pool.pk,
+        "annotate:pool.pk": pool.pk,
+        "annotate:pool_cancellation.pk": pool.pk,
+        "annotate:pool_documents.pk": pool.pk,
+        "annotate:candidate_removal.pk": query.pk,
         "which": "none",
         "uuid": uuid4(),
         "annotate:query.pk": query.pk,

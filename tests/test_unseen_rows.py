@@ -60,6 +60,8 @@ def test_the_same_rows_are_there_for_everybody_once_they_are_shown(db, model):
 BEGIN_AT_SEEN_ROWS = {
     "annotate/pairs/access.py": "at a pair",
     "annotate/judgments/judgment_chain.py": "at judgments",
+    "annotate/pools/counting.py": "at lines of runs",
+    "annotate/pools/provenance.py": "at entries of pools",
     "annotate/collection/text_versions.py": "at a candidate that a person was shown",
     "audit/reviews/intake/reviews.py": "at what a load has written",
     "exporters/exports/claimed.py": "at judgments of machines",

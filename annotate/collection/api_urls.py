@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from django.urls import path
 
-from annotate.collection.api import loads
+from annotate.collection.api import loads, passages
 
 PROJECT = "projects/<slug:slug>/"
 LOAD = f"{PROJECT}loads/<int:load>/"
 
 urlpatterns = [
+    path(f"{PROJECT}passages/", passages.Passages.as_view(), name="api_passages"),
     path("formats/", loads.Formats.as_view(), name="api_formats"),
     path(f"{PROJECT}loads/", loads.Loads.as_view(), name="api_loads"),
     path(LOAD, loads.OneLoad.as_view(), name="api_load"),

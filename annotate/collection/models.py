@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from annotate.collection.unseen import Seen
+from annotate.collection.unseen import InPool, Seen
 from annotate.projects.models import Membership, Project
 from jobs.models import Job
 
@@ -149,8 +149,22 @@ class Candidate(models.Model):
     # As the qrels had it, whatever grades the project uses; null when there is none.
     prior_relevance = models.IntegerField(null=True)
     origin = models.CharField(max_length=10, choices=Origin)
+    # Since when, by whom (null: a command) and why it is out of the pool; what people said stays.
+    removed_at = models.DateTimeField(null=True, blank=True)
+    removed_by = models.ForeignKey(
+        Membership,
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        related_name="+",
+        # Few are removed: `candidate_removed` finds them.
+        db_index=False,
+    )
+    removed_reason = models.TextField(blank=True, default="", db_default="")
 
-    objects = Seen()
+    objects = InPool()
+    # Also those that were taken out of their pools.
+    with_removed = Seen()
 
     class Meta:
         constraints: ClassVar = [
@@ -159,10 +173,25 @@ class Candidate(models.Model):
                 name="candidate_from_qrels_has_relevance",
                 condition=~Q(origin="prior") | Q(prior_relevance__isnull=False),
             ),
+            # What is taken out says when and why, and nothing else does.
+            models.CheckConstraint(
+                name="candidate_removed_with_a_reason",
+                condition=Q(removed_at__isnull=True, removed_by__isnull=True, removed_reason="")
+                | Q(removed_at__isnull=False) & ~Q(removed_reason=""),
+            ),
         ]
         indexes: ClassVar = [
-            # The relevant documents of a query: what the judge and rewrite pages walk.
-            models.Index(fields=["query", "prior_relevance"], name="candidate_by_relevance"),
+            # The relevant documents of a query: what the judge and rewrite pages walk. With what
+            # says that they are in the pool, so that counts need not read the rows.
+            models.Index(
+                fields=["query", "prior_relevance", "removed_at"], name="candidate_in_pool"
+            ),
+            # The few that were taken out.
+            models.Index(
+                fields=["query"],
+                condition=Q(removed_at__isnull=False),
+                name="candidate_removed",
+            ),
         ]
 
     def __str__(self) -> str:
@@ -243,6 +272,48 @@ class RunLine(models.Model):
 
     def __str__(self) -> str:
         return f"rank {self.rank}"
+
+
+class PassageRule(models.Model):
+    """How a project's documents are cut into passages, and which texts a layout holds."""
+
+    class Published(models.TextChoices):
+        """What stands in a layout where texts are published."""
+
+        DOCUMENTS = "documents", _("Whole documents")
+        PASSAGES = "passages", _("Passages of whole documents")
+        EVIDENCE = "evidence", _("Passages around the evidence only")
+
+    project = models.OneToOneField(Project, on_delete=models.PROTECT, related_name="passage_rule")
+    # Of one passage, and how many of them the next one repeats.
+    words = models.PositiveIntegerField(default=400)
+    overlap = models.PositiveIntegerField(default=200)
+    # Whether passages begin and end at sentences.
+    at_sentences = models.BooleanField(default=False)
+    published = models.CharField(
+        max_length=10, choices=Published, default=Published.DOCUMENTS, db_default="documents"
+    )
+    # Percent of a document's characters that passages around the evidence may hold.
+    share = models.PositiveSmallIntegerField(default=20)
+
+    class Meta:
+        constraints: ClassVar = [
+            # Each passage begins after the one before it.
+            models.CheckConstraint(
+                name="passage_longer_than_overlap", condition=Q(words__gt=F("overlap"))
+            ),
+            models.CheckConstraint(
+                name="passage_share_is_a_percentage",
+                condition=Q(share__gte=1) & Q(share__lte=100),
+            ),
+            models.CheckConstraint(
+                name="passage_publishes_a_known_kind",
+                condition=Q(published__in=["documents", "passages", "evidence"]),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"passages of {self.words} words"
 
 
 class Load(Job):

@@ -83,7 +83,7 @@ def read_now_of(candidates: Iterable[int]) -> dict[int, int | None]:
     keys = sorted(set(candidates))
     documents: dict[int, int] = {}
     for batch in _batches(keys):
-        documents.update(Candidate.objects.filter(pk__in=batch).values_list("pk", "document"))
+        documents.update(Candidate.with_removed.filter(pk__in=batch).values_list("pk", "document"))
     newest: dict[int, int | None] = {}
     # In the order in which a load locks them, over all batches.
     for batch in _batches(sorted(set(documents.values()))):

@@ -76,3 +76,14 @@ class Seen(models.Manager[Row]):
     def get_queryset(self) -> models.QuerySet[Row]:
         """All rows but those of a load that is being written."""
         return super().get_queryset().filter(IsSeen(F("pk"), kind=self.model._meta.model_name))
+
+
+class InPool(Seen[Row]):
+    """Candidates that are seen and were not taken out of their pools.
+
+    What a lead took out is nowhere wanted work and in no qrels; `Candidate.with_removed` has it.
+    """
+
+    def get_queryset(self) -> models.QuerySet[Row]:
+        """All seen rows but those that were taken out."""
+        return super().get_queryset().filter(removed_at__isnull=True)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from django.urls import path
 
-from annotate.collection.views import loads
+from annotate.collection.views import loads, passages
 
 urlpatterns = [
+    path("projects/<slug:slug>/passages/", passages.passages, name="passages"),
     path("projects/<slug:slug>/loads/", loads.loads, name="loads"),
     path("projects/<slug:slug>/loads/<int:pk>/", loads.load, name="load"),
     path(

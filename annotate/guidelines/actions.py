@@ -111,7 +111,7 @@ def _refuse_strangers(cases: Collection[Case], by: Membership) -> None:
         ).values_list("pk", "pair__query__pk")
     )
     candidates = dict(
-        Candidate.objects.filter(pk__in={candidate for _, candidate in cases}).values_list(
+        Candidate.with_removed.filter(pk__in={candidate for _, candidate in cases}).values_list(
             "pk", "query__pk"
         )
     )

@@ -73,7 +73,7 @@ def shown_cases(reader: Membership, cases: Sequence[Case]) -> list[ShownCase]:
         .select_related("pair__query")
         .in_bulk([narrative for narrative, _ in cases])
     )
-    candidates = Candidate.objects.select_related("document").in_bulk(
+    candidates = Candidate.with_removed.select_related("document").in_bulk(
         [candidate for _, candidate in cases]
     )
     where = {"narrative__in": narratives, "candidate__in": candidates}

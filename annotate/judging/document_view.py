@@ -104,7 +104,9 @@ def document_views(
     spots = {number: unmasked(number, member.pk) for number in wanted}
     spots = {number: spot for number, spot in spots.items() if spot in places}
     keys = {spot.candidate for spot in spots.values()}
-    found = Candidate.objects.select_related("document").annotate(text=newest_text()).in_bulk(keys)
+    found = (
+        Candidate.with_removed.select_related("document").annotate(text=newest_text()).in_bulk(keys)
+    )
     said_of, flags = _statements(narrative, member, keys, spots)
     again = rejudge_requests(narrative, member, list(keys), flags)
     ranks = _ranks(pair, found.values()) if pair.project.show_rank else {}

@@ -262,7 +262,8 @@ def others_unsettled(project: Project, *, again: bool = False) -> str:
     return f"""
         EXISTS (
             SELECT 1 FROM annotate_candidate o
-            WHERE o.query_id = %(query)s {others} {scope} AND {seen(Unseen.Kind.CANDIDATE, "o.id")}
+            WHERE o.query_id = %(query)s AND o.removed_at IS NULL
+            {others} {scope} AND {seen(Unseen.Kind.CANDIDATE, "o.id")}
             AND NOT EXISTS (
                 SELECT 1 FROM annotate_judgment p WHERE p.narrative_id = %(narrative)s
                 AND p.candidate_id = o.id AND p.annotator_id = %(member)s
@@ -296,11 +297,12 @@ def pool_and_repeats(project: Project, *, again: bool = False) -> str:
     return f"""
         (
             SELECT COUNT(*) FROM annotate_candidate o
-            WHERE o.query_id = %(query)s {scope} AND {seen(Unseen.Kind.CANDIDATE, "o.id")}
+            WHERE o.query_id = %(query)s AND o.removed_at IS NULL {scope}
+            AND {seen(Unseen.Kind.CANDIDATE, "o.id")}
         ),
         (
             SELECT COUNT(*) FROM annotate_repeat p
-            JOIN annotate_candidate o ON o.id = p.candidate_id {scope}
+            JOIN annotate_candidate o ON o.id = p.candidate_id AND o.removed_at IS NULL {scope}
             WHERE p.narrative_id = %(narrative)s AND p.annotator_id = %(member)s
             AND p.superseded_at IS NULL AND p.text_replaced_at IS NULL
             AND p.flag <> '{Flag.Kind.LATER}' {others}

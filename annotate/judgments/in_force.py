@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
+from annotate.collection.models import Candidate
 from annotate.judgments.models import Flag, Judgment
 from annotate.pairs.pool import narratives_in_force
 from annotate.projects.models import Project
@@ -21,13 +22,22 @@ def final_flags(project: Project) -> QuerySet[Flag]:
     return _final_flags(project.pk, project.judge_scope, project.relevant_from).all()
 
 
+def in_pools(candidate: str = "candidate") -> Q:
+    """Rows whose candidate was not taken out of its pool.
+
+    The few that were are looked up in a list: a join would read the candidate of every row.
+    """
+    removed = Candidate.with_removed.filter(removed_at__isnull=False).values("pk")
+    return ~Q(**{f"{candidate}__in": removed})
+
+
 # The queries alone, which nobody evaluates: a page puts them together many times.
 
 
 @lru_cache(maxsize=256)
 def _judgments_in_force(project: int, scope: str, relevant_from: int) -> QuerySet[Judgment]:
     narratives = narratives_in_force(Project(pk=project, judge_scope=scope))
-    said = Judgment.objects.current().of_people().filter(narrative__in=narratives)
+    said = Judgment.objects.current().of_people().filter(in_pools(), narrative__in=narratives)
     if scope == Project.Scope.RELEVANT:
         return said.filter(candidate__prior_relevance__gte=relevant_from)
     return said
@@ -36,7 +46,9 @@ def _judgments_in_force(project: int, scope: str, relevant_from: int) -> QuerySe
 @lru_cache(maxsize=256)
 def _final_flags(project: int, scope: str, relevant_from: int) -> QuerySet[Flag]:
     narratives = narratives_in_force(Project(pk=project, judge_scope=scope))
-    flags = Flag.objects.current().filter(annotator__is_machine=False, narrative__in=narratives)
+    flags = Flag.objects.current().filter(
+        in_pools(), annotator__is_machine=False, narrative__in=narratives
+    )
     if scope == Project.Scope.RELEVANT:
         flags = flags.filter(candidate__prior_relevance__gte=relevant_from)
     return flags.exclude(kind=Flag.Kind.LATER)

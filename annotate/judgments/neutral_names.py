@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import unicodedata
 
 # A number has two halves of so many digits; more where there are more documents.
 _DIGITS = 4
 _ROUNDS = 4
+# A number of so many digits in a title is no year and no count.
+_LONG_NUMBER = 5
+# Words beside an id that make it no title: "Table 1037", "doc 12.txt".
+_OF_ANY_DOCUMENT = {
+    *("article", "candidate", "doc", "document", "file", "html", "id", "item", "json", "no"),
+    *("number", "page", "passage", "record", "table", "text", "txt"),
+}
 
 
 def number_of(document: int, project: int) -> str:
@@ -28,9 +36,37 @@ def number_of(document: int, project: int) -> str:
 
 
 def is_made_of(title: str, doc_id: str) -> bool:
-    """Whether a title only repeats the id, perhaps with other punctuation, blanks or case."""
+    """Tell whether a title would show the id: it repeats the id, perhaps with other punctuation,
+    blanks or case, or has it among its words ("Report 99_1_positive", "0_hn2.txt").
+
+    An id that is one plain word or one short number also occurs in titles that say something, but
+    not beside words that any document could have ("Table 1037").
+    """
     letters = _letters(title)
-    return letters == _letters(doc_id) if letters else title.strip() == doc_id.strip()
+    if not letters:
+        return title.strip() == doc_id.strip()
+    if letters == _letters(doc_id):
+        return True
+    own, words = _words(doc_id), _words(title)
+    places = range(len(words) - len(own) + 1)
+    at = next((at for at in places if words[at : at + len(own)] == own), None)
+    if at is None:
+        return False
+    others = {*words[:at], *words[at + len(own) :]}
+    return len(own) > 1 or _is_a_code(doc_id) or others <= _OF_ANY_DOCUMENT
+
+
+def _is_a_code(doc_id: str) -> bool:
+    """Whether an id of one word can hardly be a word of a title: it has letters and digits, or is
+    a long number.
+    """
+    digits = sum(sign.isdigit() for sign in doc_id)
+    return digits >= _LONG_NUMBER or 0 < digits < len(_letters(doc_id))
+
+
+def _words(text: str) -> list[str]:
+    """The runs of letters and digits of a text, in one case."""
+    return re.findall(r"[^\W_]+", unicodedata.normalize("NFKC", text).casefold())
 
 
 def _letters(text: str) -> str:

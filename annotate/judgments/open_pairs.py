@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
-from django.db.models import Case, Count, Exists, F, OuterRef, QuerySet, Subquery, Value, When
+from django.db.models import (
+    Case,
+    Count,
+    Exists,
+    F,
+    IntegerField,
+    OuterRef,
+    QuerySet,
+    Subquery,
+    Value,
+    When,
+)
 from django.db.models.functions import Coalesce
 
 from annotate.collection.models import Candidate
@@ -51,12 +62,21 @@ def open_pairs(*, task: str, by: Membership, held: bool = False) -> QuerySet[Ins
 
 def count_open(*, task: str, by: Membership) -> int:
     """Return on how many pairs `by` could take an assignment of `task` now."""
-    return len(open_queries(task=task, by=by))
+    return len(open_work(task=task, by=by))
 
 
-def open_queries(*, task: str, by: Membership) -> list[int]:
-    """Return the queries (by key) of these pairs, in the order in which they are taken."""
-    return [query for _pair, query in _ask(_open, task, by)]
+class OpenWork(NamedTuple):
+    """A pair on which somebody could take an assignment: its query and, to judge, the narrative
+    in force, each by its key.
+    """
+
+    query: int
+    narrative: int | None
+
+
+def open_work(*, task: str, by: Membership) -> list[OpenWork]:
+    """Return what `by` could take an assignment of `task` on, in the order in which it is taken."""
+    return [OpenWork(*row) for row in _ask(_open, task, by)]
 
 
 def is_any_open(*, task: str, by: Membership) -> bool:
@@ -81,7 +101,9 @@ def _open(
     task: str, scope: str, project: int, member: int, relevant_from: int, overlap: int
 ) -> Built:
     found = _open_in(task, scope, project, member, relevant_from, overlap)
-    return found.values_list("pk", "query_id")
+    if task != Task.JUDGE:
+        found = found.annotate(under=Value(None, output_field=IntegerField()))
+    return found.values_list("query_id", "under")
 
 
 @prepared("project", "member", "relevant_from", "overlap")

@@ -17,6 +17,7 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from annotate.collection.models import Candidate
 from annotate.judgments.blindness import blind_pairs
 from annotate.judgments.consensus import Outcome, consensus
+from annotate.judgments.in_force import in_pools
 from annotate.judgments.models import Adjudication, Judgment
 from annotate.judgments.promises import Change, Counts, Promise, Rule
 from annotate.pairs.models import InstructionPair, Narrative
@@ -49,7 +50,7 @@ def tallies(narratives: QuerySet[Narrative], reader: Membership) -> Iterator[Tal
     Candidates that the reader judges and has not judged yet are left out: blind means blind.
     """
     machines = list(reader.project.memberships.filter(is_machine=True).values_list("pk", flat=True))
-    said = Judgment.objects.current().filter(narrative__in=narratives.values("pk"))
+    said = Judgment.objects.current().filter(in_pools(), narrative__in=narratives.values("pk"))
     if machines:
         said = said.exclude(annotator__in=machines)
     if blind := blind_pairs(reader):
@@ -60,7 +61,7 @@ def tallies(narratives: QuerySet[Narrative], reader: Membership) -> Iterator[Tal
     settled = {
         (narrative, candidate): (pair, prior, relevance)
         for narrative, candidate, pair, prior, relevance in Adjudication.objects.current()
-        .filter(narrative__in=narratives.values("pk"))
+        .filter(in_pools(), narrative__in=narratives.values("pk"))
         .values_list(
             "narrative_id",
             "candidate_id",
@@ -155,7 +156,7 @@ def promises(reader: Membership) -> Promises:
         one.counts.unjudged = sizes.get(one.pair.query_id, 0) - judged[key]
     spoken = [one for one in found.values() if one.counts.spoken]
     named = {candidate for one in spoken for candidate in one.grown[:NAMED]}
-    labels = Candidate.objects.filter(pk__in=named).values_list(
+    labels = Candidate.with_removed.filter(pk__in=named).values_list(
         "pk", "document__title", "document__doc_id"
     )
     return Promises(

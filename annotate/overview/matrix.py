@@ -121,7 +121,12 @@ def _all(project: Project, asked: Asked) -> QuerySet[Any, Any]:
     rows = rows.annotate(
         candidate=F("pair__query__candidates__pk"),
         prior=F("pair__query__candidates__prior_relevance"),
-    ).filter(IsSeen(F("candidate"), kind=Unseen.Kind.CANDIDATE), candidate__isnull=False)
+        removed_at=F("pair__query__candidates__removed_at"),
+    ).filter(
+        IsSeen(F("candidate"), kind=Unseen.Kind.CANDIDATE),
+        candidate__isnull=False,
+        removed_at__isnull=True,
+    )
     if project.judge_scope == Project.Scope.RELEVANT:
         rows = rows.filter(prior__gte=project.relevant_from)
     return rows

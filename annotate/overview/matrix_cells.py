@@ -117,7 +117,7 @@ def fill_cells(
         .defer("text", "pair__query__description")
         .in_bulk({narrative for narrative, _, _ in keys})
     )
-    candidates = Candidate.objects.select_related("document").in_bulk(
+    candidates = Candidate.with_removed.select_related("document").in_bulk(
         {candidate for _, _, candidate in keys}
     )
     said = _cells_of(keys, {one.pair_id: one.side for one in narratives.values()})

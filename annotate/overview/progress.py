@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db.models import Count, Max, Q
 
@@ -24,6 +24,7 @@ from annotate.pairs.pool import narratives_in_force
 from annotate.projects.models import Membership, Project
 from base import bulk
 from base.prepared import Built, prepared
+from base.providers import Provider
 
 
 @dataclass(frozen=True)
@@ -172,6 +173,18 @@ def _given(scope: str, project: int, relevant_from: int, pairs: int) -> Built:
     )
 
 
+class Reviewed(NamedTuple):
+    """What a member has reviewed."""
+
+    reviews: int
+    last_at: datetime
+
+
+reviews_by_member: Provider[[Project], dict[int, Reviewed]] = Provider(
+    "How much has each member reviewed?"
+)
+
+
 def people_progress(project: Project) -> list[PersonProgress]:
     """Where everyone is who has not left."""
     answers = completion.answers_by_pair(project)
@@ -256,6 +269,13 @@ class Statements:
     # kept, dropped, grew, disputed, settled, unjudged, or outside: not put before judges. None
     # while others' answers are hidden.
     outcome: str | None
+    # Whether people's names are hidden, because people differ here and nobody has settled it. Their
+    # answers are in the order of the grades then.
+    names_hidden: bool = False
+
+    def name_of(self, annotator: Membership) -> str | None:
+        """The name beside an answer; None while it is hidden."""
+        return None if self.names_hidden and not annotator.is_machine else annotator.name
 
 
 def statements_of(reader: Membership, candidates: Sequence[Candidate]) -> list[Statements]:
@@ -306,7 +326,11 @@ def statements_of(reader: Membership, candidates: Sequence[Candidate]) -> list[S
                 outcome = None
                 given = [judgment for judgment in given if judgment.annotator_id == reader.pk]
                 flagged = [flag for flag in flagged if flag.annotator_id == reader.pk]
-            found.append(Statements(candidate, asked, given, flagged, outcome))
+            hidden = project.hide_names and outcome == State.DISPUTED.value
+            if hidden:
+                given = sorted(given, key=lambda one: (one.annotator.is_machine, one.relevance))
+                flagged = sorted(flagged, key=lambda flag: (flag.kind, flag.words))
+            found.append(Statements(candidate, asked, given, flagged, outcome, hidden))
     return found
 
 

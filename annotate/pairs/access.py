@@ -38,8 +38,12 @@ def pair(user: Person, pk: int) -> tuple[Membership, InstructionPair]:
 
 
 def candidate(of: InstructionPair, pk: int) -> Candidate:
-    """Return a candidate of the pair's query with its document (not the text), or raise Http404."""
-    found = Candidate.objects.select_related("document").filter(pk=pk, query=of.query_id).first()
+    """Return a candidate of the pair's query with its document (not the text), or raise Http404.
+
+    Also one that was taken out of the pool: what is said of it meanwhile is kept.
+    """
+    rows = Candidate.with_removed.select_related("document")
+    found = rows.filter(pk=pk, query=of.query_id).first()
     if found is None:
         raise Http404("There is no such document in this pool.")
     return found

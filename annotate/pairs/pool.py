@@ -25,6 +25,8 @@ def in_scope(project: Project, candidates: QuerySet[Candidate]) -> QuerySet[Cand
 
 def is_in_scope(project: Project, candidate: Candidate) -> bool:
     """Say of one candidate what `in_scope` asks of many."""
+    if candidate.removed_at is not None:
+        return False
     return project.judge_scope != Project.Scope.RELEVANT or (
         candidate.prior_relevance is not None and candidate.prior_relevance >= project.relevant_from
     )

@@ -28,6 +28,7 @@ urlpatterns = [
         accounts.OneAccountInvitation.as_view(),
         name="api_account_invitation",
     ),
+    path(f"{PROJECT}naming/", me.MyNaming.as_view(), name="api_naming"),
     path(f"{PROJECT}members/", members.Members.as_view(), name="api_members"),
     path(f"{PROJECT}members/<int:member>/", members.OneMember.as_view(), name="api_member"),
     path(f"{PROJECT}invitations/", members.Invitations.as_view(), name="api_invitations"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from annotate.people.views import account, accounts, members, preferences, tokens
+from annotate.people.views import account, accounts, members, naming, preferences, tokens
 
 urlpatterns = [
     path("settings/", preferences.preferences, name="preferences"),
@@ -20,6 +20,7 @@ urlpatterns = [
     ),
     path("settings/tokens/", tokens.tokens, name="tokens"),
     path("settings/tokens/<int:pk>/ending/", tokens.token_end, name="token_end"),
+    path("projects/<slug:slug>/naming/", naming.naming, name="naming"),
     path("projects/<slug:slug>/members/", members.members, name="members"),
     path("projects/<slug:slug>/members/<int:pk>/", members.fellow, name="member"),
     path(

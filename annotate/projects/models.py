@@ -235,6 +235,8 @@ class Membership(models.Model):
     is_machine = models.BooleanField(default=False)
     joined_at = models.DateTimeField(default=timezone.now)
     left_at = models.DateTimeField(null=True, blank=True)
+    # Since when this person agrees to be named in what the project publishes; null: not.
+    named_at = models.DateTimeField(null=True, blank=True)
 
     objects = MembershipQuerySet.as_manager()
 
@@ -256,6 +258,11 @@ class Membership(models.Model):
                 condition=Q(is_machine=False) | Q(user__isnull=True),
             ),
             models.CheckConstraint(name="member_has_a_name", condition=~Q(name="")),
+            # Only who signs in can agree, and nobody for them.
+            models.CheckConstraint(
+                name="member_named_signs_in",
+                condition=Q(named_at__isnull=True) | Q(user__isnull=False),
+            ),
             models.CheckConstraint(
                 name="member_leaves_after_joining",
                 condition=Q(left_at__isnull=True) | Q(left_at__gte=F("joined_at")),

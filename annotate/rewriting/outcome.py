@@ -15,6 +15,7 @@ from annotate.collection.models import Candidate
 from annotate.collection.spans import Span
 from annotate.judgments.consensus import consensus
 from annotate.judgments.document_names import names_to
+from annotate.judgments.in_force import in_pools
 from annotate.judgments.models import Adjudication, Judgment
 from annotate.judgments.promises import Change, change
 from annotate.pairs.clauses import clauses, touched
@@ -80,7 +81,7 @@ def outcome(pair: InstructionPair, narrative: Narrative, reader: Membership) -> 
     """
     given: dict[int, list[int]] = defaultdict(list)
     marked: dict[int, list[Span]] = defaultdict(list)
-    said = Judgment.objects.current().of_people().filter(narrative=narrative)
+    said = Judgment.objects.current().of_people().filter(in_pools(), narrative=narrative)
     for candidate, relevance, spans in said.order_by("pk").values_list(
         "candidate", "relevance", "clauses"
     ):
@@ -134,7 +135,7 @@ def _removed(
         for place in named:
             under[place].append(candidate)
     wanted = {candidate for those in under.values() for candidate in those[:NAMED]}
-    rows = list(Candidate.objects.select_related("document").filter(pk__in=wanted))
+    rows = list(Candidate.with_removed.select_related("document").filter(pk__in=wanted))
     labels = {candidate: name.label for candidate, name in names_to(reader, rows).items()}
     return [
         Removed(

@@ -12,6 +12,7 @@ from django.db.models import Count, QuerySet
 from annotate.collection.models import Candidate
 from annotate.judgments.conditions import COUNT_MET, derived
 from annotate.judgments.consensus import consensus
+from annotate.judgments.in_force import in_pools
 from annotate.judgments.models import Adjudication, Judgment, Verdict
 from annotate.pairs.models import Condition, InstructionPair, Narrative
 from annotate.pairs.pool import narratives_in_force
@@ -265,7 +266,7 @@ def _of_machine(
 ) -> list[Claim]:
     rows = (
         Judgment.objects.current()
-        .filter(annotator=rater, annotator__project=project, annotator__is_machine=True)
+        .filter(in_pools(), annotator=rater, annotator__project=project, annotator__is_machine=True)
         .values_list(*_COLUMNS, "relevance")
     )
     return [
@@ -281,7 +282,7 @@ def _of_people(project: Project, under: Mapping[int, Under]) -> list[Claim]:
     rows = (
         Judgment.objects.current()
         .of_people()
-        .filter(annotator__project=project)
+        .filter(in_pools(), annotator__project=project)
         .values_list(*_COLUMNS, "relevance")
     )
     for narrative, candidate, document, doc_id, relevance in rows:

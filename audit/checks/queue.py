@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from django.db.models import Case, Count, Exists, F, OuterRef, Q, QuerySet, Subquery, When
 from django.db.models.functions import Coalesce
 
+from annotate.judgments.in_force import in_pools
 from annotate.projects.models import Membership
 from audit.checks.models import Check, Sample, SampleItem
 from base.prepared import Built, counted, prepared
@@ -121,9 +122,10 @@ def following(items: QuerySet[SampleItem], after: int | None) -> int | None:
 
 
 def _items(member: Membership, sample: Sample | None) -> QuerySet[SampleItem]:
+    items = SampleItem.objects.filter(in_pools())
     if sample is not None:
-        return SampleItem.objects.filter(sample=sample)
-    return SampleItem.objects.filter(sample__project=member.project_id)
+        return items.filter(sample=sample)
+    return items.filter(sample__project=member.project_id)
 
 
 class Progress(NamedTuple):

@@ -27,6 +27,8 @@ class Since(NamedTuple):
 
     judgments: int
     taken_back: int
+    # Judgments of a document's text that was replaced meanwhile.
+    of_older_texts: int
     reviews: int
     narratives: int
 
@@ -59,10 +61,9 @@ def since(report: AgreementReport) -> Since:
         judgments = judgments.none()
     come = judgments.filter(pk__gt=seen["judgment"])
     # What was judged again has come; what was taken back has gone.
-    gone = judgments.filter(
-        Q(superseded_at__gt=moment, replaced_by__isnull=True) | Q(text_replaced_at__gt=moment),
-        pk__lte=seen["judgment"],
-    )
+    before = judgments.filter(pk__lte=seen["judgment"])
+    taken_back = before.filter(superseded_at__gt=moment, replaced_by__isnull=True)
+    of_older_texts = before.filter(superseded_at=None, text_replaced_at__gt=moment)
     narratives = Narrative.objects.filter(
         reduce(or_, (about(scope, "") for scope in scopes)),
         pair__project=report.project_id,
@@ -74,7 +75,8 @@ def since(report: AgreementReport) -> Since:
         again = again.none()
     return Since(
         come.count() + again.count(),
-        gone.count(),
+        taken_back.count(),
+        of_older_texts.count(),
         reviews.filter(submitted_at__gt=moment).count(),
         narratives.count(),
     )

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.db.models import Count
+from django.db.models import Count, Max
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from annotate.guidelines.actions import count_waiting
 from annotate.judgments.blindness import must_answer_first
 from annotate.overview.contributions import Contribution, Todo
-from annotate.projects.models import Membership
+from annotate.overview.progress import Reviewed
+from annotate.projects.models import Membership, Project
 from audit.reports.measured import COEFFICIENTS
 from audit.reports.models import AgreementReport
 from audit.reports.reliability import HEADLINE
@@ -22,7 +23,7 @@ from audit.settling.wanted import Wanted
 
 
 def contribution(member: Membership) -> Contribution:
-    """Open disagreements, the newest agreement, and how much each person reviewed."""
+    """Open disagreements and the newest agreement."""
     if not member.leads:
         return Contribution()
     slug = member.project.slug
@@ -43,19 +44,20 @@ def contribution(member: Membership) -> Contribution:
             ),
         ),
         context={"disputed": open_ones, "url_disputed": where},
-        details=lambda: {"reviewed_by": _reviewed_by(member), **_headline(member)},
+        details=lambda: _headline(member),
     )
 
 
-def _reviewed_by(member: Membership) -> dict[int, int]:
-    """How many reviews each member of the project has submitted."""
+def reviews_by_member(project: Project) -> dict[int, Reviewed]:
+    """How many reviews each member of the project has submitted, and when the last: one query."""
     reviewed = (
         Review.objects.submitted()
-        .filter(auditor__project=member.project_id)
+        .filter(auditor__project=project)
+        .order_by()
         .values_list("auditor_id")
-        .annotate(n=Count("pk"))
+        .annotate(n=Count("pk"), last=Max("submitted_at"))
     )
-    return dict(reviewed)
+    return {auditor: Reviewed(count, last) for auditor, count, last in reviewed}
 
 
 def _headline(member: Membership) -> dict[str, Any]:

@@ -249,7 +249,7 @@ def _first_of_each(outcomes: list[Outcome]) -> list[ShownOutcome]:
         .defer("text", "pair__query__description")
         .in_bulk([one.narrative for one in chosen])
     )
-    candidates = Candidate.objects.select_related("document").in_bulk(
+    candidates = Candidate.with_removed.select_related("document").in_bulk(
         [one.candidate for one in chosen]
     )
     return [

@@ -60,7 +60,7 @@ def items_of(reader: Reader, keys: list[Key], wanted: Wanted) -> list[Item]:
         .defer("text", "pair__query__description")
         .in_bulk([key.narrative for key in keys])
     )
-    candidates = Candidate.objects.select_related("document").in_bulk(
+    candidates = Candidate.with_removed.select_related("document").in_bulk(
         [key.candidate for key in keys if key.candidate]
     )
     parts = {kind: [key.part for key in keys if key.kind is kind] for kind in Kind}

@@ -14,6 +14,7 @@ from annotate.projects.access import Person
 from annotate.projects.models import Membership
 from exporters.exports import manifest
 from exporters.exports.models import Export
+from exporters.exports.proof.content import PROOF
 
 ARCHIVE = "export.zip"
 BLIND = gettext_lazy(
@@ -50,6 +51,8 @@ def file(user: Person, slug: str, pk: int, name: str) -> File[bytes]:
     # Never a path made of what somebody sent: only names that are written in the row.
     if found.state == Export.State.DONE and found.manifest is not None:
         names = {entry["name"] for entry in found.manifest["files"]}
+        if found.proof is not None:
+            names.add(PROOF)
         if name in names | {manifest.NAME, ARCHIVE}:
             return default_storage.open(f"{found.folder}/{name}", "rb")
     raise Http404("There is no such file in this export.")

@@ -23,11 +23,23 @@ from base.snapshot import snapshot
 from exporters.exports import jsonl, manifest, trec
 from exporters.exports.access import ARCHIVE, BLIND
 from exporters.exports.files import Writer, pack
-from exporters.exports.layouts import beir, citation, ir_datasets, mteb
+from exporters.exports.layouts import (
+    beir,
+    citation,
+    followtable,
+    infosearch,
+    ir_datasets,
+    mteb,
+    multi_infosearch,
+    multiconir,
+)
 from exporters.exports.layouts.published import size as layout_size
 from exporters.exports.manifest import Manifest
 from exporters.exports.models import Export
 from exporters.exports.progress import Report
+from exporters.exports.proof import proving
+from exporters.exports.proof.content import PROOF
+from exporters.exports.proof.proving import check_tools
 from jobs import queue
 from jobs.models import Job
 from jobs.runner import JobError, LeaseLost, Progress
@@ -50,23 +62,35 @@ LAYOUTS = {
     Export.Format.HF: Format(layout_size, mteb.write_hf),
     Export.Format.BEIR: Format(layout_size, beir.write),
     Export.Format.IR_DATASETS: Format(layout_size, ir_datasets.write),
+    Export.Format.FOLLOWTABLE: Format(layout_size, followtable.write),
+    Export.Format.INFOSEARCH: Format(layout_size, infosearch.write),
+    Export.Format.MULTICONIR: Format(layout_size, multiconir.write),
+    Export.Format.MULTI_INFOSEARCH: Format(layout_size, multi_infosearch.write),
     Export.Format.CITATION: Format(layout_size, citation.write),
 }
 WRITERS = FORMATS | LAYOUTS
 
 
 def request_export(
-    *, project: Project, format_name: str, by: Membership, now: datetime | None = None
+    *,
+    project: Project,
+    format_name: str,
+    by: Membership,
+    prove: bool = False,
+    now: datetime | None = None,
 ) -> Export:
     """Ask for an export in a format (an `Export.Format`) and return the row that will hold it.
 
-    While one of the same format is waiting or under way, that one is returned. Refused: who does
-    not lead, who has yet to judge or review themselves, an unknown format.
+    With `prove` the folder is read with the field's tools as soon as it is written. While one of
+    the same format is waiting or under way, that one is returned. Refused: who does not lead, who
+    has yet to judge or review themselves, an unknown format, a proof that no tool gives.
     """
     now = now or timezone.now()
     if not by.leads or by.project_id != project.pk:
         raise Refused(_("Only leads of this project can have it exported."))
     check_format(format_name)
+    if prove:
+        check_tools(format_name)
     if must_answer_first(by):
         raise Refused(BLIND)
     with transaction.atomic():
@@ -76,6 +100,7 @@ def request_export(
             Export.objects.filter(
                 project=project,
                 format=format_name,
+                prove=prove,
                 state__in=[Job.State.QUEUED, Job.State.RUNNING],
                 cancel_requested_at=None,
             )
@@ -85,7 +110,12 @@ def request_export(
         if under_way is not None:
             return under_way
         export = Export.objects.create(
-            project=project, format=format_name, by=by, requested_by=by.user, requested_at=now
+            project=project,
+            format=format_name,
+            prove=prove,
+            by=by,
+            requested_by=by.user,
+            requested_at=now,
         )
         queue.enqueue(export)
         record(project=project, what="export.asked", about=export, by=by, now=now)
@@ -115,18 +145,27 @@ def check_format(format_name: str) -> None:
 
 
 def write(
-    project: Project, format_name: str, folder: Path, report: Report = lambda _: None
+    project: Project,
+    format_name: str,
+    folder: Path,
+    report: Report = lambda _: None,
+    *,
+    published: bool = False,
 ) -> Manifest:
     """Write an export of the project as it stands at this moment into an empty folder.
 
-    `report` is told how many more rows were walked. Returns the manifest, which is also the last
+    `report` is told how many more rows were walked. With `published`, people who did not agree to
+    be named are numbers in every format. Returns the manifest, which is also the last
     file written. Refused: an unknown format. ValueError with a sentence: something that the format
     cannot hold.
     """
     check_format(format_name)
     with snapshot():
         as_it_stands = Project.objects.get(pk=project.pk)
-        written = WRITERS[Export.Format(format_name)].write(as_it_stands, Writer(folder), report)
+        writer = WRITERS[Export.Format(format_name)].write
+        if published and format_name == Export.Format.JSONL:
+            writer = jsonl.write_published
+        written = writer(as_it_stands, Writer(folder), report)
     (folder / manifest.NAME).write_bytes(manifest.to_bytes(written))
     return written
 
@@ -146,6 +185,12 @@ def build(job: Export, progress: Progress) -> None:
         except ValueError as error:
             raise JobError(f"This cannot be written: {error}.") from error
         names = [entry["name"] for entry in written["files"]] + [manifest.NAME]
+        proof = None
+        if job.prove:
+            progress.start(None, "Reading them with the field's tools")
+            # The folder that was written just now, and never one that somebody handed in.
+            proof = proving.prove(folder)
+            names.append(PROOF)
         progress.start(len(names) + 1, "Putting the files away")
         with (folder / ARCHIVE).open("xb") as stream:
             pack(folder, names, stream)
@@ -157,7 +202,7 @@ def build(job: Export, progress: Progress) -> None:
                     default_storage.save(f"{place}/{name}", File(stream))
                 progress.advance()
             kept = Export.objects.filter(pk=job.pk, claim=job.claim).update(
-                folder=place, manifest=written
+                folder=place, manifest=written, proof=proof
             )
             if not kept:
                 raise LeaseLost

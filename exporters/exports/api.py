@@ -38,6 +38,19 @@ class SentExport(Sent):
     """Which files are wanted."""
 
     format = serializers.ChoiceField(choices=Export.Format.choices)
+    prove = serializers.BooleanField(
+        default=False,
+        help_text="Whether the installed tools of the field read the folder once it is written.",
+    )
+
+
+class ProofResultSerializer(serializers.Serializer[Any]):
+    """What one tool read: `same`, `differs`, `failed` or `not installed`, and why."""
+
+    tool = serializers.CharField()
+    version = serializers.CharField(allow_null=True)
+    result = serializers.CharField()
+    says = serializers.ListField(child=serializers.CharField())
 
 
 class ExportSerializer(JobSerializer):
@@ -47,8 +60,16 @@ class ExportSerializer(JobSerializer):
 
     format = serializers.ChoiceField(choices=Export.Format.choices)
     by = serializers.CharField(source="by.name")
+    proof = serializers.SerializerMethodField()
     counts = serializers.SerializerMethodField()
     files = serializers.SerializerMethodField()
+
+    @extend_schema_field(ProofResultSerializer(many=True))
+    def get_proof(self, export: Export) -> list[dict[str, Any]]:
+        """What each tool read; all of it is in the file proof.json."""
+        if not self._is_offered(export) or export.proof is None:
+            return []
+        return list(ProofResultSerializer(export.proof["results"], many=True).data)
 
     @extend_schema_field(COUNTS)
     def get_counts(self, export: Export) -> dict[str, int] | None:
@@ -86,7 +107,10 @@ class Exports(Resource):
         """Ask for an export. While one of the same format is under way, that one is returned."""
         member = lead(self.person, slug)
         made = actions.request_export(
-            project=member.project, format_name=self.sent()["format"], by=member
+            project=member.project,
+            format_name=self.sent()["format"],
+            prove=self.sent()["prove"],
+            by=member,
         )
         return Response(_as_json(member, made), status=201)
 
@@ -121,7 +145,7 @@ class ExportFile(Resource):
 
     @reads(OpenApiTypes.BINARY, media="application/octet-stream", scope=Scope.LEAD)
     def get(self, request: Request, slug: str, export: int, name: str) -> FileResponse:
-        """Take it: a file of the list, or manifest.json."""
+        """Take it: a file of the list, manifest.json, or proof.json."""
         member, found = access.export(self.person, slug, export)
         stream = access.file(self.person, slug, export, name)
         taken(what="export.taken", of=found, name=name, by=member)
@@ -158,6 +182,9 @@ class SentPublication(Sent):
     texts = serializers.BooleanField(
         required=False, help_text="Whether titles and texts of documents may leave the project."
     )
+    claims = serializers.BooleanField(
+        required=False, help_text="Whether claimed labels stand where nobody has judged."
+    )
     licence = serializers.CharField(max_length=100, required=False, allow_blank=True)
     languages = serializers.CharField(
         max_length=200, required=False, allow_blank=True, help_text="As in `eng-Latn deu-Latn`."
@@ -186,6 +213,7 @@ class PublicationSerializer(serializers.Serializer[Any]):
     """How a project is published."""
 
     texts = serializers.BooleanField()
+    claims = serializers.BooleanField()
     licence = serializers.CharField()
     languages = serializers.CharField()
     creators = serializers.CharField()

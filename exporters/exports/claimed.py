@@ -185,7 +185,7 @@ def _claims(
             AND a.candidate_id = m.candidate_id AND a.withdrawn_at IS NULL
             AND a.text_replaced_at IS NULL
         WHERE m.annotator_id = %s AND m.superseded_at IS NULL AND m.text_replaced_at IS NULL
-            AND m.narrative_id IN ({marks(narratives)})
+            AND m.narrative_id IN ({marks(narratives)}) AND c.removed_at IS NULL
         ORDER BY p.pair_id COLLATE "{order}", d.doc_id COLLATE "{order}"
     """  # noqa: S608 (nothing but marks and a constant is put in)
     with connection.chunked_cursor() as cursor:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from django.db.models import F
 
 from annotate.collection.models import Document, DocumentText, Run
 from annotate.pairs.models import Condition, InstructionPair, Narrative
 from annotate.projects.models import Project
+from exporters.exports.passages import documents_to_publish
 from exporters.exports.selection import Pair, QueryRow
 from exporters.exports.walking import ORDER_OF_SIDES, batches, bytewise, narrative_texts, walk
 from formats.records import (
@@ -65,9 +66,14 @@ def differing_originals(of: Iterable[Pair]) -> list[str]:
 def documents(project: Project, wanted: set[int]) -> Iterator[Doc]:
     """Yield the documents with these keys in byte order of doc_id, with the text where known; of
     those that have had several, every version, which then has its number.
+
+    Where the lead chose so, the text is passages around the evidence of the newest version alone.
     """
-    if not wanted:
-        return
+    if wanted:
+        yield from documents_to_publish(project, _documents(project, wanted))
+
+
+def _documents(project: Project, wanted: set[int]) -> Iterator[Doc]:
     rows = Document.objects.filter(project=project).order_by(bytewise("doc_id"))
     found = (
         row
@@ -90,12 +96,20 @@ def documents(project: Project, wanted: set[int]) -> Iterator[Doc]:
                 yield Doc(doc_id, title, text, of_text, version if newest > 1 else None)
 
 
-def documents_with_newer_texts(project: Project) -> dict[str, int]:
+def documents_with_newer_texts(
+    project: Project, among: Collection[int] | None = None
+) -> dict[str, int]:
     """Return the newest text version of each document that has had several, by doc_id in byte
-    order.
+    order; `among`: of these documents (by key) alone.
     """
     rows = Document.objects.filter(project=project, text_version__gt=1)
-    return dict(walk(rows.order_by(bytewise("doc_id")), "doc_id", "text_version"))
+    return {
+        doc_id: version
+        for pk, doc_id, version in walk(
+            rows.order_by(bytewise("doc_id")), "pk", "doc_id", "text_version"
+        )
+        if among is None or pk in among
+    }
 
 
 def with_newer_texts(project: Project) -> set[int]:

@@ -10,6 +10,7 @@ from operator import itemgetter
 from typing import IO, Any, NamedTuple
 
 from annotate.judgments.consensus import consensus
+from annotate.judgments.in_force import in_pools
 from annotate.judgments.models import ConditionAdjudication, Verdict
 from annotate.pairs.models import Condition
 from annotate.projects.models import Project
@@ -85,6 +86,7 @@ def documents(project: Project, of: Sequence[Pair]) -> Iterator[Document]:
         asked = _asked(batch)
         settled = _settled(asked)
         rows = Verdict.objects.filter(
+            in_pools("judgment__candidate"),
             judgment__narrative__in=list(asked),
             judgment__superseded_at=None,
             judgment__text_replaced_at=None,

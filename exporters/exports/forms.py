@@ -19,6 +19,7 @@ class ExportForm(forms.Form):
         initial=Export.Format.TREC,
         widget=forms.RadioSelect,
     )
+    prove = forms.BooleanField(required=False)
 
 
 class PublicationForm(forms.ModelForm[Publication]):

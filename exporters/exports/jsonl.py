@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TypeVar
 
 from annotate.judgments.models import Judgment
 from annotate.projects.models import Project
 from audit.reviews.models import Review
-from exporters.exports import checks, collection, conditions, notes, repeats, selection, statements
+from exporters.exports import (
+    checks,
+    collection,
+    conditions,
+    naming,
+    notes,
+    repeats,
+    selection,
+    statements,
+)
 from exporters.exports.files import Writer
 from exporters.exports.manifest import Manifest, compose, facts_of
+from exporters.exports.pools import write_pool_documents
 from exporters.exports.progress import Report, reported
 from formats.jsonl import Statement, write_docs, write_judgments
 from formats.jsonl_pairs import write_pairs
@@ -19,14 +30,30 @@ from formats.rubrics import write_rubrics
 
 FORMAT = "jsonl"
 
+T = TypeVar("T")
+
 
 def size(project: Project) -> int:
     """Return how many judgments `write` walks, for a progress bar."""
     return Judgment.objects.filter(narrative__pair__project=project).count()
 
 
-def write(project: Project, into: Writer, report: Report) -> Manifest:
-    """Write every file of this export and return its manifest; `report` is told of progress."""
+def write_published(project: Project, into: Writer, report: Report) -> Manifest:
+    """Write the same files with people as they are called in what is published."""
+    return write(project, into, report, naming.published_names(project))
+
+
+def write(
+    project: Project, into: Writer, report: Report, names: Mapping[str, str] | None = None
+) -> Manifest:
+    """Write every file of this export and return its manifest; `report` is told of progress.
+
+    `names`: what to write instead of the names of people.
+    """
+
+    def called(records: Iterable[T]) -> Iterable[T]:
+        return naming.as_published(records, names) if names else records
+
     queries = selection.queries(project)
     pairs = selection.pairs(project)
     tally = selection.tally(project, pairs)
@@ -40,7 +67,7 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
         counts["documents_with_newer_texts"] = len(newer)
 
     with into.file("pairs.jsonl", "Instruction pairs with every version of their narratives.") as f:
-        counts["pairs"] = write_pairs(collection.pair_records(project), f)
+        counts["pairs"] = write_pairs(called(collection.pair_records(project)), f)
 
     everything = "Every judgment of people and machines, also those that no longer stand."
     standing_ones = "Judgments that stand, as a table, with active time."
@@ -49,7 +76,7 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
         into.file("judgments.csv", standing_ones) as beside,
     ):
         table = JudgmentTable(beside, text_versions=bool(newer))
-        walked = reported(statements.judgments(queries), report)
+        walked = called(reported(statements.judgments(queries), report))
         counts["judgments"] = write_judgments(_beside(table, walked), f)
         table.close()
 
@@ -61,21 +88,22 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
     ]
     for name, holds, records in said:
         with into.file(f"{name}.jsonl", holds) as f:
-            counts[name] = write_judgments(records, f)
+            counts[name] = write_judgments(called(records), f)
 
     with into.file("rubrics.jsonl", "The project's rubrics; the last is in force.") as f:
         counts["rubrics"] = write_rubrics(statements.rubrics_of(project), f)
 
     with into.file("verdicts.jsonl", "Documents and which conditions they meet, by rater.") as f:
-        counts["verdicts"] = conditions.write(conditions.documents(project, pairs), f)
+        counts["verdicts"] = conditions.write(called(conditions.documents(project, pairs)), f)
 
     with into.file("repeats.jsonl", "What was said of documents that came again, unmarked.") as f:
-        counts["repeats"] = repeats.write(repeats.repeats(project), f)
+        counts["repeats"] = repeats.write(called(repeats.repeats(project)), f)
     with into.file("samples.jsonl", "Samples of labels that are checked, and how each came.") as f:
-        counts["samples"] = checks.write(checks.samples(project), f)
+        counts["samples"] = checks.write(called(checks.samples(project)), f)
     with into.file("checks.jsonl", "Labels that were checked: the claim, and who said what.") as f:
-        counts["checks"] = checks.write(checks.labels(project), f)
+        counts["checks"] = checks.write(called(checks.labels(project)), f)
     counts["checks_open"] = checks.waiting(project)
+    write_pool_documents(project, into)
 
     counts |= tally.counts()
     standing = counts["judgments_by_people"] + counts["judgments_by_machines"]
@@ -93,7 +121,7 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
         project=project,
         format_name=FORMAT,
         counts=counts,
-        rules=notes.jsonl_rules(),
+        rules=notes.jsonl_rules(published=names is not None),
         warnings=[],
         notes=notes.about_jsonl(counts),
         pairs=[facts_of(pair, {}) for pair in pairs],

@@ -12,6 +12,15 @@ from annotate.pairs.models import Narrative
 from annotate.projects.models import Grade, Project
 from exporters.exports.files import FileFacts
 from exporters.exports.oracle_facts import Oracles
+from exporters.exports.passages import note_on_texts
+from exporters.exports.pools import (
+    NegativeFacts,
+    PoolFacts,
+    RemovedFacts,
+    negative_facts,
+    pool_facts,
+    removed_facts,
+)
 from exporters.exports.selection import Pair
 
 NAME = "manifest.json"
@@ -81,6 +90,7 @@ GROUPS = {
         "layout_candidates": "candidates to rerank, over all pairs",
         "layout_original": "lines in the original qrels",
         "layout_changed": "lines in the changed qrels",
+        "layout_claims": "of these claimed by a machine alone",
         "layout_differing": "with another relevance after the change",
         "layout_without_line": "with a line in the original qrels only",
     },
@@ -110,7 +120,7 @@ GROUPS = {
         "judgments_by_people": "of people",
         "judgments_counted": "of these under the narrative in force, counted",
         "judgments_stale": "of these under an older narrative or text, not counted",
-        "judgments_set_aside": "of these in pairs that are left out, not counted",
+        "judgments_set_aside": "of these in pairs or of documents that are left out, not counted",
         "adjudications_standing": "settled by leads",
         "judgments_by_machines": "claimed by machines, not counted",
         **{
@@ -223,7 +233,17 @@ class _Measured(TypedDict, total=False):
     oracles: Oracles
 
 
-class Manifest(_Texts, _Measured):
+class Pooled(TypedDict, total=False):
+    """Where the candidates come from: the pools, what was taken out of them and why, and whose
+    non-relevant documents are listed as hard negatives. Each absent where there is none.
+    """
+
+    pools: list[PoolFacts]
+    removed_candidates: list[RemovedFacts]
+    hard_negatives: NegativeFacts
+
+
+class Manifest(_Texts, _Measured, Pooled):
     """The whole of it, as it stands in manifest.json and on the export's page.
 
     No moment of writing: the same rows make the same bytes. `rules` says how each relevance came
@@ -281,7 +301,25 @@ def compose(
         made["text_versions"] = texts
     if measured:
         made["oracles"] = measured
+    _add_pools(made, project)
     return made
+
+
+def _add_pools(made: Manifest, project: Project) -> None:
+    if found := pool_facts(project):
+        made["pools"] = found
+    if removed := removed_facts(project):
+        made["removed_candidates"] = removed
+        n = len(removed)
+        words = (
+            f"{n:,} {'document was' if n == 1 else 'documents were'} taken out of the pools: in "
+            "removed_candidates with the reason, and in no qrels."
+        )
+        made["notes"] = [*made["notes"], words]
+    if systems := negative_facts(project):
+        made["hard_negatives"] = systems
+    if words := note_on_texts(project, made["format"]):
+        made["notes"] = [*made["notes"], words]
 
 
 def to_bytes(manifest: Manifest) -> bytes:

@@ -27,6 +27,13 @@ class Export(Job):
         HF = "hf", _("Hugging Face: the same data with a dataset card")
         BEIR = "beir", _("BEIR: corpus, queries, qrels before and after the change")
         IR_DATASETS = "ir-datasets", _("ir_datasets: a package to install")
+        FOLLOWTABLE = "followtable", _("FollowTable: queries, tables and instructions")
+        INFOSEARCH = "infosearch", _("InfoSearch: three instructions a query, three qrels")
+        MULTICONIR = "multiconir", _("MultiConIR: a table of queries with growing conditions")
+        MULTI_INFOSEARCH = (
+            "multi-infosearch",
+            _("Multi-InfoSearch: attributes, a positive and a hard negative"),
+        )
         CITATION = "citation", _("Citation: CITATION.cff and .zenodo.json")
 
     project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="exports")
@@ -39,6 +46,12 @@ class Export(Job):
     manifest: models.JSONField[dict[str, Any] | None, dict[str, Any] | None] = models.JSONField(
         null=True, blank=True
     )
+    # Whether the folder is read with the field's tools as soon as it is written, and what came of
+    # it, as `exporters.exports.proof.proving.Proof`.
+    prove = models.BooleanField(default=False)
+    proof: models.JSONField[dict[str, Any] | None, dict[str, Any] | None] = models.JSONField(
+        null=True, blank=True
+    )
 
     class Meta:
         constraints: ClassVar = [
@@ -48,6 +61,11 @@ class Export(Job):
                 name="export_folder_with_manifest",
                 condition=Q(folder="", manifest__isnull=True)
                 | (~Q(folder="") & Q(manifest__isnull=False)),
+            ),
+            # A proof is of files that are there, and was asked for.
+            models.CheckConstraint(
+                name="export_proof_of_its_files",
+                condition=Q(proof__isnull=True) | Q(manifest__isnull=False, prove=True),
             ),
         ]
 
@@ -70,6 +88,11 @@ class Publication(models.Model):
         _("Publish titles and texts of documents"),
         default=False,
         help_text=_("Only if the licence of the collection allows it. Otherwise ids alone."),
+    )
+    claims = models.BooleanField(
+        _("Publish claimed labels where nobody has judged"),
+        default=False,
+        help_text=_("Only of accepted instructions; what a check found stands before the claim."),
     )
     licence = models.CharField(_("Licence"), max_length=100, blank=True)
     # As MTEB names them: eng-Latn, deu-Latn.

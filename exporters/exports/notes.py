@@ -173,9 +173,15 @@ def trec_warnings(
     return said
 
 
-def jsonl_rules() -> list[Rule]:
+def jsonl_rules(*, published: bool) -> list[Rule]:
     """Return what stands in the JSON lines, and how to tell what counts."""
+    people = (
+        "Those who agreed to be named have their names; the others are numbered, as in about.json."
+        if published
+        else "Everybody has their name: this export is not to be published."
+    )
     return [
+        Rule(about="People", says=people),
         Rule(
             about="What stands",
             says="judgments.jsonl holds every judgment ever made. One with superseded_at no longer "

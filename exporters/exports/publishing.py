@@ -18,14 +18,15 @@ from annotate.projects.audit_log import record
 from annotate.projects.models import Membership, Project
 from base.errors import Refused
 from exporters.exports import selection
-from exporters.exports.actions import LAYOUTS
+from exporters.exports.actions import LAYOUTS, WRITERS
 from exporters.exports.layouts.citation import missing
 from exporters.exports.layouts.published import MOST_CHARACTERS
-from exporters.exports.models import Publication
+from exporters.exports.models import Export, Publication
 from exporters.exports.selection import Pair
 
 FIELDS = (
     "texts",
+    "claims",
     "licence",
     "languages",
     "creators",
@@ -38,6 +39,8 @@ FIELDS = (
 )
 # As MTEB names a language: three letters, a hyphen, the script.
 LANGUAGE = re.compile(r"[a-z]{3}-[A-Z][a-z]{3}")
+# How many proven exports are looked at for the newest of each layout.
+MOST_PROOFS = 50
 FIRST_YEAR, LAST_YEAR = 1900, 2200
 
 
@@ -119,13 +122,40 @@ def preview(project: Project) -> Preview:
     return Preview(counts, _kept_back(publication), _checks(publication, chosen, found))
 
 
+class LayoutProof(NamedTuple):
+    """The newest proof of a layout: the export that was read, and what each tool read."""
+
+    export: Export
+    results: list[dict[str, Any]]
+
+
+def proofs(project: Project) -> list[LayoutProof]:
+    """Return the newest proof of each layout, in the order of the layouts."""
+    newest: dict[str, Export] = {}
+    rows = Export.objects.filter(project=project, proof__isnull=False).order_by("-pk")
+    for export in rows.select_related("project").defer("manifest")[:MOST_PROOFS]:
+        newest.setdefault(export.format, export)
+    return [
+        LayoutProof(newest[name], newest[name].proof["results"])  # type: ignore[index]
+        for name in WRITERS
+        if name in newest
+    ]
+
+
 def _kept_back(publication: Publication) -> list[str]:
     """Say what may not leave the project."""
+    people = Membership.objects.people().active().filter(project=publication.project_id)
+    agreed, everybody = people.exclude(named_at=None).count(), people.count()
     sentences = [
         _(
-            "Layouts name no annotator. The format jsonl does, by the names that members have in "
-            "this project: give it out only if each of them agreed."
+            "Layouts and releases show people by numbers. %(agreed)s of %(all)s members agreed to "
+            "be named, under their own settings."
         )
+        % {"agreed": f"{agreed:,}", "all": f"{everybody:,}"},
+        _(
+            "An export in the format jsonl has the names of all: it carries the project to another "
+            "installation. In a release it has numbers."
+        ),
     ]
     if not publication.texts:
         sentences.insert(0, _("Titles and texts of documents stay here: ids alone are published."))

@@ -19,6 +19,7 @@ from django.db.models import Count, Q
 from annotate.collection.models import Candidate, Query
 from annotate.collection.unseen import Unseen, seen
 from annotate.judgments.consensus import Outcome, consensus
+from annotate.judgments.in_force import in_pools
 from annotate.judgments.models import Adjudication, Judgment
 from annotate.pairs.models import InstructionPair, Narrative
 from annotate.projects.models import Membership, Project
@@ -150,8 +151,8 @@ def _judged(project: Project) -> set[int]:
     """The pairs on which people have said something under the altered narrative in force."""
     altered = Narrative.objects.filter(pair__project=project, side=Narrative.Side.ALTERED)
     under = {"narrative__in": altered.current()}
-    said = Judgment.objects.current().of_people().filter(**under)
-    settled = Adjudication.objects.current().filter(**under)
+    said = Judgment.objects.current().of_people().filter(in_pools(), **under)
+    settled = Adjudication.objects.current().filter(in_pools(), **under)
     return {
         pair
         for rows in (said, settled)
@@ -162,7 +163,9 @@ def _judged(project: Project) -> set[int]:
 def _claims(project: Project) -> dict[int, dict[str, int]]:
     """Count the labels that machines claim under each pair's narratives in force, by side."""
     in_force = Narrative.objects.filter(pair__project=project).current()
-    rows = Judgment.objects.current().filter(annotator__is_machine=True, narrative__in=in_force)
+    rows = Judgment.objects.current().filter(
+        in_pools(), annotator__is_machine=True, narrative__in=in_force
+    )
     of_narrative = rows.order_by().values("narrative__pair", "narrative__side")
     found: dict[int, dict[str, int]] = {}
     for pair, side, n in walk(
@@ -318,7 +321,8 @@ def _said_of_pools(narratives: Sequence[int], machines: Sequence[int]) -> Iterat
             AND j.superseded_at IS NULL AND j.text_replaced_at IS NULL AND {of_people}
         LEFT JOIN annotate_adjudication a ON a.narrative_id = n.id AND a.candidate_id = c.id
             AND a.withdrawn_at IS NULL AND a.text_replaced_at IS NULL
-        WHERE n.id IN ({marks(narratives)}) AND {seen(Unseen.Kind.CANDIDATE, "c.id")}
+        WHERE n.id IN ({marks(narratives)}) AND c.removed_at IS NULL
+            AND {seen(Unseen.Kind.CANDIDATE, "c.id")}
         ORDER BY p.pair_id COLLATE "{byte_order()}", d.doc_id COLLATE "{byte_order()}"
     """  # noqa: S608 (nothing but marks and a constant is put in)
     with connection.chunked_cursor() as cursor:
@@ -388,17 +392,21 @@ def tally(project: Project, of: Sequence[Pair]) -> Tally:
         .order_by()
         .values("narrative", "narrative__side")
         .annotate(
-            by_people=Count("pk", filter=of_newest_text),
+            by_people=Count("pk", filter=of_newest_text & in_pools()),
+            of_removed=Count("pk", filter=of_newest_text & ~in_pools()),
             by_machines=Count("pk", filter=Q(annotator__is_machine=True)),
             of_older_texts=Count(
                 "pk", filter=Q(annotator__is_machine=False, text_replaced_at__isnull=False)
             ),
         )
     )
-    for narrative, side, by_people, by_machines, of_older_texts in walk(
-        rows, "narrative", "narrative__side", "by_people", "by_machines", "of_older_texts"
+    for narrative, side, by_people, of_removed, by_machines, of_older_texts in walk(
+        rows,
+        *("narrative", "narrative__side", "by_people", "of_removed", "by_machines"),
+        "of_older_texts",
     ):
         machines[side] += by_machines
+        set_aside += of_removed
         stale += of_older_texts
         if narrative in counting:
             people[counting[narrative]] += by_people

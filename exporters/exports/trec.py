@@ -12,7 +12,15 @@ from annotate.collection.models import Candidate, Run
 from annotate.judgments.consensus import State
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Membership, Project
-from exporters.exports import claimed, collection, notes, oracle_facts, oracles, selection
+from exporters.exports import (
+    claimed,
+    collection,
+    notes,
+    oracle_facts,
+    oracles,
+    reranking,
+    selection,
+)
 from exporters.exports.files import BUFFER, Writer
 from exporters.exports.manifest import (
     NO_LINE,
@@ -23,6 +31,7 @@ from exporters.exports.manifest import (
     count_key,
     facts_of,
 )
+from exporters.exports.pools import write_negatives
 from exporters.exports.progress import Report, reported
 from exporters.exports.selection import Pair, PooledDocument, QueryRow, Tally
 from formats.jsonl import write_docs
@@ -138,6 +147,7 @@ class _Export:
                 into.file(f"runs/{name}", "A run, as it was handed in.") as stream,
             ):
                 copyfileobj(source, stream, BUFFER)
+        write_negatives(self.project, into, self.pairs)
         return self._manifest(prior=prior, texts=texts)
 
     def _altered(self) -> Iterator[Qrel]:
@@ -253,9 +263,13 @@ class _Export:
             write_topics(collection.original_topics(self.queries, self.pairs), stream)
         with into.file("topics.changed.txt", "The altered narratives, one a pair.") as stream:
             write_topics(collection.pair_topics(changed, ALTERED), stream)
+        sides = {"original": (ORIGINAL, changed), "changed": (ALTERED, changed)}
         if of := selection.written(self.pairs, REVERSED):
             with into.file("topics.reversed.txt", "The reversed narratives, one a pair.") as stream:
                 write_topics(collection.pair_topics(of, REVERSED), stream)
+            sides["reversed"] = (REVERSED, of)
+        if changed:
+            reranking.write(self.project, sides, into)
 
     def _write_claimed(self, side: str) -> None:
         """Write a file for each machine that claims labels on a side, and their narratives."""

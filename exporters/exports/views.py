@@ -22,6 +22,8 @@ from exporters.exports import access, actions, manifest, publishing
 from exporters.exports.download_log import taken
 from exporters.exports.forms import ExportForm, PublicationForm
 from exporters.exports.models import Export
+from exporters.exports.proof.content import PROOF
+from exporters.exports.proof.readers import PLAIN
 
 # How many exports the list shows, the newest first.
 SHOWN = 50
@@ -36,7 +38,10 @@ def exports(request: PageRequest, slug: str) -> HttpResponse:
         try:
             return redirect(
                 actions.request_export(
-                    project=member.project, format_name=form.cleaned_data["format"], by=member
+                    project=member.project,
+                    format_name=form.cleaned_data["format"],
+                    prove=form.cleaned_data["prove"],
+                    by=member,
                 )
             )
         except Refused as refused:
@@ -45,7 +50,7 @@ def exports(request: PageRequest, slug: str) -> HttpResponse:
     before = key(request.GET.get("before", ""))
     if before is not None:
         rows = rows.filter(pk__lt=before)
-    found = list(rows.select_related("by", "project").defer("manifest")[: SHOWN + 1])
+    found = list(rows.select_related("by", "project").defer("manifest", "proof")[: SHOWN + 1])
     return render(
         request,
         "exports/exports.html",
@@ -83,7 +88,10 @@ def publication(request: PageRequest, slug: str) -> HttpResponse:
             "form": form,
             "blind": access.BLIND if blind else "",
             "preview": None if blind else publishing.preview(member.project),
-            "layouts": [(layout.value, layout.label) for layout in actions.LAYOUTS],
+            "layouts": [
+                (layout.value, layout.label, layout in PLAIN) for layout in actions.LAYOUTS
+            ],
+            "proofs": [] if blind else publishing.proofs(member.project),
         },
         status=422 if form.errors else 200,
     )
@@ -166,6 +174,7 @@ def _page(member: Membership, found: Export) -> dict[str, Any]:
             {**entry, "url": reverse("exporters:file", args=[*here, entry["name"]])}
             for entry in said["files"]
         ],
+        "proof_url": reverse("exporters:file", args=[*here, PROOF]) if found.proof else "",
         "manifest_url": reverse("exporters:file", args=[*here, manifest.NAME]),
         "archive_url": reverse("exporters:archive", args=here),
     }

@@ -29,6 +29,7 @@ from exporters.exports import manifest, selection
 from exporters.exports.access import BLIND
 from exporters.exports.actions import FORMATS, WRITERS, check_format, write
 from exporters.exports.files import BUFFER, FileFacts, Writer, pack
+from exporters.exports.layouts import about
 from exporters.exports.manifest import Manifest
 from exporters.exports.models import Export
 from exporters.exports.publishing import publication_of
@@ -182,7 +183,9 @@ def _write(
         at = timezone.now()
         for name in _formats(job):
             (folder / name).mkdir()
-            written[name] = write(job.project, name, folder / name, progress.advance)
+            written[name] = write(
+                job.project, name, folder / name, progress.advance, published=True
+            )
         into = Writer(folder)
         with into.file(contents.QUERIES, "Every query with its words.") as stream:
             for query in selection.queries(job.project):
@@ -196,6 +199,7 @@ def _write(
         if guideline is not None:
             with into.file(contents.GUIDELINES, "The guidelines in force.") as stream:
                 stream.write(guideline.text.encode())
+        about.write(job.project, into)
     for name, said in written.items():
         files += [{**entry, "name": f"{name}/{entry['name']}"} for entry in said["files"]]
         whole = [entry["name"] for entry in said["files"]] + [manifest.NAME]

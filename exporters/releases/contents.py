@@ -11,7 +11,16 @@ from django.conf import settings
 
 from annotate.projects.models import Guideline
 from exporters.exports.files import FileFacts
-from exporters.exports.manifest import COUNTS, FIGURES, GROUPS, Manifest, Rule, with_derived
+from exporters.exports.manifest import (
+    COUNTS,
+    FIGURES,
+    GROUPS,
+    Manifest,
+    Pooled,
+    Rule,
+    with_derived,
+)
+from exporters.exports.naming import published_names
 from exporters.exports.oracle_facts import Oracles
 from exporters.releases.models import Release
 
@@ -30,7 +39,7 @@ class _Measured(TypedDict, total=False):
     oracles: Oracles
 
 
-class Contents(_Measured):
+class Contents(_Measured, Pooled):
     """The whole of it, in the row and in release.json.
 
     `at`: the moment whose rows it holds (ISO 8601, UTC). `counts`, `warnings` and `notes` are by
@@ -69,7 +78,7 @@ def compose(
         project={"slug": project.slug, "name": project.name},
         name=release.name,
         note=release.note,
-        by=release.by.name if release.by else "",
+        by=_named(release),
         at=at.isoformat(),
         code_version=settings.VERSION,
         guidelines=guideline.version if guideline else None,
@@ -83,7 +92,22 @@ def compose(
     for manifest in written.values():
         if "oracles" in manifest:
             held["oracles"] = manifest["oracles"]
+    of_any = next(iter(written.values()))
+    # Every manifest of one moment says the same of these.
+    if "pools" in of_any:
+        held["pools"] = of_any["pools"]
+    if "removed_candidates" in of_any:
+        held["removed_candidates"] = of_any["removed_candidates"]
+    if "hard_negatives" in of_any:
+        held["hard_negatives"] = of_any["hard_negatives"]
     return held
+
+
+def _named(release: Release) -> str:
+    """Return what who made the release is called in what is published."""
+    if release.by is None:
+        return ""
+    return published_names(release.project).get(release.by.name, release.by.name)
 
 
 def to_bytes(contents: Contents) -> bytes:

@@ -122,6 +122,22 @@ def test_a_passage_dragged_while_marking_is_taken_at_once_by_whole_words(scene):
     expect(scene.chips()).to_have_text(["“drives 24 turbines”"])
 
 
+@pytest.mark.parametrize("width", [1280, 800])
+def test_what_was_marked_can_be_read_and_clicked_at_any_width(scene, width):
+    scene.page.set_viewport_size({"width": width, "height": 900})
+    scene.drag("drives 24 turbines")
+    scene.page.keyboard.press("e")
+
+    ends = scene.chips().evaluate(
+        """chip => {
+            const { left, right, top, height } = chip.getBoundingClientRect();
+            const seen = (x) => document.elementFromPoint(x, top + height / 2) === chip;
+            return [right - left > 100, seen(left + 4), seen(right - 4)];
+        }"""
+    )
+    assert ends == [True, True, True]
+
+
 def test_a_selection_is_marked_by_whole_words_and_with_alt_as_it_is(scene):
     scene.drag("ives 24 turbin")
     scene.page.keyboard.press("e")

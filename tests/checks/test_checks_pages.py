@@ -335,6 +335,22 @@ def test_an_annotator_sees_their_own_progress_and_no_figures(scene, sample, clie
     assert "You have checked 1 of 6 labels." in page.content.decode()
 
 
+def test_who_has_checked_all_they_can_learns_nothing_of_the_other_checker(scene, sample, client):
+    for one in sample.items.all():
+        checks_by(one, scene.ada)
+    sign_in(client, scene.ada)
+
+    page = client.get(url("sample", sample.pk)).content.decode()
+
+    assert "You have checked every label that you can check." in page
+    assert "Two people have checked" not in page
+
+
+def checks_by(label, who):
+    """Check a label as relevant."""
+    actions.check(item=label, relevance=1, by=who)
+
+
 def test_what_waits_is_said_on_the_first_page(scene, sample, client):
     say(sample, "A", ada=0, ben=1)
     sign_in(client, scene.dan)

@@ -10,6 +10,7 @@ import pytest
 from annotate.collection.intake import arrivals
 from annotate.collection.intake.load import after_load
 from annotate.models import RunLine
+from annotate.overview import progress
 from annotate.people import members
 from annotate.projects import audit_log_page, rules
 from base.providers import NotRegistered, Provider
@@ -22,6 +23,7 @@ PROVIDERS: dict[str, Provider[..., Any]] = {
     "is blind": audit_log_page.is_blind,
     "free assignments": members.free_assignments,
     "after a load": after_load,
+    "reviews by member": progress.reviews_by_member,
 }
 
 

@@ -69,6 +69,23 @@ def test_a_browser_keeps_a_collected_file_and_asks_for_it_once(folder, settings,
     answer.close()
 
 
+def test_no_custom_property_is_a_length_here_and_a_colour_there():
+    # A length that an element inherits in place of a colour makes its background transparent.
+    sheets = [path.read_text("utf-8") for path in (SOURCES / "css").rglob("*.css")]
+    lengths = {
+        name
+        for sheet in sheets
+        for name in re.findall(r"(--[\w-]+):\s*[\d.]+(?:rem|em|px|%|d?vh|d?vw)\s*;", sheet)
+    }
+    colours = {
+        name
+        for sheet in sheets
+        for name in re.findall(r"(?:background|background-color|color):\s*var\((--[\w-]+)", sheet)
+    }
+
+    assert lengths & colours == set()
+
+
 TEMPLATES = Path(project_settings.BASE_DIR) / "templates"
 SOURCES = Path(project_settings.BASE_DIR) / "static"
 

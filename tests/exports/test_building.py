@@ -13,6 +13,7 @@ from annotate.models import Assignment
 from base.errors import Refused
 from config.celery import app
 from exporters.exports import actions
+from exporters.exports.files import Writer
 from exporters.models import Export
 from jobs import runner
 from tests import factories
@@ -109,6 +110,28 @@ def test_an_export_that_fails_while_it_is_put_away_leaves_no_file(
         return save(name, content)
 
     monkeypatch.setattr(empty_storage._wrapped, "save", save_two)
+
+    with pytest.raises(OSError, match="No space left"):
+        runner.run(Export, export.pk, actions.build)
+
+    export.refresh_from_db()
+    assert (export.state, export.folder) == (Export.State.FAILED, "")
+    assert stored(empty_storage) == []
+
+
+@pytest.mark.parametrize("format_name", ["beir", "ir-datasets", "infosearch"])
+def test_a_disk_that_fills_while_a_layout_is_written_offers_nothing(
+    scene, empty_storage, monkeypatch, format_name
+):
+    export = requested(scene, format_name)
+    opened = Writer.file
+
+    def fills(self, name, holds):
+        if len(self.files) == 3:
+            raise OSError(28, "No space left on device")
+        return opened(self, name, holds)
+
+    monkeypatch.setattr(Writer, "file", fills)
 
     with pytest.raises(OSError, match="No space left"):
         runner.run(Export, export.pk, actions.build)

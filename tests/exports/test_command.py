@@ -19,11 +19,20 @@ def export(*args) -> str:
     return out.getvalue()
 
 
+def files_of(folder):
+    """Return every file below a folder with its bytes."""
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
 def test_the_folder_holds_what_the_page_offers(tides, write, tmp_path):
     export("tides", "trec", "--output", tmp_path / "new" / "out")
 
     out = tmp_path / "new" / "out"
-    assert {p.name: p.read_bytes() for p in out.iterdir()} == write(tides.project).bytes()
+    assert files_of(out) == write(tides.project).bytes()
 
 
 def test_counts_and_files_are_printed(tides, tmp_path):
@@ -51,9 +60,19 @@ def test_an_earlier_export_is_replaced(tides, write, tmp_path):
 
     export("tides", "trec", "--output", out)
 
-    files = {p.relative_to(out).as_posix(): p for p in out.rglob("*")}
-    assert "301 0 B 1\n" in files["qrels.changed.txt"].read_text()
+    files = files_of(out)
+    assert b"301 0 B 1\n" in files["qrels.changed.txt"]
     assert set(files) == set(write(tides.project).bytes())
+    assert not (out / "runs").exists()
+
+
+def test_an_earlier_export_in_folders_within_folders_is_replaced(tides, write, tmp_path):
+    export("tides", "ir-datasets", "--output", tmp_path / "out")
+
+    export("tides", "trec", "--output", tmp_path / "out")
+
+    assert set(files_of(tmp_path / "out")) == set(write(tides.project).bytes())
+    assert not (tmp_path / "out" / "irds_tides").exists()
 
 
 def test_another_format_replaces_it_too(tides, write, tmp_path):
@@ -87,7 +106,7 @@ def test_a_file_in_place_of_the_folder_is_refused(tides, tmp_path):
 
 def test_what_cannot_be_written_leaves_what_was_there(tides, tmp_path):
     export("tides", "trec", "--output", tmp_path / "out")
-    before = {p.name: p.read_bytes() for p in (tmp_path / "out").iterdir()}
+    before = files_of(tmp_path / "out")
     newest = factories.narrative(tides.pair, text="Only <num> at sea.", version=3)
     tides.say(newest, tides.pool["FT-9"], tides.ada, 1)
 
@@ -95,7 +114,7 @@ def test_what_cannot_be_written_leaves_what_was_there(tides, tmp_path):
         with pytest.raises(CommandError, match="This cannot be written: the narrative of topic"):
             export("tides", "trec", "--output", tmp_path / folder)
 
-    assert {p.name: p.read_bytes() for p in (tmp_path / "out").iterdir()} == before
+    assert files_of(tmp_path / "out") == before
     assert not (tmp_path / "new").exists()
 
 
@@ -108,7 +127,7 @@ def test_what_cannot_be_written_leaves_what_was_there(tides, tmp_path):
             "xml",
             (
                 "“xml” is no format of an export. Known are: trec, jsonl, mteb, hf, beir, "
-                "ir-datasets, citation."
+                "ir-datasets, followtable, infosearch, multiconir, multi-infosearch, citation."
             ),
         ),
     ],

@@ -22,7 +22,7 @@ def test_every_file_of_an_export_is_on_its_page(tides, write):
 
     names = {*write(tides.project).bytes(), *write(tides.project, "jsonl").bytes()}
 
-    assert len(names) == 29
+    assert len(names) == 36
     assert {name for name in names if f"`{name}`" not in page} == set()
 
 
@@ -32,6 +32,6 @@ def test_every_file_of_a_release_is_on_its_page(tides):
 
     names = {name for name in contents.files(released(tides, "v1.0")) if "/" not in name}
 
-    assert len(names) == 5
+    assert len(names) == 6
     assert {name for name in names if f"`{name}`" not in page} == set()
     assert {name for name in comparison.TABLE if f"`{name}`" not in page} == set()

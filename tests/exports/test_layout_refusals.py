@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from annotate.models import Candidate, Document
+from annotate.models import Candidate, Document, InstructionPair
 from exporters.exports.models import Publication
 from tests import factories
 
@@ -41,11 +41,28 @@ def test_pairs_without_changed_documents_measure_nothing(tides, refused):
     assert "in none of the 2 pairs the relevance of a document changed" in refused(tides.project)
 
 
-@pytest.mark.parametrize("doc_id", ["a/b", "a\u00a0b"])
-def test_an_id_with_white_space_or_a_slash_is_refused(doc_id, tides, refused):
-    Document.objects.filter(doc_id="Z").update(doc_id=doc_id)
+@pytest.mark.parametrize("layout", [*LAYOUTS, "infosearch"])
+def test_an_id_with_white_space_is_refused(layout, tides, refused):
+    Document.objects.filter(doc_id="B").update(doc_id="a\u00a0b")
 
-    assert f"the id {doc_id!r} has white space or a slash" in refused(tides.project)
+    assert "the id 'a\\xa0b' has white space" in refused(tides.project, layout)
+
+
+@pytest.mark.parametrize("layout", [*LAYOUTS, "infosearch"])
+def test_an_id_with_a_slash_is_written_where_it_is_no_name_of_a_file(layout, tides, write):
+    Document.objects.filter(doc_id="B").update(doc_id="a/b")
+
+    assert any(b"a/b" in content for content in write(tides.project, layout).bytes().values())
+
+
+def test_an_id_with_a_slash_is_refused_where_a_table_is_a_file_of_its_name(tides, write):
+    InstructionPair.objects.update(category="S1")
+    Document.objects.filter(doc_id="B").update(doc_id="a/b")
+    assert b"a/b.txt" in write(tides.project, "followtable").bytes()["query_instruction.json"]
+    Publication.objects.create(project=tides.project, texts=True, licence="CC0-1.0")
+
+    with pytest.raises(ValueError, match="the id 'a/b' has white space or the sign /"):
+        write(tides.project, "followtable")
 
 
 def test_texts_that_may_leave_must_be_here(tides, refused):
@@ -71,7 +88,7 @@ def test_a_citation_needs_what_a_doi_needs(tides, refused):
 def test_an_id_with_a_quotation_mark_is_refused_by_beir(tides, refused):
     Document.objects.filter(doc_id="Z").update(doc_id='"Z"')
 
-    assert "has a quotation mark" in refused(tides.project, "beir")
+    assert 'has white space or the sign "' in refused(tides.project, "beir")
 
 
 def test_an_id_with_a_quotation_mark_is_written_in_json(tides, write):

@@ -13,7 +13,7 @@ from tests import factories
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 # They name the project, or count what people said.
-OF_THE_PROJECT = {"README.md", "manifest.json", "task.py"}
+OF_THE_PROJECT = {"README.md", "about.json", "croissant.json", "manifest.json", "task.py"}
 
 
 def load(project, layout, folder):
@@ -38,7 +38,7 @@ def published(tides):
 def test_a_layout_comes_back_and_is_written_with_the_same_bytes(layout, published, write):
     first = write(published.project, layout)
     other = factories.project("other")
-    Publication.objects.create(project=other, texts=True, licence="CC-BY-4.0")
+    Publication.objects.create(project=other, texts=True, claims=True, licence="CC-BY-4.0")
 
     load(other, layout, first.folder)
 
@@ -62,11 +62,35 @@ def test_loading_a_layout_again_changes_nothing(published, write):
     assert (report.new, report.changed) == (0, 0)
 
 
-def test_the_published_grades_are_those_of_one_rater_who_is_no_machine(published, write):
+def test_the_published_grades_are_claims_and_no_judgment_of_a_person(published, write):
     other = factories.project("other")
     load(other, "beir", write(published.project, "beir").folder)
 
     raters = Judgment.objects.filter(narrative__pair__project=other).values_list(
         "annotator__name", "annotator__is_machine"
     )
-    assert set(raters) == {("published", False)}
+    assert set(raters) == {("published", True)}
+    assert write(other, "trec").manifest["counts"]["judgments_by_people"] == 0
+
+
+def test_a_judgment_of_a_person_stands_before_the_published_grade(published, write):
+    other = factories.project("other")
+    load(other, "beir", write(published.project, "beir").folder)
+    Publication.objects.create(project=other, claims=True)
+    claim = Judgment.objects.get(
+        narrative__pair__project=other,
+        narrative__side="altered",
+        candidate__document__doc_id="FT-10",
+    )
+    assert claim.relevance == 2
+    factories.judgment(claim.narrative, claim.candidate, factories.member(other, "ada"), 1)
+
+    assert "301-changed\tFT-10\t1" in write(other, "beir")["qrels/changed.tsv"].splitlines()
+
+
+def test_claims_stay_out_of_a_layout_until_the_lead_publishes_them(published, write):
+    other = factories.project("other")
+    load(other, "beir", write(published.project, "beir").folder)
+
+    with pytest.raises(ValueError, match="or publish claimed labels in the publication settings"):
+        write(other, "beir")

@@ -6,8 +6,9 @@ import json
 
 import pytest
 
-from annotate.models import DocumentText
+from annotate.models import Document, DocumentText
 from exporters.exports.models import Publication
+from exporters.exports.proof.proving import prove
 from tests import factories
 
 pytestmark = pytest.mark.django_db
@@ -79,15 +80,22 @@ def test_texts_stay_back_until_the_lead_publishes_them(tides, write):
     assert folder.manifest["warnings"][0].startswith("The corpus holds ids alone")
 
 
-def test_a_newer_text_is_the_one_that_is_published(published, write):
+def test_a_newer_text_is_the_one_that_is_published_and_the_manifest_names_it(published, write):
     document = published.pool["B"].document
     DocumentText.objects.create(document=document, version=2, text="Newer.", length=6)
     document.text_version = 2
     document.save()
 
-    corpus = write(published.project, "beir").records("corpus.jsonl")
+    folder = write(published.project, "beir")
 
-    assert corpus[0]["text"] == "Newer."
+    assert folder.records("corpus.jsonl")[0]["text"] == "Newer."
+    # The manifest names its version, and that of no document that is not published.
+    factories.document(published.project, "elsewhere", text="Old.")
+    Document.objects.filter(doc_id="elsewhere").update(text_version=2)
+    for layout in ("beir", "mteb", "hf", "ir-datasets"):
+        manifest = write(published.project, layout).manifest
+        assert manifest["text_versions"] == {"B": 2}, layout
+        assert manifest["counts"]["documents_with_newer_texts"] == 1, layout
 
 
 def test_mteb_writes_another_sign_for_an_underscore_and_keeps_the_ids_apart(published, write):
@@ -144,6 +152,34 @@ def test_hf_card_says_licence_agreement_and_limits(published, write):
     assert "num_examples: 8\n" in card
     assert "| Krippendorff's alpha |" in card
     assert "2 documents have a relevance before the change and none after it" in card
+
+
+def test_croissant_describes_each_file_by_its_sum_and_each_column(published, write):
+    folder = write(published.project, "hf")
+
+    described = json.loads(folder["croissant.json"])
+
+    assert described["conformsTo"] == "http://mlcommons.org/croissant/1.0"
+    sums = {entry["name"]: entry["sha256"] for entry in folder.manifest["files"]}
+    assert {one["@id"]: one["sha256"] for one in described["distribution"]} == {
+        f"{name}.jsonl": sums[f"{name}.jsonl"]
+        for name in ("qrels", "corpus", "queries", "instructions", "top_ranked", "qrel_diff")
+    }
+    for records in described["recordSet"]:
+        for field in records["field"]:
+            source = field["source"]
+            (first, *_) = folder.records(source["fileObject"]["@id"])
+            value = first[source["extract"]["column"]]
+            types = {"sc:Integer": int, "sc:Text": list if "repeated" in field else str}
+            assert isinstance(value, types[field["dataType"]])
+
+
+def test_croissant_reads_back_every_record(published, write):
+    pytest.importorskip("mlcroissant")
+
+    results = prove(write(published.project, "hf").folder)["results"]
+
+    assert next(one for one in results if one["tool"] == "mlcroissant")["result"] == "same"
 
 
 def test_beir_has_a_split_of_qrels_for_each_side(published, write):

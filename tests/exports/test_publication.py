@@ -10,6 +10,7 @@ from django.core.management import CommandError, call_command
 from django.db import IntegrityError
 
 from annotate.models import AuditEvent
+from annotate.people.naming import set_named
 from base.errors import Refused
 from base.users import User
 from exporters.exports.models import Export, Publication
@@ -125,6 +126,16 @@ def test_the_page_says_what_is_published_and_changes_the_settings(tides, client)
     assert client.post(url, sent).status_code == 302
     made = publication_of(tides.project)
     assert (made.texts, made.layouts, made.instructions_in_queries) == (True, ["mteb"], False)
+
+
+def test_the_page_counts_who_agreed_to_be_named_and_names_nobody(tides, client):
+    set_named(named=True, by=tides.ada)
+    client.force_login(tides.carla.user)
+
+    page = client.get("/projects/tides/publication/").content.decode()
+
+    assert "1 of 4 members agreed to be named" in page
+    assert ">ada<" not in page
 
 
 def test_the_page_refuses_texts_without_a_licence_and_keeps_what_was(tides, client):

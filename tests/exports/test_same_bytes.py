@@ -18,7 +18,7 @@ pytestmark = pytest.mark.both_databases
 
 # Of all data files of the hand-made project. Both databases are held to the same.
 GOLDEN = {
-    "trec": "1493253cf97017b0c70268c366be4ed493e6214b423984704ab79cfa5b6a909e",
+    "trec": "2f45b47b4d788fb9541699295703763bf3308495db6e0eb33513700dc676d3c6",
     "jsonl": "77299b6686c71188ac409fdffad253eadec7174ddedcbcadf2a6bdd849dbb419",
 }
 

@@ -49,7 +49,9 @@ def test_two_queries_become_one_pair_with_two_narratives(name):
         Pooled("301", "a"),
         Pooled("301", "b"),
         Qrel("301", "a", 1),
-        JudgmentRecord("301", "a", "published", 0, side="altered", pair_id="301", version=1),
+        JudgmentRecord(
+            "301", "a", "published", 0, side="altered", pair_id="301", version=1, machine=True
+        ),
     ]
 
 
@@ -65,7 +67,9 @@ def test_the_ids_of_pairs_and_queries_are_those_of_the_project():
     assert (found[0].pair_id, found[0].query_id) == ("3_1", "3")
     assert found[-2:] == [
         Qrel("3", "a", 1),
-        JudgmentRecord("3", "a", "published", 0, side="altered", pair_id="3_1", version=1),
+        JudgmentRecord(
+            "3", "a", "published", 0, side="altered", pair_id="3_1", version=1, machine=True
+        ),
     ]
 
 
@@ -92,7 +96,9 @@ def test_a_beir_folder_with_pairs_and_both_sides_is_read_the_same_way():
 
     assert found[1:] == [
         Qrel("301", "a", 1),
-        JudgmentRecord("301", "a", "published", 0, side="altered", pair_id="301", version=1),
+        JudgmentRecord(
+            "301", "a", "published", 0, side="altered", pair_id="301", version=1, machine=True
+        ),
     ]
 
 

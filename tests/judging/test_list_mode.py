@@ -13,6 +13,7 @@ from django.urls import reverse
 from annotate.judging import judging_session
 from annotate.judging.views.list import filters, window
 from annotate.judgments import assignments
+from annotate.judgments.document_names import neutral_name
 from annotate.models import Assignment, Candidate, Document, Flag, Judgment
 from tests import factories
 
@@ -312,6 +313,17 @@ def test_an_id_that_is_hidden_finds_nothing(scene):
 
     assert scene.shown(find="positive") == [judged.pk]
     assert hidden.pk in scene.shown(find="tides")
+
+
+def test_a_document_is_found_by_the_neutral_name_that_the_list_shows(scene):
+    hidden = factories.candidate(scene.query, "9_positive", title="")
+    titled = factories.candidate(scene.query, "8_positive", title="Weirs")
+    name = neutral_name(hidden.document_id, scene.query.project_id)
+
+    assert scene.shown(find=name) == [hidden.pk]
+    assert scene.shown(find=name.split()[1][:6]) == [hidden.pk]
+    # A name that is not shown finds nothing, whichever it is.
+    assert scene.shown(find=neutral_name(titled.document_id, scene.query.project_id)) == []
 
 
 def test_what_was_searched_for_stays_on_the_next_part():

@@ -89,11 +89,13 @@ def test_every_number_that_is_a_key_and_says_so_only_by_its_name_was_looked_at()
         *("annotate.judgment.evidence", "annotate.judgment.clauses"),
         *("annotate.repeat.evidence", "annotate.repeat.clauses"),
         "annotate.load.report",
+        # Ranks and percentages; queries and runs by name.
+        *("annotate.pool.strata", "annotate.pool.counts"),
         *("audit.rubric.levels", "audit.rubric.criteria"),
         "audit.sample.frame",
         # What was otherwise before, of settings; it is part of a sum.
         "annotate.auditevent.changes",
-        *("exporters.export.manifest", "exporters.release.manifest"),
+        *("exporters.export.manifest", "exporters.release.manifest", "exporters.export.proof"),
         # Runs, topics and documents stand there by name.
         *("exporters.evaluation.systems", "exporters.evaluation.options"),
         "exporters.evaluation.results",

@@ -42,6 +42,8 @@ RENAMED_TABLES = {
 }
 # Files that no export of an earlier version has: the topics of these two are those of the changed.
 PAIRED = set(RENAMED)
+# And what rerankers take: candidates, and topics for Pyserini.
+NEWER = {"candidates.run", "pyserini"}
 VERSIONS = sorted(path.stem for path in FOLDER.glob("*.zip"))
 
 
@@ -54,7 +56,8 @@ def as_exported(folder: Path) -> dict[str, str]:
             into.mkdir(parents=True)
             actions.write(project, name, into)
     for path in folder.rglob("*"):
-        if path.is_file() and path.name not in {"manifest.json", *PAIRED}:
+        came_since = {path.name, path.parent.name} & {"manifest.json", *PAIRED, *NEWER}
+        if path.is_file() and not came_since:
             found = hashlib.sha256(path.read_bytes()).hexdigest()
             sums[path.relative_to(folder).as_posix()] = found
     return sums

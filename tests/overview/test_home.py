@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from annotate.judging import actions
 from annotate.judgments import assignments
-from annotate.models import Assignment
+from annotate.models import Assignment, Flag
 from tests import factories
 
 
@@ -46,6 +46,20 @@ def test_the_next_task_to_judge_says_how_many_documents_it_has(ada, client):
     a_query(ada.project, "301", 1, 2, 0)
 
     assert "Judge, 2 documents" in headings(home(client).content.decode())
+
+
+@pytest.mark.both_databases
+def test_the_next_task_to_judge_counts_what_the_member_has_left(ada, client):
+    pair = a_query(ada.project, "301", 1, 2, 1)
+    narrative = factories.altered(pair)
+    judged, flagged, put_off = pair.query.candidates.order_by("pk")
+    # As a file brings them: without a task.
+    factories.judgment(narrative, judged, ada)
+    said = {"narrative": narrative, "annotator": ada}
+    Flag.objects.create(candidate=flagged, kind=Flag.Kind.PROBLEM, words="Two in one.", **said)
+    Flag.objects.create(candidate=put_off, kind=Flag.Kind.LATER, **said)
+
+    assert "Judge, 1 document" in headings(home(client).content.decode())
 
 
 def test_work_stands_below_its_project_and_projects_with_work_come_first(ada, client):
@@ -97,6 +111,15 @@ def test_one_query_names_the_documents_of_all_projects(ada, client):
     a_query(other, "9", 1)
 
     assert (before, queries()) == (1, 1)
+
+
+def test_what_needs_me_says_how_many_tasks_are_open(ada, client):
+    for query_id in ("301", "302"):
+        a_query(ada.project, query_id, 1)
+
+    page = client.get(reverse("annotate:project", args=["tides"])).content.decode()
+
+    assert re.search(r"Judge the next</button>\s*<span[^>]*>2 tasks open<", page)
 
 
 def test_what_needs_me_has_a_line_for_each_kind_of_task(ada, client):

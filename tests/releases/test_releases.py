@@ -39,6 +39,8 @@ def test_a_release_holds_every_export_of_one_moment(tides, write, empty_storage)
     newest = Guideline.objects.create(
         project=tides.project, version=2, text="Read.", author=tides.carla
     )
+    # Who agreed is named in a release as in an export.
+    tides.project.memberships.filter(user__isnull=False).update(named_at=newest.created_at)
     files = {
         f"{name}/{path}": content
         for name in ("trec", "jsonl")
@@ -52,10 +54,13 @@ def test_a_release_holds_every_export_of_one_moment(tides, write, empty_storage)
     assert (release.state, release.guideline) == (Release.State.DONE, newest)
     assert names == {
         *files,
-        *("trec.zip", "jsonl.zip", "queries.jsonl", "guidelines.txt", "release.json"),
+        *("trec.zip", "jsonl.zip", "queries.jsonl", "guidelines.txt", "about.json"),
+        "release.json",
     }
     for name, content in files.items():
-        assert content_of(empty_storage, release, name) == content, name
+        # The one of the format jsonl says how people are called.
+        if name != "jsonl/manifest.json":
+            assert content_of(empty_storage, release, name) == content, name
     assert content_of(empty_storage, release, "guidelines.txt") == b"Read."
     assert content_of(empty_storage, release, "queries.jsonl").startswith(
         b'{"query_id": "1000", "title": "harbour seals", "description": ""}\n'

@@ -335,7 +335,7 @@ def test_what_came_after_a_report_is_counted(judged):
         pair=judged.pair, text="Only fences count.", based_on=1, by=judged.carla
     )
 
-    assert since(made) == (2, 1, 1, 1)
+    assert since(made) == (2, 1, 0, 1, 1)
 
 
 def test_judging_again_counts_once(judged):
@@ -345,7 +345,7 @@ def test_judging_again_counts_once(judged):
     first.save()
     factories.judgment(judged.narrative, first.candidate, judged.ada, 1, replaces=first)
 
-    assert since(made) == (1, 0, 0, 0)
+    assert since(made) == (1, 0, 0, 0, 0)
 
 
 def test_judgments_of_another_project_have_not_come(judged):

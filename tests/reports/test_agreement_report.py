@@ -10,6 +10,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import transaction
 from django.urls import reverse
+from django.utils import timezone
 
 from annotate.projects import rules
 from audit import tasks
@@ -168,6 +169,17 @@ def test_the_page_says_what_has_come_since(led, client):
     page = text(client.get(led.url))
 
     assert "1 judgment has come since." in page
+
+
+def test_judgments_of_a_text_that_was_replaced_are_not_said_to_be_taken_back(led, client):
+    computed(led)
+    led.adas.text_replaced_at = timezone.now()
+    led.adas.save()
+
+    page = text(client.get(led.url))
+
+    assert "1 was outdated by a newer text since." in page
+    assert "was taken back" not in page
 
 
 def test_while_it_runs_the_page_shows_how_far_it_is(led, client):

@@ -344,7 +344,7 @@ def test_what_came_elsewhere_has_not_come_since(two):
     assert not since(made).anything
 
     judge(two, "e", ada=0)
-    assert since(made) == (1, 0, 0, 0)
+    assert since(made) == (1, 0, 0, 0, 0)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from annotate.judgments import assignments
 from annotate.models import Assignment
-from audit.models import AgreementReport, Rating
+from audit.models import AgreementReport, Rating, Review
 from audit.reports.reliability import agreement_of
 from audit.reviews.actions import save_ratings, submit_review
 from audit.reviews.criteria import FOLLOWTABLE
@@ -74,3 +74,29 @@ def test_where_auditors_differ_the_dashboard_lists_criteria_and_nothing_is_annou
     assert "By criterion of the reviews" in page
     assert 'class="legend"' in page
     assert "Where people differ will appear here" not in page
+
+
+def test_where_nobody_judges_the_overview_says_how_far_the_reviews_are(audited, client):
+    response = client.get(reverse("annotate:project", args=[audited.slug]))
+    page = " ".join(response.content.decode().split())
+
+    assert "4 of 4 reviews; nobody is asked to judge" in page
+    people = {one["member"].name: one for one in response.context["people"]}
+    assert [people[name]["reviewed"] for name in ("ada", "ben", "carla")] == [2, 2, 0]
+    newest = Review.objects.filter(auditor__name="ada").latest("submitted_at").submitted_at
+    assert [people[name]["last_at"] for name in ("ada", "carla")] == [newest, None]
+
+
+def test_where_nobody_judges_the_dashboard_is_about_reviews(audited, client):
+    response = client.get(reverse("annotate:progress", args=[audited.slug]))
+    page = " ".join(response.content.decode().split())
+
+    assert "Nothing is left" in page
+    assert "reviews, of 4 wanted" in page
+    assert "of active time left" not in page
+    assert response.context["reviewed"] == {
+        member.pk: 2 for member in audited.memberships.filter(name__in=["ada", "ben"])
+    }
+    newest = Review.objects.latest("submitted_at").submitted_at
+    assert newest is not None
+    assert set(filter(None, response.context["last_day"].values())) == {newest.date()}

@@ -93,9 +93,9 @@ def test_it_counts_in_no_verdict_and_no_number_of_reviews(criticised):
     hand_in(criticised, criticised.dan)
     hand_in(criticised, criticised.ben)
     assert verdict_of(passes_of([narrative])[narrative.pk], 2) is Verdict.PASSED
-    reviewed = overview.contribution(criticised.carla).details()["reviewed_by"]
+    reviewed = overview.reviews_by_member(criticised.project)
     people = {criticised.dan.pk: 1, criticised.ben.pk: 1}
-    assert {key: n for key, n in reviewed.items() if key in people} == people
+    assert {key: one.reviews for key, one in reviewed.items() if key in people} == people
 
 
 def test_it_lets_nobody_decide_before_people_have_reviewed(criticised):

@@ -187,6 +187,18 @@ def test_documents_are_found_by_title_id_and_on_request_by_text(pair, ada, clien
     assert rows(client, pair, **asked) == expected
 
 
+@pytest.mark.parametrize(
+    ("role", "words"), [("annotator", "Words of the title"), ("lead", "Title or id")]
+)
+def test_the_search_offers_ids_only_to_who_sees_them(pair, ada, client, role, words):
+    if role == "lead":
+        client.force_login(factories.lead(pair.project).user)
+
+    page = client.get(url(pair)).content.decode()
+
+    assert f'placeholder="{words}"' in page
+
+
 def test_a_lead_finds_documents_by_their_ids_as_well(pair, client):
     client.force_login(factories.lead(pair.project).user)
 

@@ -13,6 +13,7 @@ from annotate.models import (
     Adjudication,
     Assignment,
     Condition,
+    Document,
     Flag,
     Judgment,
     Project,
@@ -173,6 +174,15 @@ def test_the_page_puts_answers_narrative_and_document_together(led, client):
         "gauge",
     ):
         assert words in page
+
+
+def test_the_id_of_a_document_stands_below_its_title_and_not_below_itself(led, client):
+    untitled = text(client.get(led.url))
+    Document.objects.filter(pk=led.first.document_id).update(title="Tides at sea")
+    titled = text(client.get(led.url))
+
+    below = f'<bdi class="id">{led.first.document.doc_id}</bdi>'
+    assert (untitled.count(below), titled.count(below)) == (0, 1)
 
 
 def test_evidence_is_quoted_from_the_text(led, client):

@@ -269,7 +269,7 @@ def _lock(project: Project) -> None:
 
 
 def _newest_candidate() -> int:
-    return Candidate.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
+    return Candidate.with_removed.order_by("-pk").values_list("pk", flat=True).first() or 0
 
 
 def _failed(arrivals: list[Arrivals]) -> None:

@@ -159,7 +159,7 @@ def mark(intake: Intake) -> None:
         UPDATE annotate_assignment SET done_at = NULL
         WHERE done_at IS NOT NULL AND task = 'judge' AND pair_id IN (
             SELECT p.id FROM stage_docs_changed x
-            JOIN annotate_candidate c ON c.document_id = x.id {in_scope}
+            JOIN annotate_candidate c ON c.document_id = x.id AND c.removed_at IS NULL {in_scope}
             JOIN annotate_instructionpair p ON p.query_id = c.query_id
             WHERE x.version >= 2
         )

@@ -20,7 +20,7 @@ from annotate.judging.answer_rules import grades_that_need_evidence
 from annotate.judging.document_view import Again, judging_session_of, rejudge_requests
 from annotate.judging.judging_session import JudgingSession, read_judging_session, without_repeats
 from annotate.judging.views.judge import asked
-from annotate.judgments.document_names import Name, names_to
+from annotate.judgments.document_names import Name, names_to, neutral_name
 from annotate.judgments.models import Flag, Judgment
 from annotate.judgments.repeats import unmasked
 from annotate.pairs import access
@@ -157,16 +157,29 @@ def _named(member: Membership, narrative: Narrative, at: JudgingSession, find: s
     """
     terms = find.casefold().split()
     numbers = {unmasked(number, member.pk).candidate: number for number in at.order}
-    rows = Candidate.objects.filter(query=narrative.pair.query).select_related("document")
+    pool = Candidate.objects.filter(query=narrative.pair.query)
+    matching = pool
     for term in terms:
-        rows = rows.filter(Q(document__title__icontains=term) | Q(document__doc_id__icontains=term))
-    matching = [row for row in rows if row.pk in numbers]
-    names = names_to(member, matching, under=narrative)
+        matching = matching.filter(
+            Q(document__title__icontains=term) | Q(document__doc_id__icontains=term)
+        )
+    wanted = set(matching.values_list("pk", flat=True)) | {
+        pk
+        for pk, document in pool.values_list("pk", "document_id")
+        if _has(neutral_name(document, member.project_id), terms)
+    }
+    rows = pool.select_related("document").in_bulk(list(wanted & numbers.keys()))
+    names = names_to(member, list(rows.values()), under=narrative)
     return {
         numbers[pk]
         for pk, name in names.items()
-        if all(term in f"{name.label} {name.doc_id or ''}".casefold() for term in terms)
+        if _has(f"{name.label} {name.doc_id or ''}", terms)
     }
+
+
+def _has(name: str, terms: list[str]) -> bool:
+    """Whether a name has all these words, or parts of words."""
+    return all(term in name.casefold() for term in terms)
 
 
 def window(
@@ -241,7 +254,7 @@ def _rows(
     keys = {number: unmasked(number, member.pk).candidate for _, number in shown.places}
     wanted = list(keys.values())
     mine = {"narrative": narrative, "annotator": member, "candidate__in": wanted}
-    candidates = Candidate.objects.select_related("document").in_bulk(wanted)
+    candidates = Candidate.with_removed.select_related("document").in_bulk(wanted)
     judgments = {
         given.candidate_id: given
         for given in Judgment.objects.current().filter(**mine).prefetch_related("verdicts")

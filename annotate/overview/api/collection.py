@@ -228,7 +228,7 @@ def _candidates(member: Membership, rows: list[Candidate], *, prior: bool) -> li
 def _under(said: Statements) -> dict[str, Any]:
     judgments = [
         {
-            "member": row.annotator.name,
+            "member": said.name_of(row.annotator),
             "relevance": row.relevance,
             "flag": None,
             "words": row.note,
@@ -238,7 +238,7 @@ def _under(said: Statements) -> dict[str, Any]:
     ]
     flags = [
         {
-            "member": row.annotator.name,
+            "member": said.name_of(row.annotator),
             "relevance": None,
             "flag": row.kind,
             "words": row.words,

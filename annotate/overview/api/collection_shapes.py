@@ -106,7 +106,9 @@ class FullQuerySerializer(QuerySerializer):
 class OneSaidSerializer(serializers.Serializer[Any]):
     """What one person said of a document."""
 
-    member = serializers.CharField()
+    member = serializers.CharField(
+        allow_null=True, help_text="null: hidden until the disagreement is settled."
+    )
     relevance = serializers.IntegerField(allow_null=True, help_text="null: a flag.")
     flag = serializers.ChoiceField(choices=Flag.Kind.choices, allow_null=True)
     words = serializers.CharField(help_text="The note, or the words of the flag.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Iterable, Mapping
 from typing import Any
 from urllib.parse import urlencode
 
@@ -26,7 +27,7 @@ from annotate.overview.matrix import count as count_documents
 from annotate.overview.matrix import matrix as documents_by_people
 from annotate.overview.matrix_cells import CellState, Key, Row
 from annotate.overview.my_assignments import my_assignments
-from annotate.overview.progress import task_progress
+from annotate.overview.progress import Reviewed, reviews_by_member, task_progress
 from annotate.overview.views.home import work_url
 from annotate.pairs.models import Assignment
 from annotate.projects import access
@@ -52,6 +53,9 @@ def progress(request: PageRequest, slug: str) -> HttpResponse:
     lately = paces.last_days(days, pace)
     tasks = task_progress(member, judging)
     assignments = [(one.task, one.name, one.done, one.total) for one in tasks]
+    how_fast = paces.tasks_pace(project, assignments, calendar, pace)
+    reviewing = next((one for one in how_fast if one.task == Assignment.Task.REVIEW), None)
+    reviewed = reviews_by_member(project)
     return render(
         request,
         "overview/progress.html",
@@ -68,12 +72,30 @@ def progress(request: PageRequest, slug: str) -> HttpResponse:
             "effort": effort,
             "time_left": effort.for_(work.left),
             "active_lately": sum(day.active for day in days[-pace:]),
-            "tasks": paces.tasks_pace(project, assignments, calendar, pace),
+            "tasks": how_fast,
+            # Where nobody judges, the reviews are what will be done some day.
+            "reviewing": None if project.overlap_judge else reviewing,
             "people": people,
+            "reviewed": {pk: one.reviews for pk, one in reviewed.items()},
+            "last_day": _last_days(people, reviewed, calendar.zone),
             "lately": {person.member.pk: person.lately(pace) for person in people},
             "zone": str(calendar.zone),
         },
     )
+
+
+def _last_days(
+    people: Iterable[paces.PersonPace],
+    reviews: Mapping[int, Reviewed],
+    zone: datetime.tzinfo,
+) -> dict[int, datetime.date | None]:
+    """The last day on which each person judged, flagged or reviewed here, by the member's key."""
+    reviewed = {pk: one.last_at.astimezone(zone).date() for pk, one in reviews.items()}
+    return {
+        pk: max(filter(None, (one.last_on, reviewed.get(pk))), default=None)
+        for one in people
+        for pk in (one.member.pk,)
+    }
 
 
 @require_GET

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from django.contrib import messages
-from django.db.models import Count, F, Q
+from django.db.models import Count, Exists, F, OuterRef, Q
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -16,7 +16,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from annotate.collection.models import Candidate
 from annotate.judgments import assignments, blindness, completion, open_pairs
-from annotate.judgments.models import Judgment
+from annotate.judgments.models import Flag, Judgment
 from annotate.overview.contributions import Contribution, overview
 from annotate.overview.my_assignments import MyAssignment, my_assignments, read_assignments
 from annotate.pairs import access as pairs_access
@@ -164,34 +164,43 @@ def _offers(member: Membership) -> list[dict[str, Any]]:
     return [
         {
             "project": member.project,
+            "member": member,
             "task": task.value,
             "task_name": task.label,
-            "free": len(queries),
-            "query": queries[0],
+            "free": len(open_ones),
+            "next": open_ones[0],
             "hides_figures": blindness.hides_figures(task=task, by=member),
         }
         for task in Assignment.Task
-        if (queries := open_pairs.open_queries(task=task, by=member))
+        if (open_ones := open_pairs.open_work(task=task, by=member))
     ]
 
 
 def name_next_documents(offers: Sequence[dict[str, Any]]) -> None:
-    """Add to each offer to judge how many documents the next pair has: one query."""
+    """Add to each offer to judge how many documents of the next pair the member has left: one
+    query. They may have answered some without a task, in a file.
+    """
     judging = [offer for offer in offers if offer["task"] == Assignment.Task.JUDGE]
     if not judging:
         return
+    mine = {
+        "candidate": OuterRef("pk"),
+        "annotator__in": [offer["member"].pk for offer in judging],
+        "narrative__in": [offer["next"].narrative for offer in judging],
+    }
+    flagged = Flag.objects.current().filter(**mine).exclude(kind=Flag.Kind.LATER)
+    left = ~Exists(Judgment.objects.current().filter(**mine)) & ~Exists(flagged)
+    was_relevant = Q(prior_relevance__gte=F("query__project__relevant_from"))
     counts = (
-        Candidate.objects.filter(query__in=[offer["query"] for offer in judging])
+        Candidate.objects.filter(query__in=[offer["next"].query for offer in judging])
+        .filter(left)
         .values("query")
-        .annotate(
-            everything=Count("pk"),
-            relevant=Count("pk", filter=Q(prior_relevance__gte=F("query__project__relevant_from"))),
-        )
+        .annotate(everything=Count("pk"), relevant=Count("pk", filter=was_relevant))
     )
     found: dict[int, Mapping[str, Any]] = {int(one["query"]): one for one in counts}
     for offer in judging:
         only_relevant = offer["project"].judge_scope == Project.Scope.RELEVANT
-        row: Mapping[str, Any] = found.get(offer["query"], {})
+        row: Mapping[str, Any] = found.get(offer["next"].query, {})
         offer["documents"] = row.get("relevant" if only_relevant else "everything", 0)
 
 

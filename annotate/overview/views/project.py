@@ -13,9 +13,9 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET
 
 from annotate.collection import access as collection_access
-from annotate.collection.models import Query
+from annotate.collection.models import Candidate, Query
 from annotate.judgments import completion
-from annotate.judgments.blindness import blind_pairs, hides_figures
+from annotate.judgments.blindness import blind_pairs, hides_figures, must_answer_first
 from annotate.judgments.completion import PairJudging
 from annotate.judgments.document_names import names_to, neutral_order
 from annotate.judgments.open_pairs import count_free_assignments
@@ -28,16 +28,19 @@ from annotate.overview.my_assignments import (
     read_assignments,
 )
 from annotate.overview.progress import (
+    TaskProgress,
     matrix_of,
     people_progress,
     query_progress,
+    reviews_by_member,
     statements_of,
     task_progress,
 )
 from annotate.overview.views.home import assignment_rows, work_url, worker
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
+from annotate.pools.provenance import brought
 from annotate.projects import access
-from annotate.projects.models import Membership
+from annotate.projects.models import Membership, Project
 from base.page_request import PageRequest
 from base.pagination import Page, page_by_key, page_in_order
 from base.word_diff import diff
@@ -55,7 +58,7 @@ def project(request: PageRequest, slug: str) -> HttpResponse:
     assignments = my_assignments(member)
     tasks = task_progress(member, judgments)
     free = [task for task in tasks if task.free]
-    people = _people(member, added.context.get("reviewed_by", {}))
+    people = _people(member)
     return render(
         request,
         "overview/project.html",
@@ -66,6 +69,7 @@ def project(request: PageRequest, slug: str) -> HttpResponse:
             "judging": judgments,
             "judging_begun": completion.has_judging_begun(member.project, judgments),
             "tasks": tasks,
+            "reviewing": _reviewing(member.project, tasks),
             # What would hide the project's figures from a lead stands apart.
             "offered": [one for one in free if not hides_figures(task=one.task, by=member)],
             "hiding": [one for one in free if hides_figures(task=one.task, by=member)],
@@ -131,6 +135,8 @@ def query(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     else:
         page = page_in_order(pool, neutral_order(found, project), request.GET)
     said = statements_of(member, page.rows)
+    # Where systems rank a document could lead who still judges, leads too.
+    may_see_ranks = member.leads and not must_answer_first(member)
     return render(
         request,
         "overview/query.html",
@@ -148,6 +154,10 @@ def query(request: PageRequest, slug: str, pk: int) -> HttpResponse:
             "show_prior": project.show_prior
             or (member.leads and blind_pairs(member).isdisjoint(pair.pk for pair in pairs)),
             "pool": found.candidates.count(),
+            "brought": brought(page.rows) if may_see_ranks else None,
+            "removed": Candidate.with_removed.filter(query=found, removed_at__isnull=False).count()
+            if may_see_ranks
+            else 0,
             "previous_url": page.previous,
             "next_url": page.next,
         },
@@ -210,20 +220,30 @@ def _query_rows(
     ]
 
 
-def _people(member: Membership, reviewed: Mapping[int, int]) -> list[dict[str, Any]] | None:
-    """Who is where, for leads; how much each reviewed is known to the room of reviews."""
+def _reviewing(project: Project, tasks: Sequence[TaskProgress]) -> TaskProgress | None:
+    """How far the reviews are, where nobody is asked to judge and somebody to review."""
+    if project.overlap_judge:
+        return None
+    found = (task for task in tasks if task.task == Assignment.Task.REVIEW and task.total)
+    return next(found, None)
+
+
+def _people(member: Membership) -> list[dict[str, Any]] | None:
+    """Who is where, for leads."""
     if not member.leads:
         return None
+    reviewed = reviews_by_member(member.project)
     return [
         {
             "member": person.member,
             "answered": person.answered,
             "imported": person.imported,
-            "reviewed": reviewed.get(person.member.pk, 0),
+            "reviewed": review.reviews if review else 0,
             "where": person.where,
-            "last_at": person.last_at,
+            "last_at": max(filter(None, (person.last_at, review and review.last_at)), default=None),
         }
         for person in people_progress(member.project)
+        for review in (reviewed.get(person.member.pk),)
     ]
 
 

@@ -102,7 +102,7 @@ def reopen_judging(intake: Intake, newest: int) -> None:
         SELECT p.id FROM annotate_instructionpair p WHERE p.project_id = %(project)s AND EXISTS (
             SELECT 1 FROM annotate_candidate c JOIN annotate_query q ON q.id = c.query_id
             JOIN stage_query_ids g ON g.query_id = q.query_id
-            WHERE c.query_id = p.query_id AND {grown} AND {in_scope}
+            WHERE c.query_id = p.query_id AND c.removed_at IS NULL AND {grown} AND {in_scope}
         )
         """,  # noqa: S608 (our own conditions)
         "judge",

@@ -9,7 +9,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotate.people.models import Token
+from annotate.people.naming import set_named
 from annotate.people.preferences import change_preferences
+from annotate.projects.access import member
 from base.api.resource import Resource, Scope, Sent, reads, writes
 from base.keymap import keys_for
 from base.reader import preferences
@@ -48,6 +50,23 @@ class SentPreferences(Sent):
         choices=["", *Preferences.Theme.values], required=False, allow_blank=True
     )
     time_zone = serializers.CharField(max_length=64, required=False, allow_blank=True)
+
+
+class SentNaming(Sent):
+    """Whether you agree to be named."""
+
+    named = serializers.BooleanField()
+
+
+class NamingSerializer(serializers.Serializer[Any]):
+    """Whether you agree to be named in what the project publishes, and since when."""
+
+    named = serializers.SerializerMethodField()
+    named_at = serializers.DateTimeField(allow_null=True)
+
+    def get_named(self, member: Any) -> bool:
+        """Whether you agreed and did not take it back."""
+        return member.named_at is not None
 
 
 class Me(Resource):
@@ -94,3 +113,20 @@ class MyPreferences(Resource):
                 "time_zone": chosen.time_zone,
             }
         )
+
+
+class MyNaming(Resource):
+    """Whether the person who asks agrees to be named in what a project publishes."""
+
+    tag = "You"
+
+    @reads(NamingSerializer)
+    def get(self, request: Request, slug: str) -> Response:
+        """Read whether you agreed."""
+        return Response(NamingSerializer(member(self.person, slug)).data)
+
+    @writes(NamingSerializer, sent=SentNaming, scope=Scope.JUDGE)
+    def put(self, request: Request, slug: str) -> Response:
+        """Agree, or take it back."""
+        made = set_named(named=self.sent()["named"], by=member(self.person, slug))
+        return Response(NamingSerializer(made).data)

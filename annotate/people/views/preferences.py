@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from annotate.people.preferences import Unsuitable, change_preferences
+from annotate.projects.access import memberships_of
 from base import keymap
 from base.page_request import PageRequest
 from base.reader import preferences as preferences_of
@@ -126,6 +127,7 @@ def _page(
             "zone_chosen": kept.time_zone if zone is None else zone[:SHOWN],
             "zones": zones(),
             "now": timezone.now(),
+            "memberships": memberships_of(request.user).order_by("project__name", "pk"),
         },
         status=422 if wrong else 200,
     )

@@ -382,6 +382,11 @@ def _stale_words(come: Since) -> str:
     parts = [
         ngettext("%(n)s judgment has come", "%(n)s judgments have come", come.judgments),
         ngettext("%(n)s was taken back", "%(n)s were taken back", come.taken_back),
+        ngettext(
+            "%(n)s was outdated by a newer text",
+            "%(n)s were outdated by newer texts",
+            come.of_older_texts,
+        ),
         ngettext("%(n)s review has come", "%(n)s reviews have come", come.reviews),
         ngettext(
             "%(n)s narrative was rewritten", "%(n)s narratives were rewritten", come.narratives

@@ -15,6 +15,7 @@ from django.db.models import (
 )
 from django.db.models.functions import Abs, Coalesce, Greatest
 
+from annotate.judgments.in_force import in_pools
 from audit.checks.models import Check
 from audit.settling.kinds.frame import Reader, Source
 from audit.settling.wanted import DisagreementKey, Kind, Wanted
@@ -27,7 +28,7 @@ def checks(
     ids = ("item__narrative_id", "item__candidate_id", "item_id")
     place = Check.SETTLES if wanted.settled else 1
     rows: QuerySet[Any, Any] = Check.objects.current().filter(
-        place=place, item__sample__project=reader.project
+        in_pools("item__candidate"), place=place, item__sample__project=reader.project
     )
     if only is not None:
         rows = rows.filter(item=only.part)

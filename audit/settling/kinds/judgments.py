@@ -20,6 +20,7 @@ from django.db.models import (
 from django.db.models.functions import Coalesce
 
 from annotate.collection.models import Candidate
+from annotate.judgments.in_force import in_pools
 from annotate.judgments.models import (
     Adjudication,
     Judgment,
@@ -54,13 +55,15 @@ def judgments(
     current = Judgment.objects.current().exclude(annotator__in=reader.machines)
     same = {"narrative": OuterRef("narrative_id"), "candidate": OuterRef("candidate_id")}
     if wanted.settled:
-        rows: QuerySet[Any, Any] = Adjudication.objects.current().filter(narrative__in=narratives)
+        rows: QuerySet[Any, Any] = Adjudication.objects.current().filter(
+            in_pools(), narrative__in=narratives
+        )
         said = current.filter(**same)
         rows = settled_rows(rows, reader, "narrative__pair", said, wanted, "relevance")
         if only is not None:
             rows = rows.filter(candidate=only.candidate)
         return Source(Kind.JUDGMENT, rows, ids)
-    rows = current.filter(narrative__in=narratives)
+    rows = current.filter(in_pools(), narrative__in=narratives)
     if only is not None:
         rows = rows.filter(candidate=only.candidate)
     grouped = (

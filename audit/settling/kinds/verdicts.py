@@ -17,6 +17,7 @@ from django.db.models import (
     When,
 )
 
+from annotate.judgments.in_force import in_pools
 from annotate.judgments.models import (
     ConditionAdjudication,
     Verdict,
@@ -48,7 +49,7 @@ def verdicts(
     ).exclude(judgment__annotator__in=reader.machines)
     if wanted.settled:
         return _settled(reader, wanted, only, conditions, current)
-    rows = current.filter(condition__in=conditions)
+    rows = current.filter(in_pools("judgment__candidate"), condition__in=conditions)
     if only is not None:
         rows = rows.filter(judgment__candidate=only.candidate)
     ids = ("judgment__narrative_id", "judgment__candidate_id", "condition_id")

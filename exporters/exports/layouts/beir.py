@@ -5,18 +5,18 @@ Shape: BEIR 2.2, GenericDataLoader. It has no field for instructions.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from contextlib import ExitStack
 
 from annotate.projects.models import Project
 from exporters.exports.files import Writer
-from exporters.exports.layouts import rows
+from exporters.exports.layouts import about, rows
 from exporters.exports.layouts.facts import manifest_of
 from exporters.exports.layouts.published import (
     ALTERED,
     ORIGINAL,
     REVERSED,
     Published,
+    Shape,
     gather,
 )
 from exporters.exports.manifest import Manifest
@@ -24,14 +24,14 @@ from exporters.exports.progress import Report
 
 SPLITS = {"original": ORIGINAL, "changed": ALTERED, "reversed": REVERSED}
 HEADER = ("query-id", "corpus-id", "score")
+# Tools differ in how they read a quotation mark in a table.
+SHAPE = Shape(refuses='"')
 
 
 def write(project: Project, into: Writer, report: Report) -> Manifest:
     """Write the folder. A pair's queries are its id with -og, -changed and -reversed."""
-    published = gather(project, report)
-    _check_quotes(pair.pair_id for pair in published.every_pair)
-    _check_quotes(published.doc_ids())
-    rows.write_corpus(published, into)
+    published = gather(project, report, SHAPE)
+    rows.write_corpus(published, into, passages=True)
     _write_queries(published, into)
     with ExitStack() as stack:
         original, changed, ranked = (
@@ -63,16 +63,8 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
                     if row.after is not None:
                         stream.write(rows.table_line(query_id, row.doc_id, row.after))
     rows.write_pairs_file(published, into)
+    about.write(project, into)
     return manifest_of("beir", published, into.files)
-
-
-def _check_quotes(ids: Iterable[str]) -> None:
-    """Refuse an id with a quotation mark: tools differ in how they read it in a table."""
-    if quoted := [one for one in ids if '"' in one]:
-        raise ValueError(
-            f"the id {quoted[0]!r} has a quotation mark, which readers of BEIR's qrels take for "
-            "one of the table. The other layouts take it"
-        )
 
 
 def _write_queries(published: Published, into: Writer) -> None:

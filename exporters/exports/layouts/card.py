@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from annotate.projects.models import Guideline, Project
 from audit.checks.figures import figures
 from audit.checks.models import Sample
-from audit.reports.reliability import agreement_of
-from exporters.exports.layouts import citation
+from exporters.exports.layouts import about, citation
 from exporters.exports.layouts.facts import EVERYWHERE, warnings_of
 from exporters.exports.layouts.published import ALTERED, Published
 from exporters.exports.layouts.rows import yaml_text
 
-# Of the intervals of people's agreement, so that the same rows give the same card.
-SEED, RESAMPLES = 17, 1_000
 # Documents up to which a data set is of a size, as the hub names it.
 SIZES = (
     (1_000, "n<1K"),
@@ -91,6 +88,8 @@ def full(published: Published, parts: list[Part]) -> str:
         *_process(published),
         "## Agreement of people",
         *_agreement(published.project),
+        "## People",
+        *_people(published.project),
         "## Checked labels",
         *_checks(published.project),
         "## Known limits",
@@ -198,25 +197,31 @@ def _process(published: Published) -> list[str]:
 
 
 def _agreement(project: Project) -> list[str]:
-    everyone: dict[str, Any] = agreement_of(project, seed=SEED, resamples=RESAMPLES, by=())[
-        "judgments"
-    ]["all"]
-    if not everyone["units"]:
+    found = about.agreement(project)
+    if found is None:
         return ["Nobody's judgments can be compared: no document was judged by two people."]
     lines = []
-    for key in ("alpha_ordinal", "percent"):
-        found = everyone["coefficients"][key]
-        value = found["note"] if found["value"] is None else f"{found['value']:.3f}"
-        interval = found["interval"]
+    for one in found["coefficients"]:
+        value = one["note"] if one["value"] is None else f"{one['value']:.3f}"
+        interval = one["interval"]
         words = (
-            f"{interval[0]:.3f} to {interval[1]:.3f}" if interval else found["interval_note"] or "-"
+            f"{interval[0]:.3f} to {interval[1]:.3f}" if interval else one["interval_note"] or "-"
         )
-        lines.append((found["name"], value, words))
+        lines.append((one["name"], value, words))
     computed = (
-        f"Computed on {everyone['units']:,} judged documents, {everyone['ratings']:,} judgments "
-        f"and {len(everyone['raters']):,} people."
+        f"Computed on {found['units']:,} judged documents, {found['ratings']:,} judgments "
+        f"and {found['raters']:,} people."
     )
     return [_table(("coefficient", "value", "95 % interval"), lines), computed]
+
+
+def _people(project: Project) -> list[str]:
+    people = about.annotators(project)
+    if not people:
+        return ["No person's judgment stands."]
+    shown = [(str(one["annotator"]), one["name"] or "", f"{one['judgments']:,}") for one in people]
+    table = [(number, name.replace("|", "\\|"), n) for number, name, n in shown]
+    return [_table(("annotator", "name", "judgments"), table), "Those who agreed to it are named."]
 
 
 def _checks(project: Project) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from exporters.exports import selection
+from exporters.exports import collection, selection
 from exporters.exports.files import FileFacts
 from exporters.exports.layouts.published import ALTERED, REVERSED, Published
 from exporters.exports.manifest import Manifest, Rule, compose, facts_of
@@ -12,6 +12,24 @@ _ONE_TEXT = (
     "A query's text is its description, or its title where it has none; pairs.jsonl has both."
 )
 _HYPHENS = "A pair id with an underscore is written with a hyphen; pair_ids.tsv has both."
+_TABLES = (
+    "A table is positive, or it is not: grades, titles, and original and reversed narratives have "
+    "no place."
+)
+_NUMBERED = "Queries are numbered, and instructions by their places; ids.tsv has both ids."
+_COLUMNS = (
+    "Documents have no ids here: the column of a text says which conditions it meets. Titles, "
+    "grades and other sides than the altered one have no place."
+)
+_ROWS = "Queries are rows, counted from 0; ids.tsv has both ids."
+_RECORD = (
+    "A record has one positive and one hard negative, the first of several by id. Ids of "
+    "documents, titles and grades have no place."
+)
+_NOT_HERE = (
+    "The fields dataset and query_type, and attributes that no instruction names, are not in the "
+    "project."
+)
 NOT_HELD = {
     "mteb": (_ONE_TEXT, _HYPHENS),
     "hf": (_ONE_TEXT, _HYPHENS),
@@ -22,10 +40,14 @@ NOT_HELD = {
     "ir-datasets": (
         "Categories and conditions are in pairs.jsonl, which ir_datasets does not read.",
     ),
+    "followtable": (_ONE_TEXT, _TABLES, _NUMBERED),
+    "infosearch": (_ONE_TEXT, "Each instruction pair is a query of its own, under the pair's id."),
+    "multiconir": (_COLUMNS, _ROWS),
+    "multi-infosearch": (_RECORD, _NOT_HERE),
     "citation": ("This layout names the collection and holds none of its data.",),
 }
 EVERYWHERE = (
-    "No layout holds who judged, notes, evidence, flags, or older versions of narratives and "
+    "No layout holds who judged what, notes, evidence, flags, or older versions of narratives and "
     "texts: the format jsonl does, with the names of annotators."
 )
 
@@ -38,8 +60,11 @@ def manifest_of(layout: str, published: Published, files: list[FileFacts]) -> Ma
     counts["layout_pairs"] = len(published.pairs[ALTERED])
     if published.pairs[REVERSED]:
         counts["layout_pairs_reversed"] = len(published.pairs[REVERSED])
+    newer_texts = collection.documents_with_newer_texts(published.project, published.documents)
+    if newer_texts:
+        counts["documents_with_newer_texts"] = len(newer_texts)
     marked = counts.pop("layout_with_markup", 0)
-    notes = [*NOT_HELD[layout], EVERYWHERE]
+    notes = [*NOT_HELD[layout], *published.notes, EVERYWHERE]
     if marked:
         notes.append(
             f"{marked:,} documents are HTML or Markdown tables. Their texts are written as they "
@@ -59,6 +84,7 @@ def manifest_of(layout: str, published: Published, files: list[FileFacts]) -> Ma
         notes=notes,
         pairs=[facts_of(pair, {}) for pair in pairs],
         left_out=published.left_out,
+        texts=newer_texts,
         files=files,
     )
 
@@ -75,13 +101,23 @@ def _rules(published: Published) -> list[Rule]:
         Rule(
             about="Relevance",
             says="Before the change: what documents came with. After it: the relevance of "
-            "qrels.changed.txt in the format trec.",
+            "qrels.changed.txt in the format trec"
+            + (
+                f"; where nobody has judged, what a check found, or what {published.rater.name} "
+                "claims, as in qrels.claimed.txt."
+                if published.rater
+                else "."
+            ),
         ),
         Rule(
             about="Changed documents",
             says="Those with a relevance before and after the change that differ.",
         ),
-        Rule(about="People", says="No layout names an annotator."),
+        Rule(
+            about="People",
+            says="about.json counts the judgments of each person by a number. It names those who "
+            "agreed to be named.",
+        ),
     ]
 
 
@@ -96,6 +132,10 @@ def warnings_of(published: Published) -> list[str]:
         )
     elif without := counts.get("layout_without_text"):
         found.append(f"{without:,} documents have no text here and are written with an empty one.")
+    if claims := counts.get("layout_claims"):
+        found.append(
+            f"{claims:,} grades are claims of a machine that nobody has judged or checked."
+        )
     if without := counts.get("layout_without_line"):
         found.append(
             f"{without:,} documents have a relevance before the change and none after it: they "

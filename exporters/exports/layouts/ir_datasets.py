@@ -10,7 +10,7 @@ import re
 
 from annotate.projects.models import Project
 from exporters.exports.files import Writer
-from exporters.exports.layouts import rows
+from exporters.exports.layouts import about, rows
 from exporters.exports.layouts.facts import manifest_of
 from exporters.exports.layouts.published import ALTERED, ORIGINAL, REVERSED, Published, gather
 from exporters.exports.manifest import Manifest
@@ -108,11 +108,12 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
     module = module_of(project.slug)
     data = f"{module}/data/"
     sides = [side for side, of in SIDES.items() if of == ORIGINAL or published.pairs[of]]
-    rows.write_corpus(published, into, data + rows.CORPUS)
+    rows.write_corpus(published, into, data + rows.CORPUS, passages=True)
     for side in sides:
         _write_queries(published, into, data, side)
         _write_grades(published, into, data, side, report)
     rows.write_pairs_file(published, into, data + rows.PAIRS)
+    about.write(project, into)
     corpus = next(one for one in into.files if one["name"] == data + rows.CORPUS)
     title = re.sub(r'["\\]', "", " ".join(project.name.split()))
     with into.file(f"{module}/__init__.py", "What registers the sets with ir_datasets.") as stream:

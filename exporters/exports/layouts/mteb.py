@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from annotate.projects.models import Project
 from exporters.exports.files import Writer
-from exporters.exports.layouts import card, citation, rows, task_file
+from exporters.exports.layouts import about, card, citation, croissant, rows, task_file
 from exporters.exports.layouts.facts import manifest_of
 from exporters.exports.layouts.published import ALTERED, ORIGINAL, REVERSED, Published, gather
 from exporters.exports.manifest import Manifest
@@ -76,6 +76,7 @@ def write_hf(project: Project, into: Writer, report: Report) -> Manifest:
     for prefix in sets:
         with into.file(prefix + README, "The dataset card.") as f:
             f.write(card.full(published, _of_set(into, prefix)).encode())
+    croissant.write(published, {prefix: _of_set(into, prefix) for prefix in sets}, into)
     if not citation.missing(published.publication):
         citation.write_files(published, into)
     return manifest_of("hf", published, into.files)
@@ -94,6 +95,7 @@ def _write_sets(published: Published, into: Writer, report: Report) -> list[str]
         for pair in published.every_pair:
             stream.write(rows.table_line(pair.pair_id, ids[pair.pk]))
     rows.write_pairs_file(published, into)
+    about.write(published.project, into)
     return list(sets)
 
 

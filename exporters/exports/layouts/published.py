@@ -6,22 +6,25 @@ refused while nothing is there. The grades are those of the `trec` export.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from django.db.models import F
 
-from annotate.collection.models import Document, DocumentText
-from annotate.judgments.consensus import State
-from annotate.pairs.models import Condition, InstructionPair, Narrative
-from annotate.projects.models import Project
+from annotate.collection.models import Candidate, Document, DocumentText
+from annotate.pairs.models import Narrative
+from annotate.projects.models import Membership, Project
 from exporters.exports import collection, selection, walking
+from exporters.exports.layouts import grades
+from exporters.exports.layouts.grades import Row
+from exporters.exports.layouts.pair_records import in_force
 from exporters.exports.manifest import NO_LINE, NO_PAIR, LeftOut
 from exporters.exports.models import Publication
-from exporters.exports.progress import Report, reported
-from exporters.exports.selection import Pair, PooledDocument, QueryRow
-from formats.records import ConditionRecord, NarrativeRecord, PairRecord
+from exporters.exports.passages import texts_to_publish
+from exporters.exports.progress import Report
+from exporters.exports.selection import Pair, QueryRow
+from formats.records import PairRecord
 
 ORIGINAL, ALTERED = Narrative.Side.ORIGINAL, Narrative.Side.ALTERED
 REVERSED = Narrative.Side.REVERSED
@@ -34,23 +37,6 @@ MOST_CHARACTERS = 10_000_000
 TEXTS_AT_ONCE = 2_000_000
 # Why a judged pair is left out: nothing stands in the original qrels.
 NO_PRIOR = "no earlier relevance"
-
-
-class Row(NamedTuple):
-    """One candidate of a pair: its grade before, and its grade under the narrative of a side.
-
-    A grade is None where there is no line in the qrels.
-    """
-
-    doc_id: str
-    document: int
-    before: int | None
-    after: int | None
-
-    @property
-    def changed(self) -> bool:
-        """Whether both grades are there and differ."""
-        return self.before is not None and self.after is not None and self.before != self.after
 
 
 class Text(NamedTuple):
@@ -77,6 +63,13 @@ class Published:
     left_out: list[LeftOut] = field(default_factory=list)
     # Ids that readers would split; of each pair the first.
     odd_ids: list[str] = field(default_factory=list)
+    # Whose claimed labels are published where people have not judged.
+    rater: Membership | None = None
+    # Queries without an instruction pair and what was relevant before, where a layout has these.
+    lone: dict[int, list[str]] = field(default_factory=dict)
+    lone_documents: set[int] = field(default_factory=set)
+    # What of this project the layout has no place for, in sentences.
+    notes: list[str] = field(default_factory=list)
 
     @property
     def every_pair(self) -> list[Pair]:
@@ -86,7 +79,19 @@ class Published:
 
     def pools(self, side: str, report: Report = lambda _: None) -> Iterator[tuple[Pair, list[Row]]]:
         """Yield each published pair of a side with its candidates in byte order of doc_id."""
-        yield from _pools(self.project, self.pairs[side], side, report)
+        yield from grades.pools(self.project, self.pairs[side], side, self.rater, report)
+
+    def leave_out(self, pairs: Collection[int], held: set[int], why: str) -> None:
+        """Publish these documents alone, and name the pairs among the altered ones that have no
+        place in the layout.
+        """
+        self.left_out += [
+            LeftOut(query_id=pair.query.query_id, pair_id=pair.pair_id, why=why)
+            for pair in self.pairs[ALTERED]
+            if pair.pk in pairs
+        ]
+        self.pairs[ALTERED] = [pair for pair in self.pairs[ALTERED] if pair.pk not in pairs]
+        self.documents = held
 
     def doc_ids(self) -> Iterator[str]:
         """Yield the id of every published document in byte order."""
@@ -101,7 +106,14 @@ class Published:
             for doc_id in self.doc_ids():
                 yield Text(doc_id, "", "", "plain", known=False)
             return
-        yield from _texts(self.project, self.documents)
+        yield from texts_to_publish(self.project, _texts(self.project, self.documents))
+
+    def texts_of(self, documents: Collection[int]) -> dict[int, str]:
+        """Return the newest texts of these documents by their keys: few at a time."""
+        newest = DocumentText.objects.filter(
+            document__in=list(documents), version=F("document__text_version")
+        )
+        return dict(walking.walk(newest, "document", "text"))
 
     def narratives(self, side: str, of: Sequence[Pair]) -> Iterator[tuple[Pair, str]]:
         """Yield each of these pairs with its narrative in force on a side, or "" without one."""
@@ -111,11 +123,34 @@ class Published:
     def records(self) -> Iterator[PairRecord]:
         """Yield every published pair with the narratives in force, without who wrote them."""
         for batch in walking.batches(self.every_pair, collection.TEXTS):
-            yield from _records(batch)
+            yield from in_force(batch)
 
 
-def gather(project: Project, report: Report = lambda _: None) -> Published:
-    """Choose what is published, and check that every layout can hold it.
+@dataclass(frozen=True)
+class Shape:
+    """What a layout asks of a pair, and which of its candidates it has a place for."""
+
+    # Whether claimed labels are published whatever the publication settings say.
+    claims: bool = False
+    # The sides that its grades are of.
+    sides: tuple[str, ...] = COMPARED
+    # Whether each pair needs a document with an earlier relevance, and the set one that changed.
+    change: bool = True
+    # Whether a candidate has a place in the files.
+    holds: Callable[[Row], bool] = lambda row: True
+    # Signs that an id may not have in this layout, beside white space.
+    refuses: str = ""
+    # Whether queries that have no instruction pair are published with what was relevant before.
+    lone_queries: bool = False
+    # Whether the layout is texts, so that it cannot be written without the right to publish them.
+    needs_texts: bool = False
+
+
+TOOLS = Shape()
+
+
+def gather(project: Project, report: Report = lambda _: None, shape: Shape = TOOLS) -> Published:
+    """Choose what is published, and check that the layout can hold it.
 
     Raises ValueError with a sentence about what cannot be published.
     """
@@ -123,32 +158,42 @@ def gather(project: Project, report: Report = lambda _: None) -> Published:
         project=project
     )
     found = Published(project, publication, selection.pairs(project), selection.queries(project))
+    if shape.needs_texts and not publication.texts:
+        raise ValueError(
+            "this layout holds the texts of documents, and the publication settings keep them "
+            "back. Publish texts and name the licence, or choose a layout that can hold ids alone"
+        )
+    if shape.claims or publication.claims:
+        found.rater = grades.the_rater(project)
     kept_out: dict[int, str] = {}
     changed = {}
     for side in COMPARED:
-        chosen, changed[side] = _choose(found, side, kept_out if side == ALTERED else {}, report)
-        found.pairs[side] = chosen
-    if not found.pairs[ALTERED]:
-        raise ValueError(
-            "no instruction pair can be published: a pair needs documents with an earlier "
-            "relevance and with an agreed one under its altered narrative. Judge one first"
+        found.pairs[side], changed[side] = (
+            _choose(found, side, shape, kept_out if side == ALTERED else {}, report)
+            if side in shape.sides
+            else ([], 0)
         )
-    if not changed[ALTERED]:
+    if not found.pairs[ALTERED]:
+        raise ValueError(_nothing_to_publish(found, shape))
+    if shape.change and not changed[ALTERED]:
         raise ValueError(
             f"in none of the {len(found.pairs[ALTERED]):,} pairs the relevance of a document "
             "changed, so nothing can be measured. Rewrite narratives or judge more documents first"
         )
     # A set whose qrels do not differ from the original ones measures nothing.
-    if not changed[REVERSED]:
+    if shape.change and not changed[REVERSED]:
         found.pairs[REVERSED] = []
     found.left_out = _left_out(found, kept_out)
-    found.odd_ids += _odd_ids(pair.pair_id for pair in found.every_pair)
-    found.odd_ids += _odd_ids(pair.query.query_id for pair in found.every_pair)
+    found.odd_ids += _odd_ids((pair.pair_id for pair in found.every_pair), shape)
+    found.odd_ids += _odd_ids((pair.query.query_id for pair in found.every_pair), shape)
     if found.odd_ids:
+        signs = "".join(f" or the sign {sign}" for sign in shape.refuses)
         raise ValueError(
-            f"the id {found.odd_ids[0]!r} has white space or a slash, at which the readers of the "
-            "layouts split. Load the collection under other ids; the trec export takes these"
+            f"the id {found.odd_ids[0]!r} has white space{signs}, which this layout cannot hold. "
+            "Load the collection under other ids; the trec export takes these"
         )
+    if shape.lone_queries:
+        _take_lone_queries(found)
     _check_documents(found)
     return found
 
@@ -162,31 +207,52 @@ def size(project: Project) -> int:
     )
 
 
+def _nothing_to_publish(found: Published, shape: Shape) -> str:
+    if not shape.change:
+        return (
+            "no instruction pair can be published: a pair needs documents that people judged, or "
+            "that a machine claims a label of, under its altered narrative. Judge one first"
+        )
+    sentence = (
+        "no instruction pair can be published: a pair needs documents with an earlier "
+        "relevance and with an agreed one under its altered narrative. Judge one first"
+    )
+    if found.rater is None and any(pair.claims for pair in found.all_pairs):
+        return f"{sentence}, or publish claimed labels in the publication settings"
+    return sentence
+
+
 def _choose(
-    found: Published, side: str, kept_out: dict[int, str], report: Report
+    found: Published, side: str, shape: Shape, kept_out: dict[int, str], report: Report
 ) -> tuple[list[Pair], int]:
-    """Return the pairs that have a grade before and after, and how many grades differ."""
+    """Return the pairs that have the grades that the layout asks for, and how many differ."""
     counts = found.counts
     chosen: list[Pair] = []
     changed = 0
-    of = selection.written(found.all_pairs, side)
-    for pair, rows in _pools(found.project, of, side, report):
+    of = grades.with_grades(found.all_pairs, side, found.rater)
+    if not shape.change and side != ALTERED:
+        # The paper's record is of the altered narrative first.
+        published = {pair.pk for pair in found.pairs[ALTERED]}
+        of = [pair for pair in of if pair.pk in published]
+    for pair, rows in grades.pools(found.project, of, side, found.rater, report):
         before = sum(row.before is not None for row in rows)
         after = sum(row.after is not None for row in rows)
-        if not before or not after:
+        if not after or (shape.change and not before):
             kept_out[pair.pk] = NO_PRIOR if after else NO_LINE
             continue
         chosen.append(pair)
         differing = sum(row.changed for row in rows)
         changed += differing
-        found.documents |= {row.document for row in rows}
-        found.odd_ids += _odd_ids(row.doc_id for row in rows)[:1]
+        held = [row for row in rows if shape.holds(row)]
+        found.documents |= {row.document for row in held}
+        found.odd_ids += _odd_ids((row.doc_id for row in held), shape)[:1]
         if side != ALTERED:
             continue
         for key, number in (
-            ("layout_candidates", len(rows)),
+            ("layout_candidates", len(held)),
             ("layout_original", before),
             ("layout_changed", after),
+            ("layout_claims", sum(row.is_claim for row in rows)),
             ("layout_differing", differing),
             ("layout_without_line", sum(r.before is not None and r.after is None for r in rows)),
         ):
@@ -194,29 +260,21 @@ def _choose(
     return chosen, changed
 
 
-def _pools(
-    project: Project, of: Sequence[Pair], side: str, report: Report
-) -> Iterator[tuple[Pair, list[Row]]]:
-    for pair, pool in selection.standings(project, of, side):
-        yield (
-            pair,
-            [
-                Row(one.doc_id, one.document, one.prior, relevance_of(one, side))
-                for one in reported(pool, report)
-            ],
-        )
-
-
-def relevance_of(document: PooledDocument, side: str) -> int | None:
-    """Return the grade that the qrels of a side hold for a candidate, or None for no line.
-
-    Under altered narratives a document that nobody is asked about keeps its earlier relevance, as
-    in `qrels.changed.txt`; under the others it has no line.
-    """
-    relevance, state = document.outcome
-    if relevance is not None or state is State.DISPUTED:
-        return relevance
-    return None if side != ALTERED or document.in_scope else document.prior
+def _take_lone_queries(found: Published) -> None:
+    """Publish the queries without an instruction pair, with the documents relevant before."""
+    with_pair = {pair.query.pk for pair in found.all_pairs}
+    lone = [query for query in found.queries if query.pk not in with_pair]
+    for batch in walking.batches(lone, walking.BATCH):
+        rows = Candidate.objects.filter(
+            query__in=[query.pk for query in batch],
+            prior_relevance__gte=found.project.relevant_from,
+        ).order_by(walking.bytewise("document__doc_id"))
+        for query, document, doc_id in walking.walk(rows, "query", "document", "document__doc_id"):
+            found.lone.setdefault(query, []).append(doc_id)
+            found.lone_documents.add(document)
+    found.documents |= found.lone_documents
+    found.left_out = [one for one in found.left_out if one["why"] != NO_PAIR]
+    found.lone |= {query.pk: found.lone.get(query.pk, []) for query in lone}
 
 
 def _left_out(found: Published, kept_out: dict[int, str]) -> list[LeftOut]:
@@ -239,9 +297,13 @@ def _left_out(found: Published, kept_out: dict[int, str]) -> list[LeftOut]:
     ]
 
 
-def _odd_ids(ids: Iterable[str]) -> list[str]:
-    """Return the ids with white space or a slash: readers split lines and paths at them."""
-    return [one for one in ids if "/" in one or any(letter.isspace() for letter in one)]
+def _odd_ids(ids: Iterable[str], shape: Shape) -> list[str]:
+    """Return the ids that a layout cannot hold: readers split at white space."""
+    return [
+        one
+        for one in ids
+        if any(letter.isspace() for letter in one) or any(sign in one for sign in shape.refuses)
+    ]
 
 
 def _check_documents(found: Published) -> None:
@@ -309,51 +371,3 @@ def _with_texts(batch: dict[int, tuple[str, str, str]]) -> Iterator[Text]:
     texts = dict(newest.values_list("document", "text"))
     for pk, (doc_id, title, markup) in batch.items():
         yield Text(doc_id, title, texts.get(pk, ""), markup, known=pk in texts)
-
-
-def _records(pairs: Sequence[Pair]) -> Iterator[PairRecord]:
-    """Yield these pairs as records of `pairs-jsonl`: each narrative in force is version 1."""
-    keys = [version.pk for pair in pairs for version in pair.versions.values()]
-    conditions: dict[int, list[ConditionRecord]] = {}
-    asked = Condition.objects.filter(narrative__in=keys).order_by("number")
-    for narrative, name, text in asked.values_list("narrative", "name", "text"):
-        conditions.setdefault(narrative, []).append(ConditionRecord(name, text))
-    texts: dict[int, tuple[str, str, str]] = {
-        pk: (text, origin, model)
-        for pk, text, origin, model in Narrative.objects.filter(pk__in=keys).values_list(
-            "pk", "text", "origin", "model"
-        )
-    }
-    models = dict(
-        InstructionPair.objects.filter(pk__in=[pair.pk for pair in pairs]).values_list(
-            "pk", "model"
-        )
-    )
-    for pair in pairs:
-        narratives = []
-        if Narrative.Side.ORIGINAL not in pair.versions:
-            narratives.append(NarrativeRecord(Narrative.Side.ORIGINAL, 1, ""))
-        for side in Narrative.Side.values:
-            if side in pair.versions:
-                pk = pair.versions[side].pk
-                text, origin, model = texts[pk]
-                narratives.append(
-                    NarrativeRecord(
-                        side,
-                        1,
-                        text,
-                        conditions=tuple(conditions.get(pk, ())),
-                        origin=origin,
-                        model=model,
-                    )
-                )
-        yield PairRecord(
-            pair.pair_id,
-            pair.query.query_id,
-            pair.query.title,
-            pair.query.description,
-            pair.category,
-            pair.origin,
-            models[pair.pk],
-            tuple(narratives),
-        )

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from exporters.exports.proof.content import Content
+from exporters.exports.reranking import CANDIDATES
 from formats.source import open_source
 from formats.trec_qrels import read_qrels
 
@@ -148,11 +149,20 @@ def trec_files(folder: Path) -> dict[str, Path]:
 
 
 def trec(folder: Path) -> Content:
-    """Read the qrels of a TREC export."""
+    """Read the qrels and the candidates of a TREC export."""
     found = Content()
     for side, path in trec_files(folder).items():
         _take_qrels(found, side, path)
+    if (path := candidates_of(folder)).exists():
+        with path.open(encoding="utf-8") as run:
+            for query_id, _, doc_id, _, score, _ in map(str.split, run):
+                found.add("candidates", query_id, doc_id, float(score))
     return found
+
+
+def candidates_of(folder: Path) -> Path:
+    """Return where a TREC export has the documents to rerank."""
+    return folder / CANDIDATES
 
 
 def _take_qrels(found: Content, side: str, path: Path) -> None:

@@ -56,12 +56,7 @@ def prove(folder: Path) -> Proof:
             _("%(folder)s has no %(name)s that an export wrote. Name the folder of an export.")
             % {"folder": folder, "name": NAME}
         ) from error
-    if layout not in PLAIN:
-        known = ", ".join(PLAIN)
-        raise Refused(
-            _("No tool reads the layout %(layout)s. Those that are read: %(known)s.")
-            % {"layout": layout, "known": known}
-        )
+    check_tools(layout)
     _check_files(folder, files)
     expected = PLAIN[layout](folder)
     # What documents count as relevant in the readers of these files.
@@ -84,6 +79,15 @@ def prove(folder: Path) -> Proof:
     text = json.dumps(made, ensure_ascii=False, indent=2)
     (folder / PROOF).write_text(text + "\n", encoding="utf-8")
     return made
+
+
+def check_tools(layout: str) -> None:
+    """Refuse a layout that no tool reads, with the names of those that are read."""
+    if layout not in PLAIN:
+        raise Refused(
+            _("No tool reads the layout %(layout)s. Those that are read: %(known)s.")
+            % {"layout": layout, "known": ", ".join(PLAIN)}
+        )
 
 
 def _check_files(folder: Path, files: list[dict[str, Any]]) -> None:
@@ -126,7 +130,7 @@ def _result(
         return result
     result["counts"] = {part: one.count for part, one in sorted(found.parts.items())}
     result["oracle"] = oracle(found.qrels, relevant=1)
-    result["says"] = _differences(expected, found)
+    result["says"] = _differences(reader, expected, found)
     if result["oracle"] != best:
         result["says"].append("The oracle gets other values on the grades that were read.")
     if result["says"]:
@@ -134,10 +138,10 @@ def _result(
     return result
 
 
-def _differences(expected: Content, found: Content) -> list[str]:
+def _differences(reader: Reader, expected: Content, found: Content) -> list[str]:
     """Name the parts in which a tool read something else than stands in the files."""
     differences = []
-    for part in sorted({*expected.parts, *found.parts}):
+    for part in sorted({*filter(reader.reads, expected.parts), *found.parts}):
         wanted, got = expected.parts.get(part), found.parts.get(part)
         if wanted is None or got is None:
             differences.append(f"{part}: {'not expected' if wanted is None else 'not read'}.")

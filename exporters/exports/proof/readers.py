@@ -8,14 +8,19 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from exporters.exports.proof import plain
+from django.conf import settings
+
+from exporters.exports.proof import papers, plain
 from exporters.exports.proof.content import Content
+
+# The reader of papers' records, for which no package is published: Rejudge's own.
+OURS = "rejudge"
 
 
 class Reader(NamedTuple):
@@ -24,14 +29,22 @@ class Reader(NamedTuple):
     package: str
     layouts: tuple[str, ...]
     read: Callable[[Path], Content]
+    # What the names of the parts that it reads begin with; empty: it reads all.
+    parts: tuple[str, ...] = ("",)
 
     @property
     def install(self) -> str:
         """The command that installs it."""
         return f"pip install {self.package}"
 
+    def reads(self, part: str) -> bool:
+        """Say whether the tool reads a part of the folder."""
+        return part.startswith(self.parts)
+
     def version(self) -> str | None:
         """Return the version that is installed, or None."""
+        if self.package == OURS:
+            return str(settings.VERSION)
         try:
             return version(self.package)
         except PackageNotFoundError:
@@ -50,6 +63,25 @@ def _datasets(folder: Path) -> Content:
                 str(folder), config, split=splits.get(config, config), cache_dir=cache
             )
         )
+
+
+def _mlcroissant(folder: Path) -> Content:
+    """Read each record set that croissant.json describes."""
+    mlcroissant: Any = import_module("mlcroissant")
+    dataset = mlcroissant.Dataset(jsonld=str(folder / "croissant.json"))
+
+    def rows(config: str) -> Iterator[dict[str, Any]]:
+        for row in dataset.records(config):
+            yield {name.removeprefix(f"{config}/"): _text(value) for name, value in row.items()}
+
+    return plain.of_configs(rows)
+
+
+def _text(value: Any) -> Any:
+    """Return what mlcroissant yields as Python has it: texts come as bytes."""
+    if isinstance(value, bytes):
+        return value.decode()
+    return [_text(one) for one in value] if isinstance(value, list) else value
 
 
 def _beir(folder: Path) -> Content:
@@ -93,17 +125,20 @@ def _ir_datasets(folder: Path) -> Content:
 
 
 def _ir_measures(folder: Path) -> Content:
-    """Read the qrels with ir_measures."""
+    """Read the qrels and the candidates with ir_measures."""
     ir_measures: Any = import_module("ir_measures")
     found = Content()
     for side, path in plain.trec_files(folder).items():
         for line in ir_measures.read_trec_qrels(str(path)):
             found.grade(side, line.query_id, line.doc_id, line.relevance)
+    if (run := plain.candidates_of(folder)).exists():
+        for line in ir_measures.read_trec_run(str(run)):
+            found.add("candidates", line.query_id, line.doc_id, line.score)
     return found
 
 
 def _pytrec_eval(folder: Path) -> Content:
-    """Read the qrels with pytrec_eval."""
+    """Read the qrels and the candidates with pytrec_eval."""
     pytrec_eval: Any = import_module("pytrec_eval")
     found = Content()
     for side, path in plain.trec_files(folder).items():
@@ -111,6 +146,11 @@ def _pytrec_eval(folder: Path) -> Content:
             for query_id, grades in pytrec_eval.parse_qrel(stream).items():
                 for doc_id, relevance in grades.items():
                     found.grade(side, query_id, doc_id, relevance)
+    if (run := plain.candidates_of(folder)).exists():
+        with run.open(encoding="utf-8") as stream:
+            for query_id, scores in pytrec_eval.parse_run(stream).items():
+                for doc_id, score in scores.items():
+                    found.add("candidates", query_id, doc_id, score)
     return found
 
 
@@ -124,18 +164,33 @@ def _pyterrier(folder: Path) -> Content:
     return found
 
 
+def _ours(layout: str) -> Callable[[Path], Content]:
+    """Return what reads a paper's records with the reader that `manage.py load` has for them."""
+    return lambda folder: papers.loaded(layout, folder)
+
+
 PLAIN: dict[str, Callable[[Path], Content]] = {
     "mteb": plain.mteb,
     "hf": plain.mteb,
     "beir": plain.beir,
     "ir-datasets": plain.ir_datasets,
     "trec": plain.trec,
+    "followtable": papers.followtable,
+    "infosearch": papers.infosearch,
+    "multiconir": papers.multiconir,
+    "multi-infosearch": papers.multi_infosearch,
 }
+QRELS, RUNS = "qrels", "candidates"
 READERS = (
     Reader("datasets", ("mteb", "hf"), _datasets),
+    Reader("mlcroissant", ("hf",), _mlcroissant),
     Reader("beir", ("beir",), _beir),
     Reader("ir_datasets", ("ir-datasets",), _ir_datasets),
-    Reader("ir_measures", ("trec",), _ir_measures),
-    Reader("pytrec_eval-terrier", ("trec",), _pytrec_eval),
-    Reader("python-terrier", ("trec",), _pyterrier),
+    Reader("ir_measures", ("trec",), _ir_measures, (QRELS, RUNS)),
+    Reader("pytrec_eval-terrier", ("trec",), _pytrec_eval, (QRELS, RUNS)),
+    Reader("python-terrier", ("trec",), _pyterrier, (QRELS,)),
+    *(
+        Reader(OURS, (layout,), _ours(layout))
+        for layout in ("followtable", "infosearch", "multiconir", "multi-infosearch")
+    ),
 )

@@ -126,7 +126,7 @@ def _write(source: Source, folder: Path, earlier: list[str]) -> Manifest:
         written = source(scratch)
         for name in sorted(earlier, key=lambda name: name != manifest.NAME):
             (folder / name).unlink()
-        for emptied in {(folder / name).parent for name in earlier} - {folder}:
+        for emptied in _folders_of(folder, earlier):
             emptied.rmdir()
         for name in [entry["name"] for entry in written["files"]] + [manifest.NAME]:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -136,3 +136,10 @@ def _write(source: Source, folder: Path, earlier: list[str]) -> Manifest:
         if made and not any(folder.iterdir()):
             folder.rmdir()
     return written
+
+
+def _folders_of(folder: Path, files: list[str]) -> list[Path]:
+    """Return the folders that these files lie in, each before the one that it lies in."""
+    found = {parent for name in files for parent in (folder / name).parents}
+    within = [one for one in found if one != folder and one.is_relative_to(folder)]
+    return sorted(within, key=lambda one: len(one.parts), reverse=True)

@@ -26,6 +26,11 @@ class Command(BaseCommand):
             action=BooleanOptionalAction,
             help="publish titles and texts of documents, which needs a licence",
         )
+        parser.add_argument(
+            "--claims",
+            action=BooleanOptionalAction,
+            help="publish claimed labels of accepted instructions where nobody has judged",
+        )
         parser.add_argument("--licence", help="the licence, as in CC-BY-4.0")
         parser.add_argument("--languages", help="the languages, as in 'eng-Latn deu-Latn'")
         parser.add_argument(

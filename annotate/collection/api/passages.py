@@ -1,0 +1,58 @@
+"""How documents are cut into passages, and which texts a layout holds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotate.collection.models import PassageRule
+from annotate.collection.passages import FIELDS, passage_rule_of, set_passage_rule
+from annotate.projects import access
+from base.api.resource import Resource, Scope, Sent, reads, writes
+
+
+class PassagesSerializer(serializers.Serializer[Any]):
+    """How passages are cut and published."""
+
+    words = serializers.IntegerField(help_text="Of one passage.")
+    overlap = serializers.IntegerField(help_text="Words that the next passage repeats.")
+    at_sentences = serializers.BooleanField()
+    published = serializers.ChoiceField(choices=PassageRule.Published.choices)
+    share = serializers.IntegerField(
+        help_text="Percent of a document that passages around its evidence may hold."
+    )
+
+
+class SentPassages(Sent):
+    """What of it changes."""
+
+    words = serializers.IntegerField(required=False, min_value=1, max_value=100_000)
+    overlap = serializers.IntegerField(required=False, min_value=0, max_value=100_000)
+    at_sentences = serializers.BooleanField(required=False)
+    published = serializers.ChoiceField(choices=PassageRule.Published.choices, required=False)
+    share = serializers.IntegerField(required=False, min_value=1, max_value=100)
+
+
+class Passages(Resource):
+    """The passages of a project."""
+
+    tag = "Collection"
+
+    @reads(PassagesSerializer, scope=Scope.LEAD)
+    def get(self, request: Request, slug: str) -> Response:
+        """Read how passages are cut and published."""
+        return Response(_as_json(passage_rule_of(access.lead(self.person, slug).project)))
+
+    @writes(PassagesSerializer, sent=SentPassages, scope=Scope.LEAD)
+    def patch(self, request: Request, slug: str) -> Response:
+        """Change how passages are cut and published."""
+        by = access.lead(self.person, slug)
+        rule = set_passage_rule(project=by.project, changes=self.sent(), by=by)
+        return Response(_as_json(rule))
+
+
+def _as_json(rule: PassageRule) -> dict[str, Any]:
+    return {name: getattr(rule, name) for name in FIELDS}

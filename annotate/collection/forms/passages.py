@@ -1,0 +1,30 @@
+"""The form of a project's passages. What is right says the action."""
+
+from __future__ import annotations
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from annotate.collection.models import PassageRule
+
+
+class PassagesForm(forms.ModelForm[PassageRule]):
+    """How documents are cut into passages, and which texts a layout holds."""
+
+    class Meta:
+        model = PassageRule
+        fields = ("words", "overlap", "at_sentences", "published", "share")
+        labels = {
+            "words": _("Words of a passage"),
+            "overlap": _("Words that the next passage repeats"),
+            "at_sentences": _("Begin and end passages at sentences"),
+            "published": _("What layouts hold of the texts"),
+            "share": _("Share of a document around its evidence, in percent"),
+        }
+        help_texts = {
+            "share": _("At most so many of its characters are published. The manifest says it."),
+        }
+        widgets = {"published": forms.RadioSelect}
+
+    def _post_clean(self) -> None:
+        """Leave the row as it is: the action checks and changes it."""

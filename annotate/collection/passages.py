@@ -1,0 +1,146 @@
+"""Passages of a project's documents: how they are cut, and what a layout holds of a text.
+
+Judgments stay with documents. The functions here are given a text; none of them reads one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from annotate.collection.models import Document, PassageRule
+from annotate.projects.access import refuse_if_archived
+from annotate.projects.audit_log import record
+from annotate.projects.models import Membership, Project
+from base.errors import Refused
+from formats import passages
+
+FIELDS = ("words", "overlap", "at_sentences", "published", "share")
+MOST_WORDS = 100_000
+
+
+class PassageText(NamedTuple):
+    """A passage with its id, its text, and where it stands in the text of its document."""
+
+    passage_id: str
+    text: str
+    start: int
+    end: int
+
+
+def passage_rule_of(project: Project) -> PassageRule:
+    """Return how a project cuts passages; the rule of a new project is not saved yet."""
+    return PassageRule.objects.filter(project=project).first() or PassageRule(project=project)
+
+
+def passages_of_document(
+    rule: PassageRule, doc_id: str, text: str, markup: str = Document.Markup.PLAIN
+) -> list[PassageText]:
+    """Return all passages of a document's text. A table is one passage: cut, it is no table."""
+    if markup != Document.Markup.PLAIN:
+        return _texts(doc_id, text, [passages.Passage(1, 0, len(text))])
+    cut = passages.cut(text, words=rule.words, overlap=rule.overlap, at_sentences=rule.at_sentences)
+    return _texts(doc_id, text, cut)
+
+
+def evidence_passages_of_document(
+    rule: PassageRule,
+    doc_id: str,
+    text: str,
+    evidence: Iterable[tuple[int, int]],
+    markup: str = Document.Markup.PLAIN,
+) -> list[PassageText]:
+    """Return passages around the evidence alone, within the share of the text that the lead set.
+
+    A document without evidence has none, nor has a table.
+    """
+    if markup != Document.Markup.PLAIN:
+        return []
+    return _texts(doc_id, text, passages.excerpts(text, evidence, share=rule.share))
+
+
+def _texts(doc_id: str, text: str, cut: Iterable[passages.Passage]) -> list[PassageText]:
+    return [
+        PassageText(
+            passages.passage_id(doc_id, one.number), text[one.start : one.end], one.start, one.end
+        )
+        for one in cut
+    ]
+
+
+def manifest_words(rule: PassageRule) -> str:
+    """Say in a sentence what a layout holds of the texts; "" for whole documents."""
+    if rule.published == PassageRule.Published.DOCUMENTS:
+        return ""
+    if rule.published == PassageRule.Published.EVIDENCE:
+        return (
+            "Of each document only passages around the evidence of judgments are published, at "
+            f"most {rule.share}% of its characters. Documents without evidence and tables have "
+            "none."
+        )
+    borders = ", at the borders of sentences" if rule.at_sentences else ""
+    return (
+        f"Texts are published as passages of {rule.words:,} words with an overlap of "
+        f"{rule.overlap:,}{borders}. The id of a passage is that of its document, an underscore "
+        "and a number; tables are one passage."
+    )
+
+
+def set_passage_rule(
+    *,
+    project: Project,
+    changes: Mapping[str, Any],
+    by: Membership | None,
+    now: datetime | None = None,
+) -> PassageRule:
+    """Change how passages are cut and published, and return the rule.
+
+    Refused: who does not lead, an archived project, an overlap that is not below the length, a
+    share that is no percentage.
+    """
+    if by is not None and (not by.leads or by.project_id != project.pk):
+        raise Refused(_("Only leads of this project can change its passages."))
+    with transaction.atomic():
+        locked = Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+        refuse_if_archived(locked)
+        rule = passage_rule_of(locked)
+        before = {name: getattr(rule, name) for name in FIELDS}
+        for name in FIELDS:
+            setattr(rule, name, changes.get(name, before[name]))
+        _check(rule)
+        after = {name: getattr(rule, name) for name in FIELDS}
+        if before == after:
+            return rule
+        rule.save()
+        record(
+            project=locked,
+            what="passages.changed",
+            about=locked,
+            by=by,
+            changes={name: (before[name], after[name]) for name in FIELDS},
+            now=now,
+        )
+    return rule
+
+
+def _check(rule: PassageRule) -> None:
+    try:
+        passages.check_size(rule.words, rule.overlap)
+    except ValueError as error:
+        raise Refused(str(error)) from error
+    if rule.words > MOST_WORDS:
+        raise Refused(_("A passage has at most %(most)s words.") % {"most": f"{MOST_WORDS:,}"})
+    if not 1 <= rule.share <= 100:
+        raise Refused(_("The share of a document is a percentage from 1 to 100."))
+    if rule.published not in PassageRule.Published.values:
+        raise Refused(
+            _("%(published)s is no way to publish texts. There are: %(known)s.")
+            % {
+                "published": rule.published,
+                "known": ", ".join(PassageRule.Published.values),
+            }
+        )

@@ -1,0 +1,36 @@
+"""How a project's documents are cut into passages."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods
+
+from annotate.collection.forms.passages import PassagesForm
+from annotate.collection.passages import passage_rule_of, set_passage_rule
+from annotate.projects.access import lead
+from base.errors import Refused
+from base.page_request import PageRequest
+
+
+@require_http_methods(["GET", "POST"])
+def passages(request: PageRequest, slug: str) -> HttpResponse:
+    """Show how passages are cut and published; a post changes it."""
+    member = lead(request.user, slug)
+    form = PassagesForm(request.POST or None, instance=passage_rule_of(member.project))
+    if request.method == "POST" and form.is_valid():
+        try:
+            set_passage_rule(project=member.project, changes=form.cleaned_data, by=member)
+        except Refused as refused:
+            form.add_error(None, str(refused))
+        else:
+            messages.success(request, _("Saved."))
+            return redirect("annotate:passages", slug)
+    return render(
+        request,
+        "collection/passages.html",
+        {"project": member.project, "member": member, "section": "pools", "form": form},
+        status=422 if form.errors else 200,
+    )

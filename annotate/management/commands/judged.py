@@ -1,0 +1,42 @@
+"""`manage.py judged PROJECT`: how much of the top of each run has a label."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from annotate.management.projects import project_called
+from annotate.pools.judged import CUTOFFS, judged_at
+from base.errors import Refused
+
+
+class Command(BaseCommand):
+    """Print judged@k of every run, as a table with tabs."""
+
+    help = "Print which share of the first k documents of each run has a label (judged@k)."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("project", help="the project's short name")
+        parser.add_argument(
+            "--k",
+            type=int,
+            action="append",
+            dest="cutoffs",
+            help="a cutoff; may be given again (10, 20 and 100 without it)",
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        project = project_called(options["project"])
+        try:
+            found = judged_at(project, options["cutoffs"] or CUTOFFS)
+        except Refused as refused:
+            raise CommandError(str(refused)) from refused
+        for number, one in enumerate(found):
+            if not number:
+                self.stdout.write(
+                    "\t".join(["run", "topics", *(f"judged@{k}" for k in one.shares)])
+                )
+            shares = ("undefined" if v is None else f"{v:.4f}" for v in one.shares.values())
+            self.stdout.write("\t".join([one.run.name, str(one.topics), *shares]))

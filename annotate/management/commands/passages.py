@@ -1,0 +1,99 @@
+"""`manage.py passages PROJECT --output FILE`: cut the documents of a project into passages."""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser, BooleanOptionalAction
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from annotate.collection.models import DocumentText, PassageRule
+from annotate.collection.passages import (
+    passage_rule_of,
+    passages_of_document,
+    set_passage_rule,
+)
+from annotate.management.projects import project_called
+from annotate.projects.models import Project
+from base.errors import Refused
+
+# Texts that are in memory at a time.
+TEXTS = 50
+
+
+class Command(BaseCommand):
+    """Keep how passages are cut, and write them, one JSON object a line."""
+
+    help = "Cut the documents of a project into passages, and say what layouts hold of texts."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("project", help="the project's short name")
+        parser.add_argument("--words", type=int, help="words of a passage (400)")
+        parser.add_argument("--overlap", type=int, help="words the next one repeats (200)")
+        parser.add_argument(
+            "--sentences",
+            action=BooleanOptionalAction,
+            dest="at_sentences",
+            help="begin and end passages at sentences",
+        )
+        parser.add_argument("--published", choices=PassageRule.Published.values)
+        parser.add_argument("--share", type=int, help="percent of a document around its evidence")
+        parser.add_argument("--output", metavar="FILE", help="a new file for the passages")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        project = project_called(options["project"])
+        named = ("words", "overlap", "at_sentences", "published", "share")
+        changes = {name: options[name] for name in named if options[name] is not None}
+        try:
+            if changes:
+                set_passage_rule(project=project, changes=changes, by=None)
+        except Refused as refused:
+            raise CommandError(str(refused)) from refused
+        rule = passage_rule_of(project)
+        if options["output"] is None:
+            for name in named:
+                self.stdout.write(f"{name}: {getattr(rule, name)}")
+            return
+        target = Path(options["output"])
+        count = 0
+        try:
+            with target.open("xb") as stream:
+                for line in _lines(project, rule):
+                    stream.write(line)
+                    count += 1
+        except FileExistsError as error:
+            raise CommandError(f"{target} is there already. Name a file that is new.") from error
+        except OSError as error:
+            raise CommandError(f"{error.filename or target}: {error.strerror}.") from error
+        self.stdout.write(f"{count:,} passages in {target}")
+
+
+def _lines(project: Project, rule: PassageRule) -> Iterator[bytes]:
+    """Yield each passage as a line, in byte order of the documents' ids."""
+    keys = sorted(
+        project.documents.filter(text_version__isnull=False).values_list("doc_id", "pk", "title"),
+        key=lambda row: row[0].encode(),
+    )
+    for start in range(0, len(keys), TEXTS):
+        part = keys[start : start + TEXTS]
+        texts: dict[int, tuple[str, str]] = {
+            pk: (text, markup)
+            for pk, text, markup in DocumentText.objects.current()
+            .filter(document__in=[pk for _doc_id, pk, _title in part])
+            .values_list("document", "text", "markup")
+        }
+        for doc_id, pk, title in part:
+            text, markup = texts[pk]
+            for one in passages_of_document(rule, doc_id, text, markup):
+                fields = {
+                    "_id": one.passage_id,
+                    "title": title,
+                    "text": one.text,
+                    "doc_id": doc_id,
+                    "start": one.start,
+                    "end": one.end,
+                }
+                yield json.dumps(fields, ensure_ascii=False).encode() + b"\n"

@@ -1,0 +1,78 @@
+"""`manage.py pool PROJECT NAME`: count a pool, then make it."""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from annotate.management.projects import project_called
+from annotate.pools import actions
+from annotate.pools.models import Pool
+from base.errors import Refused
+from jobs.runner import JobError, run
+
+
+class Command(BaseCommand):
+    """Choose documents of runs for judging, by a rule that the pool keeps."""
+
+    help = "Put documents of runs up for judging. --count only says what the pool would hold."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("project", help="the project's short name")
+        parser.add_argument("name", help="the name of the pool")
+        parser.add_argument(
+            "--run",
+            action="append",
+            default=[],
+            dest="runs",
+            metavar="RUN",
+            help="the name of a loaded run; may be given again",
+        )
+        parser.add_argument("--method", default="union", choices=Pool.Method.values)
+        parser.add_argument("--depth", type=int, help="documents of each run, or of a fusion")
+        parser.add_argument(
+            "--strata", default="", help="of a sample, as in '10:100 50:20': last rank:percentage"
+        )
+        parser.add_argument("--seed", type=int, default=1, help="decides what a sample draws")
+        parser.add_argument("--count", action="store_true", help="make nothing, only count")
+        parser.add_argument("--json", action="store_true", help="print the count as JSON")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        project = project_called(options["project"])
+        rule = {name: options[name] for name in ("method", "runs", "depth", "strata", "seed")}
+        try:
+            recipe = actions.recipe_of(project=project, **rule)
+            counted = actions.count_pool(recipe)
+            if not options["count"]:
+                pool = actions.request_pool(
+                    recipe=recipe, name=options["name"], by=None, counted=counted["sha256"]
+                )
+                if not run(Pool, pool.pk, actions.make_pool):
+                    raise CommandError(f"{pool.name} was cancelled or taken over by a worker.")
+        except (Refused, JobError) as refused:
+            raise CommandError(str(refused)) from refused
+        if options["json"]:
+            self.stdout.write(json.dumps(counted, ensure_ascii=False, indent=2))
+            return
+        for sentence in counted["warnings"]:
+            self.stdout.write(sentence)
+        for query in counted["queries"]:
+            self.stdout.write(f"{query['query_id']}: {_words(query)}")
+        for number, one in enumerate(counted["runs"], 1):
+            shared = ", ".join(f"{many:,}" for many in one["shared"])
+            self.stdout.write(
+                f"run {number}, {one['name']}: {one['documents']:,} documents, {one['alone']:,} "
+                f"alone; with each run {shared}"
+            )
+        made = "would hold" if options["count"] else "holds"
+        self.stdout.write(f"{options['name']} {made} {_words(counted)}")
+
+
+def _words(counts: dict[str, Any]) -> str:
+    return (
+        f"{counts['documents']:,} documents: {counts['new']:,} new, {counts['judged']:,} judged, "
+        f"{counts['waiting']:,} not judged, {counts['removed']:,} taken out"
+    )

@@ -1,0 +1,41 @@
+"""Pools that a request may have: for leads who are not blind, else 404 or 403."""
+
+from __future__ import annotations
+
+from django.core.exceptions import PermissionDenied
+from django.http import Http404
+from django.utils.translation import gettext_lazy
+
+from annotate.judgments.blindness import must_answer_first
+from annotate.pools.models import Pool
+from annotate.projects import access
+from annotate.projects.access import Person
+from annotate.projects.models import Membership
+
+BLIND = gettext_lazy(
+    "You have judging or reviewing left in this project, and where systems rank documents could "
+    "lead your answers. Finish it, or release the task, then look here again."
+)
+
+
+def lead(user: Person, slug: str) -> Membership:
+    """Return the membership of a lead who may see ranks, or raise Http404 or PermissionDenied."""
+    member = access.lead(user, slug)
+    if must_answer_first(member):
+        raise PermissionDenied(BLIND)
+    return member
+
+
+def pool(user: Person, slug: str, pk: int) -> tuple[Membership, Pool]:
+    """Return a pool of a project for a lead who may see ranks, or raise Http404 or
+    PermissionDenied.
+    """
+    member = access.lead(user, slug)
+    found = (
+        Pool.objects.select_related("project", "by").filter(pk=pk, project=member.project_id)
+    ).first()
+    if found is None:
+        raise Http404("There is no such pool in this project.")
+    if must_answer_first(member):
+        raise PermissionDenied(BLIND)
+    return member, found

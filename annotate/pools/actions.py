@@ -1,0 +1,284 @@
+"""Making pools. Pages, the command, the API and the job meet here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from django.db import connection, transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from annotate.collection.intake import slices
+from annotate.collection.models import Run
+from annotate.judgments.blindness import must_answer_first
+from annotate.pools import choosing, counting
+from annotate.pools.access import BLIND
+from annotate.pools.choosing import Stratum
+from annotate.pools.counting import Count, Recipe
+from annotate.pools.models import Pool, PoolRun
+from annotate.projects.access import refuse_if_archived
+from annotate.projects.audit_log import record
+from annotate.projects.models import Membership, Project
+from base import bulk
+from base.errors import Refused, refuse_strange
+from jobs import queue
+from jobs.models import Job
+from jobs.runner import JobError, LeaseLost, Progress
+
+MAX_NAME = 60
+MOST_RUNS = 100
+MAX_DEPTH = 10_000
+MAX_SEED = 2**31 - 1
+# Where chosen documents wait until all of them are there.
+STAGE = "stage_pool"
+CHANGED = (
+    "Runs, candidates or judgments changed after this pool was counted, and it would hold other "
+    "documents now. Count it again."
+)
+
+
+def recipe_of(
+    *,
+    project: Project,
+    method: str,
+    runs: Sequence[str],
+    depth: int | None = None,
+    strata: str = "",
+    seed: int = 1,
+) -> Recipe:
+    """Return a checked rule of a pool; `runs` are names, `strata` are as `parse_strata` reads them.
+
+    Refused: an unknown method or run, no run where the method needs one, a depth, strata or seed
+    that cannot be.
+    """
+    if method not in Pool.Method.values:
+        raise Refused(
+            _("%(method)s is no method of pooling. There are: %(methods)s.")
+            % {"method": method, "methods": ", ".join(Pool.Method.values)}
+        )
+    found = _runs(project, runs)
+    if not found and method != choosing.JUDGED:
+        raise Refused(_("A pool is drawn from runs. Choose one or more."))
+    read: tuple[Stratum, ...] = ()
+    if method == choosing.SAMPLE:
+        try:
+            read = tuple(choosing.parse_strata(strata))
+        except ValueError as error:
+            raise Refused(str(error)) from error
+        depth = read[-1].until
+    elif strata.strip():
+        raise Refused(_("Only a stratified sample has strata. Leave them out."))
+    if method == choosing.JUDGED:
+        depth = None
+    elif depth is None or not 1 <= depth <= MAX_DEPTH:
+        raise Refused(
+            _("The depth of a pool is a number from 1 to %(most)s.") % {"most": f"{MAX_DEPTH:,}"}
+        )
+    if not 0 <= seed <= MAX_SEED:
+        raise Refused(_("A seed is a number from 0 to %(most)d.") % {"most": MAX_SEED})
+    return Recipe(project, method, found, depth, read, seed)
+
+
+def _runs(project: Project, names: Sequence[str]) -> tuple[Run, ...]:
+    wanted = list(dict.fromkeys(names))
+    if len(wanted) > MOST_RUNS:
+        raise Refused(_("A pool is drawn from at most %(most)d runs.") % {"most": MOST_RUNS})
+    by_name = {run.name: run for run in Run.objects.filter(project=project, name__in=wanted)}
+    if missing := [name for name in wanted if name not in by_name]:
+        raise Refused(
+            _("This project has no run called %(name)s. Load it first.") % {"name": missing[0]}
+        )
+    return tuple(by_name[name] for name in wanted)
+
+
+def count_pool(recipe: Recipe) -> dict[str, Any]:
+    """Count what a pool would hold now; nothing is written. With `warnings`, sentences."""
+    counted = counting.count(recipe).as_json()
+    return {**counted, "warnings": counting.warnings(recipe, counted)}
+
+
+def request_pool(
+    *,
+    recipe: Recipe,
+    name: str,
+    by: Membership | None,
+    counted: str = "",
+    now: datetime | None = None,
+) -> Pool:
+    """Ask for a pool and return the row that will be it; a worker makes it.
+
+    `counted`: the sha256 of the count that was shown; the job makes that pool or none. Refused: who
+    does not lead or is blind, an archived project, a name that is none or taken, while another pool
+    is being made.
+    """
+    _check_lead(by, recipe.project)
+    name = name.strip()
+    if not 1 <= len(name) <= MAX_NAME:
+        raise Refused(_("A pool has a name of 1 to %(most)d characters.") % {"most": MAX_NAME})
+    refuse_strange(name)
+    with transaction.atomic():
+        # Two requests at once: the second waits here and then finds the first.
+        project = Project.objects.select_for_update(no_key=True).get(pk=recipe.project.pk)
+        refuse_if_archived(project)
+        _check_free(project, name)
+        pool = Pool.objects.create(
+            project=project,
+            by=by,
+            requested_by=by.user if by else None,
+            requested_at=now or timezone.now(),
+            name=name,
+            method=recipe.method,
+            depth=recipe.depth,
+            strata=[list(one) for one in recipe.strata],
+            seed=recipe.seed,
+            counted=counted,
+        )
+        PoolRun.objects.bulk_create(
+            PoolRun(pool=pool, run=run, system=run.tag, sha256=run.sha256) for run in recipe.runs
+        )
+        if by is not None:
+            queue.enqueue(pool)
+        record(project=project, what="pool.asked", about=pool, by=by, now=now)
+    return pool
+
+
+def _check_free(project: Project, name: str) -> None:
+    there = Pool.objects.filter(project=project).exclude(
+        state__in=[Job.State.FAILED, Job.State.CANCELLED]
+    )
+    if there.filter(name__iexact=name).exists():
+        raise Refused(
+            _("There is a pool called %(name)s already. Take another name.") % {"name": name}
+        )
+    under_way = there.exclude(state=Job.State.DONE).first()
+    if under_way is not None:
+        raise Refused(
+            _("The pool %(name)s is being made. Wait until it is done, or cancel it.")
+            % {"name": under_way.name}
+        )
+
+
+def cancel_pool(*, pool: Pool, by: Membership, now: datetime | None = None) -> Pool:
+    """Cancel a pool that is being made; one that is made stays."""
+    _check_lead(by, pool.project)
+    with transaction.atomic():
+        over = pool.is_over or pool.cancel_requested_at is not None
+        queue.cancel(pool, now=now)
+        if not over:
+            record(project=pool.project, what="pool.cancelled", about=pool, by=by, now=now)
+    return pool
+
+
+def recipe_of_pool(pool: Pool) -> Recipe:
+    """Return the rule by which a pool is made."""
+    runs = Run.objects.filter(pk__in=PoolRun.objects.filter(pool=pool).values("run"))
+    in_order = {
+        run: number
+        for number, run in enumerate(
+            PoolRun.objects.filter(pool=pool).order_by("pk").values_list("run", flat=True)
+        )
+    }
+    return Recipe(
+        pool.project,
+        pool.method,
+        tuple(sorted(runs, key=lambda run: in_order[run.pk])),
+        pool.depth,
+        tuple(Stratum(*one) for one in pool.strata),
+        pool.seed,
+    )
+
+
+def make_pool(job: Pool, progress: Progress) -> None:
+    """Do the work of a pool: choose its documents, and add those that are no candidates yet.
+
+    What is chosen waits in a temporary table; entries, candidates and counts come in one
+    transaction.
+    """
+    if job.counts is not None:
+        return
+    # On SQLite one load or pool writes after the other.
+    with slices.turn(progress):
+        progress.start(job.project.queries.count(), "Choosing documents")
+        stage = bulk.Stage(STAGE, {"query": "integer", "document": "integer", "is_new": "integer"})
+        try:
+            found = Count(recipe_of_pool(job))
+            for query, query_id, chosen in counting.walk(found.recipe):
+                found.add(query_id, chosen)
+                for one in counting.in_order(found.recipe, query_id, chosen):
+                    stage.add(query, one.document, int(one.state == counting.NEW))
+                progress.advance()
+            stage.settle()
+            if job.counted and job.counted != found.sha256:
+                raise JobError(CHANGED)
+            progress.start(None, "Adding candidates")
+            with transaction.atomic():
+                # One load or pool of a project after the other, on PostgreSQL as well.
+                Project.objects.select_for_update(no_key=True).get(pk=job.project_id)
+                _write(job, found)
+        finally:
+            if not connection.needs_rollback:
+                stage.drop()
+
+
+def _write(job: Pool, found: Count) -> None:
+    """Write the entries, and let new documents join the pools in the order of their entries, which
+    tells no rank.
+    """
+    bulk.run(
+        f"""
+        INSERT INTO annotate_poolentry (pool_id, query_id, document_id, is_new)
+        SELECT %(pool)s, s.query, s.document, s.is_new <> 0 FROM {STAGE} s ORDER BY s.n
+        """,  # noqa: S608 (our own name)
+        {"pool": job.pk},
+    )
+    added = bulk.run(
+        f"""
+        INSERT INTO annotate_candidate
+            (query_id, document_id, prior_relevance, origin, removed_reason)
+        SELECT s.query, s.document, CAST(NULL AS integer), 'run', ''
+        FROM {STAGE} s WHERE s.is_new <> 0 ORDER BY s.n
+        ON CONFLICT (query_id, document_id) DO NOTHING
+        """  # noqa: S608 (our own name)
+    )
+    if added != found.total[counting.NEW]:
+        raise JobError(CHANGED)
+    _reopen_judging(job)
+    counts = found.as_json()
+    if not Pool.objects.filter(pk=job.pk, claim=job.claim).update(counts=counts):
+        raise LeaseLost
+    record(
+        project=job.project,
+        what="pool.made",
+        about=job,
+        by=job.by,
+        words=f"{counts['documents']} documents, {counts[counting.NEW]} new",
+    )
+
+
+def _reopen_judging(job: Pool) -> None:
+    """Let there be work again for judges whose pool has grown."""
+    if job.project.judge_scope != Project.Scope.POOL:
+        return
+    bulk.run(
+        """
+        UPDATE annotate_assignment SET done_at = NULL
+        WHERE done_at IS NOT NULL AND task = 'judge' AND pair_id IN (
+            SELECT p.id FROM annotate_instructionpair p WHERE p.query_id IN (
+                SELECT e.query_id FROM annotate_poolentry e
+                WHERE e.pool_id = %(pool)s AND e.is_new
+            )
+        )
+        """,
+        {"pool": job.pk},
+    )
+
+
+def _check_lead(by: Membership | None, project: Project) -> None:
+    if by is None:
+        return
+    if not by.leads or by.project_id != project.pk:
+        raise Refused(_("Only leads of this project can make pools."))
+    if must_answer_first(by):
+        raise Refused(str(BLIND))

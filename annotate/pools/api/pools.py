@@ -1,0 +1,297 @@
+"""Pools: counting one, making one, and which runs brought its documents."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import StreamingHttpResponse
+from drf_spectacular.types import OpenApiTypes
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotate.pools import access, actions, choosing, provenance
+from annotate.pools.judged import CUTOFFS, judged_at
+from annotate.pools.models import Pool
+from annotate.pools.negatives import Systems, choose_hard_negatives, hard_negative_systems
+from base.api.jobs import JobSerializer, job_told
+from base.api.resource import Asked, Resource, Scope, Sent, reads, writes
+from base.csv_output import csv_lines
+
+
+class SentRule(Sent):
+    """By which rule documents are chosen, from which runs."""
+
+    method = serializers.ChoiceField(choices=Pool.Method.choices)
+    runs = serializers.ListField(
+        child=serializers.CharField(max_length=255),
+        max_length=actions.MOST_RUNS,
+        help_text="Names of runs. For what is judged so far there may be none.",
+    )
+    depth = serializers.IntegerField(
+        required=False, min_value=1, max_value=actions.MAX_DEPTH, help_text="For union and fusion."
+    )
+    strata = serializers.CharField(
+        required=False,
+        max_length=200,
+        help_text="For a sample, as in 10:100 50:20: ranks 1-10 whole, 20% of ranks 11-50.",
+    )
+    seed = serializers.IntegerField(default=1, min_value=0, max_value=actions.MAX_SEED)
+
+
+class SentPool(SentRule):
+    """A pool to make."""
+
+    name = serializers.CharField(max_length=actions.MAX_NAME)
+    counted = serializers.CharField(
+        required=False,
+        max_length=64,
+        help_text="The sha256 of its count: then the same pool is made, or none.",
+    )
+
+
+class StatesSerializer(serializers.Serializer[Any]):
+    """How many documents there are: `waiting` ones are candidates that nobody has judged."""
+
+    documents = serializers.IntegerField()
+    new = serializers.IntegerField()
+    judged = serializers.IntegerField()
+    waiting = serializers.IntegerField()
+    removed = serializers.IntegerField(help_text="Taken out before; they stay out.")
+
+
+class QueryCountSerializer(StatesSerializer):
+    """The documents of one query."""
+
+    query_id = serializers.CharField()
+
+
+class RunCountSerializer(serializers.Serializer[Any]):
+    """What one run brings."""
+
+    name = serializers.CharField()
+    documents = serializers.IntegerField()
+    alone = serializers.IntegerField(help_text="Of these, brought by no other run.")
+    shared = serializers.ListField(
+        child=serializers.IntegerField(),
+        help_text="Documents that each run brings as well, in the order of `runs`.",
+    )
+
+
+class PoolCountSerializer(StatesSerializer):
+    """What a pool holds."""
+
+    queries = QueryCountSerializer(many=True)
+    runs = RunCountSerializer(many=True)
+    sha256 = serializers.CharField(help_text="Of the documents, and which of them are new.")
+
+
+class FullPoolCountSerializer(PoolCountSerializer):
+    """What a pool would hold, and what to know before making it."""
+
+    warnings = serializers.ListField(child=serializers.CharField())
+
+
+class PoolRunSerializer(serializers.Serializer[Any]):
+    """A run that a pool is drawn from."""
+
+    name = serializers.CharField()
+    system = serializers.CharField()
+    sha256 = serializers.CharField()
+
+
+class PoolSerializer(JobSerializer):
+    """A pool. A worker makes it."""
+
+    name = serializers.CharField()
+    method = serializers.ChoiceField(choices=Pool.Method.choices)
+    depth = serializers.IntegerField(allow_null=True)
+    strata = serializers.CharField(allow_blank=True)
+    seed = serializers.IntegerField()
+    by = serializers.CharField(allow_null=True)
+    runs = PoolRunSerializer(many=True)
+    counts = PoolCountSerializer(allow_null=True, help_text="null until it is made.")
+
+
+class Pools(Resource):
+    """The pools of a project."""
+
+    tag = "Pools"
+
+    @reads(PoolSerializer, paged=True, scope=Scope.LEAD)
+    def get(self, request: Request, slug: str) -> Response:
+        """List the pools, the newest first. 403 for a lead who still judges."""
+        member = access.lead(self.person, slug)
+        found = Pool.objects.filter(project=member.project_id).select_related("by")
+        return self.page(found, _as_json, newest_first=True)
+
+    @writes(PoolSerializer, sent=SentPool, scope=Scope.LEAD, status=201)
+    def post(self, request: Request, slug: str) -> Response:
+        """Make a pool: documents that are no candidates yet become some."""
+        member = access.lead(self.person, slug)
+        given = self.sent()
+        name, counted = given.pop("name"), given.pop("counted", "")
+        recipe = actions.recipe_of(project=member.project, **given)
+        made = actions.request_pool(recipe=recipe, name=name, by=member, counted=counted)
+        return Response(_as_json([made])[0], status=201)
+
+
+class PoolCount(Resource):
+    """What a pool would hold."""
+
+    tag = "Pools"
+
+    @writes(FullPoolCountSerializer, sent=SentRule, scope=Scope.LEAD)
+    def post(self, request: Request, slug: str) -> Response:
+        """Count it. Nothing is made."""
+        member = access.lead(self.person, slug)
+        recipe = actions.recipe_of(project=member.project, **self.sent())
+        return Response(FullPoolCountSerializer(actions.count_pool(recipe)).data)
+
+
+class OnePool(Resource):
+    """One pool."""
+
+    tag = "Pools"
+
+    @reads(PoolSerializer, scope=Scope.LEAD)
+    def get(self, request: Request, slug: str, pool: int) -> Response:
+        """Read how it is coming on, and what it holds."""
+        _member, found = access.pool(self.person, slug, pool)
+        return Response(_as_json([found])[0])
+
+
+class PoolCancellation(Resource):
+    """Cancelling a pool."""
+
+    tag = "Pools"
+
+    @writes(PoolSerializer, scope=Scope.LEAD)
+    def post(self, request: Request, slug: str, pool: int) -> Response:
+        """Cancel it while it is being made; one that is made stays."""
+        member, found = access.pool(self.person, slug, pool)
+        actions.cancel_pool(pool=found, by=member)
+        found.refresh_from_db()
+        return Response(_as_json([found])[0])
+
+
+class PoolDocuments(Resource):
+    """The documents of a pool."""
+
+    tag = "Pools"
+
+    @reads(OpenApiTypes.STR, media="text/csv", scope=Scope.LEAD)
+    def get(self, request: Request, slug: str, pool: int) -> StreamingHttpResponse:
+        """Take them as a table, with each run that brought a document and its rank there."""
+        _member, found = access.pool(self.person, slug, pool)
+        return StreamingHttpResponse(
+            csv_lines(provenance.table(found)), content_type="text/csv; charset=utf-8"
+        )
+
+
+class AskedCutoffs(Asked):
+    """At which ranks."""
+
+    k = serializers.RegexField(
+        r"^[0-9]{1,5}(,[0-9]{1,5}){0,9}$",
+        required=False,
+        help_text="Cutoffs with commas between them, as in 10,20,100.",
+    )
+
+
+class JudgedSerializer(serializers.Serializer[Any]):
+    """How much of the top of a run has a label."""
+
+    run = serializers.CharField()
+    system = serializers.CharField()
+    topics = serializers.IntegerField(help_text="Topics of the run that have a label.")
+    judged = serializers.DictField(
+        child=serializers.FloatField(allow_null=True),
+        help_text="By cutoff the mean share over these topics; null without a topic.",
+    )
+
+
+class JudgedAt(Resource):
+    """judged@k of the runs of a project."""
+
+    tag = "Pools"
+
+    @reads(JudgedSerializer, asked=AskedCutoffs, many=True, scope=Scope.LEAD)
+    def get(self, request: Request, slug: str) -> Response:
+        """Read how much of the top of each run is judged."""
+        member = access.lead(self.person, slug)
+        given = self.asked().get("k")
+        cutoffs = [int(k) for k in given.split(",")] if given else CUTOFFS
+        told = [
+            {
+                "run": one.run.name,
+                "system": one.run.tag,
+                "topics": one.topics,
+                "judged": {str(k): share for k, share in one.shares.items()},
+            }
+            for one in judged_at(member.project, cutoffs)
+        ]
+        return Response(JudgedSerializer(told, many=True).data)
+
+
+class SystemsSerializer(serializers.Serializer[Any]):
+    """Whose non-relevant documents a release lists as hard negatives."""
+
+    runs = serializers.ListField(child=serializers.CharField(), help_text="None: no file.")
+    depth = serializers.IntegerField()
+
+
+class SentSystems(Sent):
+    """Whose non-relevant documents a release shall list."""
+
+    runs = serializers.ListField(
+        child=serializers.CharField(max_length=255), max_length=actions.MOST_RUNS
+    )
+    depth = serializers.IntegerField(min_value=1, max_value=actions.MAX_DEPTH)
+
+
+class HardNegativeSystems(Resource):
+    """The systems whose non-relevant documents are hard negatives."""
+
+    tag = "Pools"
+
+    @reads(SystemsSerializer, scope=Scope.LEAD)
+    def get(self, request: Request, slug: str) -> Response:
+        """Read which systems, and how deep."""
+        member = access.lead(self.person, slug)
+        return Response(_systems(hard_negative_systems(member.project)))
+
+    @writes(SystemsSerializer, sent=SentSystems, scope=Scope.LEAD)
+    def put(self, request: Request, slug: str) -> Response:
+        """Choose the systems and the depth; no runs switch the file off."""
+        member = access.lead(self.person, slug)
+        given = self.sent()
+        chosen = choose_hard_negatives(
+            project=member.project, runs=given["runs"], depth=given["depth"], by=member
+        )
+        return Response(_systems(chosen))
+
+
+def _systems(chosen: Systems) -> dict[str, Any]:
+    return {"runs": [run.name for run in chosen.runs], "depth": chosen.depth}
+
+
+def _as_json(pools: list[Pool]) -> list[dict[str, Any]]:
+    runs_of = provenance.runs_of(pools)
+    return [
+        {
+            **job_told(pool),
+            "name": pool.name,
+            "method": pool.method,
+            "depth": pool.depth,
+            "strata": choosing.strata_words(pool.strata),
+            "seed": pool.seed,
+            "by": pool.by.name if pool.by else None,
+            "runs": [
+                {"name": one.run.name, "system": one.system, "sha256": one.sha256}
+                for one in runs_of[pool.pk]
+            ],
+            "counts": pool.counts,
+        }
+        for pool in pools
+    ]

@@ -1,0 +1,302 @@
+"""What a pool would hold: walked query by query, the same way before it is made and while it is.
+
+No document text is read. What is in memory at a time is the rankings of a few queries.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from annotate.collection.models import Candidate, Query, Run
+from annotate.judgments.in_force import judgments_in_force
+from annotate.pools import choosing
+from annotate.pools.choosing import Ranked, Stratum
+from annotate.projects.models import Project
+from base import bulk
+
+# Lines of runs that are in memory at a time, and the queries they can be of.
+LINES_AT_ONCE = 50_000
+MOST_QUERIES_AT_ONCE = 100
+# How deep a run is taken to be where no depth bounds it.
+_UNBOUNDED = 1_000
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """By which rule documents are chosen, from which runs."""
+
+    project: Project
+    method: str
+    runs: tuple[Run, ...]
+    depth: int | None = None
+    strata: tuple[Stratum, ...] = ()
+    seed: int = 1
+
+    @property
+    def deepest(self) -> int | None:
+        """The last rank that is read of a run; None reads every line."""
+        return self.depth if self.method in {choosing.UNION, choosing.SAMPLE} else None
+
+
+class Chosen(NamedTuple):
+    """A document that a pool chooses. `state`: new, judged, waiting or removed."""
+
+    document: int
+    doc_id: str
+    state: str
+    # The runs that brought it, by key.
+    runs: frozenset[int]
+
+
+NEW, JUDGED, WAITING, REMOVED = "new", "judged", "waiting", "removed"
+
+
+@dataclass
+class Count:
+    """What a pool holds: of each query, of each run, and how runs overlap."""
+
+    recipe: Recipe
+    # Of each query that has a document: its id, then how many documents by state.
+    queries: list[tuple[str, Counter[str]]] = field(default_factory=list)
+    _together: Counter[frozenset[int]] = field(default_factory=Counter)
+    _sum: Any = field(default_factory=hashlib.sha256)
+
+    def add(self, query_id: str, chosen: Sequence[Chosen]) -> None:
+        """Count the documents of one query."""
+        self.queries.append((query_id, Counter(one.state for one in chosen)))
+        self._together.update(one.runs for one in chosen)
+        words = sorted(f"{one.doc_id}\n{one.state == NEW}\n" for one in chosen)
+        self._sum.update(f"{query_id}\n{''.join(words)}\n".encode())
+
+    @property
+    def sha256(self) -> str:
+        """The sum of which documents were chosen, and which of them are new."""
+        return str(self._sum.hexdigest())
+
+    @property
+    def total(self) -> Counter[str]:
+        """How many documents there are by state, over all queries."""
+        return sum((states for _, states in self.queries), Counter())
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the whole of it as pages, programs and the row of a pool have it."""
+        total = self.total
+        brought: Counter[int] = Counter()
+        alone: Counter[int] = Counter()
+        shared: Counter[tuple[int, int]] = Counter()
+        for runs, many in self._together.items():
+            for run in runs:
+                brought[run] += many
+                if len(runs) == 1:
+                    alone[run] += many
+                for other in runs:
+                    shared[run, other] += many
+        runs_in_order = [run.pk for run in self.recipe.runs]
+        return {
+            "documents": total.total(),
+            **_states(total),
+            "queries": [
+                {"query_id": query_id, "documents": states.total(), **_states(states)}
+                for query_id, states in self.queries
+            ],
+            "runs": [
+                {
+                    "name": run.name,
+                    "documents": brought[run.pk],
+                    "alone": alone[run.pk],
+                    # With each run in this order; with itself all of its documents.
+                    "shared": [shared[run.pk, other] for other in runs_in_order],
+                }
+                for run in self.recipe.runs
+            ],
+            "sha256": self.sha256,
+        }
+
+
+def _states(of: Counter[str]) -> dict[str, int]:
+    return {state: of[state] for state in (NEW, JUDGED, WAITING, REMOVED)}
+
+
+def warnings(recipe: Recipe, found: dict[str, Any]) -> list[str]:
+    """Say what a lead should know before making this pool."""
+    said = []
+    relevant = recipe.project.judge_scope == Project.Scope.RELEVANT
+    if relevant and found[NEW]:
+        said.append(
+            _(
+                "This project judges only documents that came as relevant, and new candidates came "
+                "without a relevance: nobody will be asked about them. Choose in the settings to "
+                "judge the whole pool."
+            )
+        )
+    if found[REMOVED]:
+        said.append(
+            ngettext(
+                "%(n)s of these documents was taken out before. It stays out.",
+                "%(n)s of these documents were taken out before. They stay out.",
+                found[REMOVED],
+            )
+            % {"n": f"{found[REMOVED]:,}"}
+        )
+    if not found["documents"]:
+        said.append(_("No document is chosen. Choose other runs or a larger depth."))
+    elif not found[NEW]:
+        said.append(_("Every document is a candidate already: the pool adds none."))
+    if lacking := [run["name"] for run in found["runs"] if not run["documents"]]:
+        said.append(_("No document comes from %(runs)s.") % {"runs": ", ".join(map(str, lacking))})
+    return said
+
+
+def walk(recipe: Recipe) -> Iterator[tuple[int, str, list[Chosen]]]:
+    """Yield each query that has documents: its key, its id, and what is chosen."""
+    for batch in _batches(recipe):
+        keys = list(batch)
+        known = _candidates(recipe.project, keys)
+        ranked = _ranked(recipe, keys)
+        if recipe.method == choosing.JUDGED:
+            _add_unranked(ranked, known)
+        for query, query_id in batch.items():
+            here = known.get(query, {})
+            chosen = _choose(recipe, query_id, list(ranked.get(query, {}).values()), here)
+            if chosen:
+                yield query, query_id, chosen
+
+
+def in_order(recipe: Recipe, query_id: str, chosen: Sequence[Chosen]) -> list[Chosen]:
+    """Put the documents of a query in the order of the seed, which follows no rank."""
+    return sorted(chosen, key=lambda one: choosing.place(recipe.seed, query_id, one.doc_id))
+
+
+def count(recipe: Recipe, step: Callable[[], object] = lambda: None) -> Count:
+    """Count what a pool would hold; `step` is called for each query."""
+    found = Count(recipe)
+    for _query, query_id, chosen in walk(recipe):
+        found.add(query_id, chosen)
+        step()
+    return found
+
+
+def _choose(
+    recipe: Recipe, query_id: str, ranked: list[Ranked], known: dict[int, str]
+) -> list[Chosen]:
+    if recipe.method == choosing.FUSION:
+        ranked = choosing.top_by_fusion(ranked, recipe.depth or 0)
+    elif recipe.method == choosing.SAMPLE:
+        ranked = choosing.sampled(ranked, recipe.strata, seed=recipe.seed, query_id=query_id)
+    elif recipe.method == choosing.JUDGED:
+        ranked = [one for one in ranked if known.get(one.document) == JUDGED]
+    return [
+        Chosen(one.document, one.doc_id, known.get(one.document, NEW), frozenset(one.ranks))
+        for one in ranked
+    ]
+
+
+def _batches(recipe: Recipe) -> Iterator[dict[int, str]]:
+    """Yield the project's queries, a few at a time: their ids by their keys."""
+    lines = len(recipe.runs) * (recipe.deepest or _UNBOUNDED)
+    size = max(1, min(LINES_AT_ONCE // max(lines, 1), MOST_QUERIES_AT_ONCE))
+    rows = list(
+        Query.objects.filter(project=recipe.project).order_by("pk").values_list("pk", "query_id")
+    )
+    for start in range(0, len(rows), size):
+        yield dict(rows[start : start + size])
+
+
+def _ranked(recipe: Recipe, queries: Sequence[int]) -> dict[int, dict[int, Ranked]]:
+    """Return what the runs rank for these queries: the documents of each with their ranks.
+
+    Of a run over instructions the best rank under any pair of the query counts.
+    """
+    found: dict[int, dict[int, Ranked]] = {query: {} for query in queries}
+    for names_pairs in (False, True):
+        runs = [run.pk for run in recipe.runs if run.names_pairs == names_pairs]
+        if not runs:
+            continue
+        # Both ways are found by the index of a unique constraint.
+        pairs = "SELECT p.id FROM annotate_instructionpair p WHERE p.query_id IN"
+        where = (
+            f"l.pair_id IN ({pairs} ({_numbers(queries)}))"
+            if names_pairs
+            else f"l.pair_id IS NULL AND l.query_id IN ({_numbers(queries)})"
+        )
+        deepest = "" if recipe.deepest is None else f"AND l.rank <= {int(recipe.deepest)}"
+        rows = bulk.select(
+            f"""
+            SELECT l.query_id, l.document_id, l.run_id, l.rank FROM annotate_runline l
+            WHERE l.run_id IN ({_numbers(runs)}) AND {where} {deepest}
+            """  # noqa: S608 (numbers alone are put in)
+        )
+        for query, document, run, rank in rows:
+            of_query = found[query]
+            one = of_query.get(document)
+            if one is None:
+                one = of_query[document] = Ranked(document, "")
+            one.ranks[run] = min(rank, one.ranks.get(run, rank))
+    _name(found)
+    return found
+
+
+def _name(found: dict[int, dict[int, Ranked]]) -> None:
+    """Give every document its id."""
+    documents = {document for of_query in found.values() for document in of_query}
+    ids = _ids(sorted(documents))
+    for of_query in found.values():
+        for document, one in of_query.items():
+            one.doc_id = ids[document]
+
+
+def _ids(documents: list[int]) -> dict[int, str]:
+    found: dict[int, str] = {}
+    for start in range(0, len(documents), 10_000):
+        part = documents[start : start + 10_000]
+        # No run ranks a document of a load that is not shown yet.
+        sql = f"""
+            SELECT d.id, d.doc_id FROM annotate_document d WHERE d.id IN ({_numbers(part)})
+        """  # noqa: S608 (numbers alone are put in)
+        found.update(bulk.select(sql))
+    return found
+
+
+def _candidates(project: Project, queries: Sequence[int]) -> dict[int, dict[int, str]]:
+    """Return the state of every candidate of these queries, by query and document."""
+    rows = Candidate.with_removed.filter(query__in=queries).order_by()
+    judged = set(
+        judgments_in_force(project)
+        .filter(candidate__query__in=queries)
+        .order_by()
+        .values_list("candidate", flat=True)
+        .distinct()
+    )
+    found: dict[int, dict[int, str]] = {}
+    for pk, query, document, prior, removed_at in rows.values_list(
+        "pk", "query_id", "document_id", "prior_relevance", "removed_at"
+    ):
+        state = JUDGED if prior is not None or pk in judged else WAITING
+        found.setdefault(query, {})[document] = state if removed_at is None else REMOVED
+    return found
+
+
+def _add_unranked(ranked: dict[int, dict[int, Ranked]], known: dict[int, dict[int, str]]) -> None:
+    """Put what is judged and in none of the runs beside what they rank."""
+    missing = {
+        query: [
+            document
+            for document, state in of_query.items()
+            if state == JUDGED and document not in ranked[query]
+        ]
+        for query, of_query in known.items()
+    }
+    ids = _ids(sorted({document for documents in missing.values() for document in documents}))
+    for query, documents in missing.items():
+        ranked[query].update({one: Ranked(one, ids[one]) for one in documents})
+
+
+def _numbers(keys: Sequence[int]) -> str:
+    return ", ".join(str(int(key)) for key in keys)

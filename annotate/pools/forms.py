@@ -1,0 +1,82 @@
+"""Forms of pools. What is right say the actions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from annotate.collection.models import Run
+from annotate.pools.models import Pool
+
+
+def _choices(runs: Iterable[Run]) -> list[tuple[str, str]]:
+    return [(run.name, f"{run.name} ({run.tag})" if run.tag else run.name) for run in runs]
+
+
+class PoolForm(forms.Form):
+    """By which rule a pool is made, from which runs."""
+
+    runs = forms.MultipleChoiceField(
+        label=_("Runs"), required=False, widget=forms.CheckboxSelectMultiple
+    )
+    method = forms.ChoiceField(
+        label=_("Method"),
+        choices=Pool.Method.choices,
+        initial=Pool.Method.UNION,
+        widget=forms.RadioSelect,
+    )
+    depth = forms.IntegerField(
+        label=_("Depth"),
+        required=False,
+        initial=20,
+        help_text=_("Documents of each run, or of a fusion those of each query."),
+    )
+    strata = forms.CharField(
+        label=_("Strata"),
+        required=False,
+        max_length=200,
+        help_text=_("Of a sample: 10:100 50:20 takes ranks 1–10 whole and 20% of ranks 11–50."),
+        widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
+    )
+    seed = forms.IntegerField(
+        label=_("Seed"),
+        required=False,
+        initial=1,
+        help_text=_("The same seed draws the same sample."),
+    )
+
+    def __init__(self, runs: Iterable[Run], *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        field = self.fields["runs"]
+        assert isinstance(field, forms.MultipleChoiceField)
+        field.choices = _choices(runs)
+
+    def rule(self) -> dict[str, Any]:
+        """Return what the action takes. A depth that the method does not use is left out."""
+        given = self.cleaned_data
+        sample = given["method"] == Pool.Method.SAMPLE
+        return {
+            "method": given["method"],
+            "runs": given["runs"],
+            "depth": None if sample else given["depth"],
+            "strata": given["strata"] if sample else "",
+            "seed": 1 if given["seed"] is None else given["seed"],
+        }
+
+
+class NegativesForm(forms.Form):
+    """Whose non-relevant documents a release lists."""
+
+    runs = forms.MultipleChoiceField(
+        label=_("Systems"), required=False, widget=forms.CheckboxSelectMultiple
+    )
+    depth = forms.IntegerField(label=_("Depth"), help_text=_("Ranks that are looked at."))
+
+    def __init__(self, runs: Iterable[Run], *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        field = self.fields["runs"]
+        assert isinstance(field, forms.MultipleChoiceField)
+        field.choices = _choices(runs)

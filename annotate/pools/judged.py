@@ -1,0 +1,96 @@
+"""judged@k: how much of the top of a run has a label.
+
+Of each query that has a label, the share of the run's first k documents that have one, as the
+measure Judged@k of ir_measures; then the mean over these queries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from django.db import connection
+from django.utils.translation import gettext as _
+
+from annotate.collection.models import Run
+from annotate.collection.unseen import Unseen, seen
+from annotate.judgments.in_force import judgments_in_force
+from annotate.pools.actions import MAX_DEPTH
+from annotate.projects.models import Project
+from base.errors import Refused
+
+CUTOFFS = (10, 20, 100)
+MOST_CUTOFFS = 10
+
+
+class Judged(NamedTuple):
+    """How much of a run is judged: the mean share at each cutoff, over how many topics.
+
+    A share is None where no topic of the run has a label.
+    """
+
+    run: Run
+    topics: int
+    shares: dict[int, float | None]
+
+
+def judged_at(project: Project, cutoffs: Sequence[int] = CUTOFFS) -> list[Judged]:
+    """Return judged@k of every run of a project, by name.
+
+    A label is what the qrels can hold: an earlier relevance or a judgment of people that counts
+    now. The topics of a run over instructions are pairs, and its labels are those of the pair.
+    Refused: a cutoff that cannot be.
+    """
+    if not 1 <= len(cutoffs) <= MOST_CUTOFFS or not all(1 <= k <= MAX_DEPTH for k in cutoffs):
+        raise Refused(
+            _("Give 1 to %(many)d cutoffs, each from 1 to %(most)s.")
+            % {"many": MOST_CUTOFFS, "most": f"{MAX_DEPTH:,}"}
+        )
+    said: tuple[str, tuple[Any, ...]] = (
+        judgments_in_force(project)
+        .order_by()
+        .values_list("narrative__pair_id", "candidate_id")
+        .query.sql_with_params()
+    )
+    runs = Run.objects.filter(project=project).select_related("project").order_by("name")
+    return [_of_run(run, sorted(set(cutoffs)), *said) for run in runs]
+
+
+def _of_run(run: Run, cutoffs: list[int], said: str, parameters: Sequence[Any]) -> Judged:
+    # Of a candidate `c`.
+    in_pool = f"c.removed_at IS NULL AND {seen(Unseen.Kind.CANDIDATE, 'c.id')}"
+    if run.names_pairs:
+        topic, labelled = "l.pair_id", "(l.pair_id, c.id) IN (SELECT pair, candidate FROM said)"
+        if run.side == Run.Side.ALTERED and run.project.judge_scope == Project.Scope.RELEVANT:
+            # Nobody is asked about these: their earlier relevance stands.
+            labelled += f" OR c.prior_relevance < {int(run.project.relevant_from)}"
+        topics = "SELECT pair FROM said"
+    else:
+        topic = "l.query_id"
+        labelled = "c.prior_relevance IS NOT NULL OR c.id IN (SELECT candidate FROM said)"
+        topics = f"""
+            SELECT c.query_id FROM annotate_candidate c WHERE {in_pool} AND ({labelled})
+        """  # noqa: S608 (our own words)
+    sums = ", ".join(
+        f"SUM(CASE WHEN t.rank <= {k} THEN t.labelled ELSE 0 END), "
+        f"SUM(CASE WHEN t.rank <= {k} THEN 1 ELSE 0 END)"
+        for k in map(int, cutoffs)
+    )
+    sql = f"""
+        WITH said (pair, candidate) AS ({said}), t AS (
+            SELECT {topic} AS topic, l.rank, CASE WHEN {labelled} THEN 1 ELSE 0 END AS labelled
+            FROM annotate_runline l
+            LEFT JOIN annotate_candidate c ON c.query_id = l.query_id
+                AND c.document_id = l.document_id AND {in_pool}
+            WHERE l.run_id = {int(run.pk)} AND l.rank <= {int(cutoffs[-1])}
+        )
+        SELECT {sums} FROM t WHERE t.topic IN ({topics}) GROUP BY t.topic
+    """  # noqa: S608 (numbers, our own words and a query of the ORM)
+    with connection.cursor() as cursor:
+        cursor.execute(sql, parameters)
+        rows = cursor.fetchall()
+    shares: dict[int, float | None] = {}
+    for number, k in enumerate(cutoffs):
+        of_topics = [row[2 * number] / row[2 * number + 1] for row in rows]
+        shares[k] = sum(of_topics) / len(of_topics) if of_topics else None
+    return Judged(run, len(rows), shares)

@@ -1,0 +1,92 @@
+"""Whose non-relevant documents a release lists as hard negatives."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from annotate.collection.models import Run
+from annotate.pools.actions import MAX_DEPTH, MOST_RUNS
+from annotate.pools.models import HardNegativeRun, HardNegatives
+from annotate.projects.access import refuse_if_archived
+from annotate.projects.audit_log import record
+from annotate.projects.models import Membership, Project
+from base.errors import Refused
+
+
+class Systems(NamedTuple):
+    """The runs whose first documents are looked at, and how deep; no runs: there is no file."""
+
+    runs: list[Run]
+    depth: int
+
+
+DEPTH = 10
+
+
+def hard_negative_systems(project: Project) -> Systems:
+    """Return whose non-relevant documents a release lists; by default nobody's."""
+    found = HardNegatives.objects.filter(project=project).first()
+    if found is None:
+        return Systems([], DEPTH)
+    runs = Run.objects.filter(pk__in=found.of_runs.values("run")).order_by("name")
+    return Systems(list(runs), found.depth)
+
+
+def choose_hard_negatives(
+    *,
+    project: Project,
+    runs: Sequence[str],
+    depth: int,
+    by: Membership | None,
+    now: datetime | None = None,
+) -> Systems:
+    """Choose the systems, by the names of their runs, and the depth; no runs switch the file off.
+
+    Refused: who does not lead, an archived project, an unknown run, a depth that cannot be.
+    """
+    if by is not None and (not by.leads or by.project_id != project.pk):
+        raise Refused(_("Only leads of this project can change what a release holds."))
+    if not 1 <= depth <= MAX_DEPTH:
+        raise Refused(
+            _("The depth of hard negatives is a number from 1 to %(most)s.")
+            % {"most": f"{MAX_DEPTH:,}"}
+        )
+    wanted = list(dict.fromkeys(runs))
+    if len(wanted) > MOST_RUNS:
+        raise Refused(_("At most %(most)d runs can be chosen.") % {"most": MOST_RUNS})
+    with transaction.atomic():
+        locked = Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+        refuse_if_archived(locked)
+        by_name = {run.name: run for run in Run.objects.filter(project=locked, name__in=wanted)}
+        if missing := [name for name in wanted if name not in by_name]:
+            raise Refused(
+                _("This project has no run called %(name)s. Load it first.") % {"name": missing[0]}
+            )
+        before = hard_negative_systems(locked)
+        row, _made = HardNegatives.objects.update_or_create(
+            project=locked, defaults={"depth": depth}
+        )
+        row.of_runs.all().delete()
+        HardNegativeRun.objects.bulk_create(
+            HardNegativeRun(of=row, run=by_name[name]) for name in wanted
+        )
+        after = hard_negative_systems(locked)
+        if before != after:
+            record(
+                project=locked,
+                what="hard_negatives.chosen",
+                about=locked,
+                by=by,
+                changes={"runs": (_names(before), _names(after)), "depth": (before.depth, depth)},
+                now=now,
+            )
+    return after
+
+
+def _names(systems: Systems) -> str:
+    return ", ".join(run.name for run in systems.runs)

@@ -1,0 +1,125 @@
+"""Which runs, at which rank, brought a candidate. For leads: blind people never see it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from annotate.collection.models import Candidate
+from annotate.pools.models import Pool, PoolRun
+from annotate.projects.models import Project
+from base import bulk
+from jobs.models import Job
+
+HEAD = ("query_id", "doc_id", "new", "run", "rank")
+
+
+class Brought(NamedTuple):
+    """One run of a pool that ranks a document, and its rank."""
+
+    pool: str
+    run: str
+    rank: int
+
+
+def brought(candidates: Iterable[Candidate]) -> dict[int, list[Brought]]:
+    """Return, for each of these candidates of one query (by key), what pools had it from which run.
+
+    Two queries. A pool that holds a document which none of its runs rank has no part in this.
+    """
+    of = list(candidates)
+    if not of:
+        return {}
+    by_document = {one.document_id: one.pk for one in of}
+    rows = bulk.select(
+        f"""
+        SELECT l.document_id, p.name, r.name, MIN(l.rank)
+        FROM annotate_pool p
+        JOIN annotate_poolrun pr ON pr.pool_id = p.id
+        JOIN annotate_run r ON r.id = pr.run_id
+        JOIN annotate_runline l ON l.run_id = r.id AND l.query_id = %(query)s
+        JOIN annotate_poolentry e
+            ON e.pool_id = p.id AND e.query_id = l.query_id AND e.document_id = l.document_id
+        WHERE p.project_id = %(project)s AND p.state = 'done'
+            AND l.document_id IN ({_numbers(by_document)})
+            AND (p.method NOT IN ('union', 'sample') OR l.rank <= p.depth)
+        GROUP BY p.id, l.document_id, p.name, r.name
+        ORDER BY p.id, MIN(l.rank), r.name
+        """,  # noqa: S608 (numbers alone are put in)
+        {"query": of[0].query_id, "project": _project_of(of[0])},
+    )
+    found: dict[int, list[Brought]] = {}
+    for document, pool, run, rank in rows:
+        found.setdefault(by_document[document], []).append(Brought(pool, run, rank))
+    return found
+
+
+def _project_of(candidate: Candidate) -> int:
+    return candidate.query.project_id
+
+
+def made_pools(project: Project) -> list[Pool]:
+    """Return the pools that were made, in the order in which they were."""
+    return list(
+        Pool.objects.filter(project=project, state=Job.State.DONE)
+        .select_related("by", "project")
+        .order_by("pk")
+    )
+
+
+def runs_of(pools: Sequence[Pool]) -> dict[int, list[PoolRun]]:
+    """Return the runs of these pools by the pool's key: one query."""
+    found: dict[int, list[PoolRun]] = {pool.pk: [] for pool in pools}
+    rows = PoolRun.objects.filter(pool__in=pools).select_related("run").order_by("pk")
+    for row in rows:
+        found[row.pool_id].append(row)
+    return found
+
+
+def entries(pool: Pool) -> Iterator[tuple[str, str, bool, str, int | None]]:
+    """Yield every document of a pool, once for each run that ranks it.
+
+    As query_id, doc_id, whether the pool added it, the run's name and its rank; "" and None for a
+    document that none of the runs rank. In byte order of the ids and names.
+    """
+    queries = bulk.select(
+        f"""
+        SELECT DISTINCT e.query_id, q.query_id, {bulk.bytewise("q.query_id")}
+        FROM annotate_poolentry e JOIN annotate_query q ON q.id = e.query_id
+        WHERE e.pool_id = %(pool)s ORDER BY 3
+        """,  # noqa: S608 (our own words)
+        {"pool": pool.pk},
+    )
+    bounded = pool.method in {Pool.Method.UNION, Pool.Method.SAMPLE}
+    for key, query_id, _ in queries:
+        rows = bulk.select(
+            f"""
+            SELECT d.doc_id, e.is_new, COALESCE(r.name, ''), MIN(l.rank)
+            FROM annotate_poolentry e
+            JOIN annotate_document d ON d.id = e.document_id
+            LEFT JOIN annotate_runline l ON l.query_id = e.query_id
+                AND l.document_id = e.document_id
+                AND l.run_id IN (
+                    SELECT pr.run_id FROM annotate_poolrun pr WHERE pr.pool_id = e.pool_id
+                )
+                {"AND l.rank <= %(depth)s" if bounded else ""}
+            LEFT JOIN annotate_run r ON r.id = l.run_id
+            WHERE e.pool_id = %(pool)s AND e.query_id = %(query)s
+            GROUP BY d.doc_id, e.is_new, r.name
+            ORDER BY {bulk.bytewise("d.doc_id")}, {bulk.bytewise("r.name")}
+            """,  # noqa: S608 (our own words)
+            {"pool": pool.pk, "query": key, "depth": pool.depth},
+        )
+        for doc_id, is_new, run, rank in rows:
+            yield query_id, doc_id, bool(is_new), run, rank
+
+
+def table(pool: Pool) -> Iterator[Sequence[str]]:
+    """Yield the head and the rows of the table of a pool's documents."""
+    yield HEAD
+    for query_id, doc_id, is_new, run, rank in entries(pool):
+        yield query_id, doc_id, "yes" if is_new else "no", run, "" if rank is None else str(rank)
+
+
+def _numbers(keys: Iterable[int]) -> str:
+    return ", ".join(str(int(key)) for key in keys)

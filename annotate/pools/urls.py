@@ -1,0 +1,26 @@
+"""Where the pages of this subject are found."""
+
+from __future__ import annotations
+
+from django.urls import path
+
+from annotate.pools.views import pools, removal
+
+PROJECT = "projects/<slug:slug>/"
+POOL = f"{PROJECT}pools/<int:pk>/"
+
+urlpatterns = [
+    path(f"{PROJECT}pools/", pools.pools, name="pools"),
+    path(f"{PROJECT}pools/new/", pools.new_pool, name="new_pool"),
+    path(f"{PROJECT}pools/hard-negatives/", pools.hard_negatives, name="hard_negatives"),
+    path(POOL, pools.pool, name="pool"),
+    path(f"{POOL}cancellation/", pools.cancellation, name="pool_cancellation"),
+    path(f"{POOL}documents.csv", pools.documents, name="pool_documents"),
+    path(f"{PROJECT}removed-candidates/", removal.removed, name="removed_candidates"),
+    path(
+        f"{PROJECT}removed-candidates/restoration/",
+        removal.restoration,
+        name="candidate_restoration",
+    ),
+    path(f"{PROJECT}queries/<int:pk>/removal/", removal.removal, name="candidate_removal"),
+]

@@ -1,0 +1,185 @@
+"""Pools of a project: what there is, what one would hold, making one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpResponse, StreamingHttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django_htmx.http import HttpResponseClientRefresh
+
+from annotate.collection.models import Run
+from annotate.pools import access, actions, choosing, provenance
+from annotate.pools.forms import NegativesForm, PoolForm
+from annotate.pools.judged import CUTOFFS, judged_at
+from annotate.pools.models import Pool
+from annotate.pools.negatives import choose_hard_negatives, hard_negative_systems
+from annotate.pools.removal import removed_candidates
+from annotate.projects.models import Membership
+from base.csv_output import csv_lines
+from base.errors import Refused
+from base.page_request import PageRequest
+from base.pagination import newest_by_key
+
+# Queries of a count that a page shows; the others are in the table to download.
+QUERIES = 200
+
+
+@require_GET
+def pools(request: PageRequest, slug: str) -> HttpResponse:
+    """List the pools, and how much of each run is judged."""
+    member = access.lead(request.user, slug)
+    page = newest_by_key(
+        Pool.objects.filter(project=member.project_id).select_related("by", "project"), request.GET
+    )
+    runs_of = provenance.runs_of(page.rows)
+    systems = hard_negative_systems(member.project)
+    return render(
+        request,
+        "pools/pools.html",
+        {
+            **_base(member),
+            "rows": [{"pool": pool, "runs": len(runs_of[pool.pk])} for pool in page.rows],
+            "judged": [
+                {"run": one.run, "topics": one.topics, "shares": list(one.shares.values())}
+                for one in judged_at(member.project)
+            ],
+            "cutoffs": CUTOFFS,
+            "removed": removed_candidates(member.project).count(),
+            "negatives": NegativesForm(
+                _runs(member),
+                initial={"runs": [run.name for run in systems.runs], "depth": systems.depth},
+            ),
+            "previous_url": page.previous,
+            "next_url": page.next,
+        },
+    )
+
+
+@require_http_methods(["GET", "POST"])
+def new_pool(request: PageRequest, slug: str) -> HttpResponse:
+    """Count what a pool would hold; a post has it made."""
+    member = access.lead(request.user, slug)
+    runs = _runs(member)
+    given = request.POST if request.method == "POST" else request.GET
+    form = PoolForm(runs, given if "method" in given else None)
+    counted: dict[str, Any] | None = None
+    name = given.get("name", "").strip() or _free_name(member)
+    if form.is_bound and form.is_valid():
+        try:
+            recipe = actions.recipe_of(project=member.project, **form.rule())
+            if request.method == "POST":
+                return redirect(
+                    actions.request_pool(
+                        recipe=recipe, name=name, by=member, counted=given.get("counted", "")[:64]
+                    )
+                )
+            counted = actions.count_pool(recipe)
+        except Refused as refused:
+            form.add_error(None, str(refused))
+    return render(
+        request,
+        "pools/new_pool.html",
+        {
+            **_base(member),
+            "form": form,
+            "again": PoolForm(runs, given, auto_id=False),
+            "name": name,
+            "counts": counted,
+            "queries": counted["queries"][:QUERIES] if counted else [],
+            "more_queries": max(0, len(counted["queries"]) - QUERIES) if counted else 0,
+        },
+        status=422 if form.errors else 200,
+    )
+
+
+@require_GET
+def pool(request: PageRequest, slug: str, pk: int) -> HttpResponse:
+    """Show how a pool is coming on and, once it is made, what it holds."""
+    member, found = access.pool(request.user, slug, pk)
+    if request.htmx and found.is_over:
+        # The poll of a job that has ended: the whole page has changed.
+        return HttpResponseClientRefresh()
+    counts = found.counts if found.state == Pool.State.DONE else None
+    return render(
+        request,
+        "pools/pool.html#job" if request.htmx else "pools/pool.html",
+        {
+            **_base(member),
+            "pool": found,
+            "strata": choosing.strata_words(found.strata),
+            "pool_runs": provenance.runs_of([found])[found.pk],
+            "counts": counts,
+            "queries": counts["queries"][:QUERIES] if counts else [],
+            "more_queries": max(0, len(counts["queries"]) - QUERIES) if counts else 0,
+            "seconds_left": found.seconds_left(timezone.now()),
+        },
+    )
+
+
+@require_POST
+def cancellation(request: PageRequest, slug: str, pk: int) -> HttpResponse:
+    """Cancel a pool that is being made."""
+    member, found = access.pool(request.user, slug, pk)
+    try:
+        actions.cancel_pool(pool=found, by=member)
+    except Refused as refused:
+        messages.error(request, str(refused))
+    return redirect(found)
+
+
+@require_GET
+def documents(request: PageRequest, slug: str, pk: int) -> StreamingHttpResponse:
+    """Download the documents of a pool, with the runs and ranks that brought each."""
+    _member, found = access.pool(request.user, slug, pk)
+    return StreamingHttpResponse(
+        csv_lines(provenance.table(found)),
+        content_type="text/csv; charset=utf-8",
+        headers={"Content-Disposition": f'attachment; filename="{slug}-pool-{pk}.csv"'},
+    )
+
+
+@require_POST
+def hard_negatives(request: PageRequest, slug: str) -> HttpResponse:
+    """Choose whose non-relevant documents a release lists."""
+    member = access.lead(request.user, slug)
+    form = NegativesForm(_runs(member), request.POST)
+    if not form.is_valid():
+        messages.error(request, _("Choose runs of this project, and a depth that is a number."))
+        return redirect("annotate:pools", slug)
+    try:
+        chosen = choose_hard_negatives(project=member.project, by=member, **form.cleaned_data)
+    except Refused as refused:
+        messages.error(request, str(refused))
+    else:
+        messages.success(
+            request,
+            _("Releases list the hard negatives of %(n)d systems.") % {"n": len(chosen.runs)}
+            if chosen.runs
+            else _("Releases list no hard negatives."),
+        )
+    return redirect("annotate:pools", slug)
+
+
+def _runs(member: Membership) -> list[Run]:
+    return list(Run.objects.filter(project=member.project_id).order_by("name"))
+
+
+def _free_name(member: Membership) -> str:
+    """Propose a name that no pool has."""
+    taken = {
+        name.casefold()
+        for name in Pool.objects.filter(project=member.project_id).values_list("name", flat=True)
+    }
+    number = len(taken) + 1
+    while f"pool-{number}" in taken:
+        number += 1
+    return f"pool-{number}"
+
+
+def _base(member: Membership) -> dict[str, Any]:
+    return {"project": member.project, "member": member, "section": "pools"}

@@ -1,0 +1,87 @@
+"""Taking candidates out of pools, and bringing them back."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_GET, require_POST
+
+from annotate.collection import access as collection_access
+from annotate.pools import access
+from annotate.pools.removal import (
+    named_keys,
+    remove_candidates,
+    removed_candidates,
+    restore_candidates,
+)
+from base.errors import Refused
+from base.page_request import PageRequest
+from base.pagination import page_by_key
+
+
+@require_POST
+def removal(request: PageRequest, slug: str, pk: int) -> HttpResponse:
+    """Take the ticked documents of a query out of its pool."""
+    member = access.lead(request.user, slug)
+    query = collection_access.query(member, pk)
+    try:
+        changed = remove_candidates(
+            project=member.project,
+            candidates=named_keys(request.POST.getlist("candidates"), query),
+            reason=request.POST.get("reason", ""),
+            by=member,
+        ).changed
+    except Refused as refused:
+        messages.error(request, str(refused))
+    else:
+        messages.success(
+            request,
+            ngettext("%(n)d document was taken out.", "%(n)d documents were taken out.", changed)
+            % {"n": changed},
+        )
+    return redirect("annotate:query", slug, pk)
+
+
+@require_GET
+def removed(request: PageRequest, slug: str) -> HttpResponse:
+    """List what was taken out of the pools, with the reasons."""
+    member = access.lead(request.user, slug)
+    rows = removed_candidates(member.project).select_related("query", "document", "removed_by")
+    page = page_by_key(rows, request.GET)
+    return render(
+        request,
+        "pools/removed.html",
+        {
+            "project": member.project,
+            "member": member,
+            "section": "pools",
+            "candidates": page.rows,
+            "previous_url": page.previous,
+            "next_url": page.next,
+        },
+    )
+
+
+@require_POST
+def restoration(request: PageRequest, slug: str) -> HttpResponse:
+    """Bring the ticked documents back into their pools."""
+    member = access.lead(request.user, slug)
+    try:
+        changed = restore_candidates(
+            project=member.project,
+            candidates=named_keys(request.POST.getlist("candidates")),
+            by=member,
+        ).changed
+    except Refused as refused:
+        messages.error(request, str(refused))
+    else:
+        messages.success(
+            request,
+            ngettext(
+                "%(n)d document was brought back.", "%(n)d documents were brought back.", changed
+            )
+            % {"n": changed},
+        )
+    return redirect("annotate:removed_candidates", slug)

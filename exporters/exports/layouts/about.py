@@ -1,0 +1,125 @@
+"""about.json: how a published set was judged, for all layouts the same.
+
+Guidelines, grades, how far people agree, what checks of claimed labels found, and who judged: by
+numbers, and by name only those who agreed to it.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, TypedDict
+
+from django.db.models import Count, Q
+
+from annotate.projects.models import Guideline, Membership, Project
+from audit.checks.figures import figures
+from audit.checks.models import Sample
+from audit.reports.reliability import agreement_of
+from exporters.exports import naming
+from exporters.exports.files import Writer
+
+NAME = "about.json"
+# Of the intervals of people's agreement, so that the same rows give the same bytes.
+SEED, RESAMPLES = 17, 1_000
+COEFFICIENTS = ("alpha_ordinal", "percent")
+
+
+class Annotator(TypedDict):
+    """A person who judged: a number, how many judgments stand, and the name where they agreed."""
+
+    annotator: int
+    name: str | None
+    judgments: int
+
+
+class Coefficient(TypedDict):
+    """One figure of agreement. Without a value `note` says why; so does `interval_note`."""
+
+    name: str
+    value: float | None
+    note: str
+    interval: list[float] | None
+    interval_note: str
+
+
+class Agreement(TypedDict):
+    """How far people agree, and on what it was computed."""
+
+    units: int
+    ratings: int
+    raters: int
+    coefficients: list[Coefficient]
+
+
+class About(TypedDict):
+    """What about.json holds."""
+
+    guidelines: dict[str, Any] | None
+    grades: list[dict[str, Any]]
+    agreement: Agreement | None
+    checks: list[str]
+    annotators: list[Annotator]
+
+
+def about(project: Project) -> About:
+    """Return how a project was judged."""
+    guideline = Guideline.objects.latest_of(project)
+    return About(
+        guidelines={"version": guideline.version, "text": guideline.text} if guideline else None,
+        grades=[
+            {"value": one.value, "name": one.name, "sentence": one.sentence}
+            for one in project.grades.order_by("value")
+        ],
+        agreement=agreement(project),
+        checks=[
+            figures(one).sentence for one in Sample.objects.filter(project=project).order_by("pk")
+        ],
+        annotators=annotators(project),
+    )
+
+
+def annotators(project: Project) -> list[Annotator]:
+    """Return the people with judgments that stand, by their numbers."""
+    stands = Q(judgments__superseded_at=None, judgments__text_replaced_at=None)
+    people = Membership.objects.people().filter(project=project)
+    found = people.annotate(n=Count("judgments", filter=stands)).filter(n__gt=0)
+    rows = found.values_list("pk", "name", "named_at", "n")
+    number_of = naming.numbers(project)
+    return sorted(
+        (
+            Annotator(annotator=number_of[pk], name=name if named_at else None, judgments=n)
+            for pk, name, named_at, n in rows
+        ),
+        key=lambda one: one["annotator"],
+    )
+
+
+def agreement(project: Project) -> Agreement | None:
+    """Return how far people agree on grades, or None where no document was judged by two."""
+    everyone: dict[str, Any] = agreement_of(project, seed=SEED, resamples=RESAMPLES, by=())[
+        "judgments"
+    ]["all"]
+    if not everyone["units"]:
+        return None
+    return Agreement(
+        units=everyone["units"],
+        ratings=everyone["ratings"],
+        raters=len(everyone["raters"]),
+        coefficients=[
+            Coefficient(
+                name=found["name"],
+                value=found["value"],
+                note=found["note"] or "",
+                interval=list(found["interval"]) if found["interval"] else None,
+                interval_note=found["interval_note"] or "",
+            )
+            for found in (everyone["coefficients"][key] for key in COEFFICIENTS)
+        ],
+    )
+
+
+def write(project: Project, into: Writer) -> None:
+    """Write about.json."""
+    with into.file(NAME, "How it was judged: guidelines, agreement, checks, people.") as stream:
+        text = json.dumps(about(project), ensure_ascii=False, indent=2)
+        stream.write((text + "\n").encode())

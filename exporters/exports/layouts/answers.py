@@ -1,0 +1,67 @@
+"""Which conditions each document meets, for the layouts whose records are made of conditions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby
+from typing import NamedTuple
+
+from annotate.pairs.models import Narrative
+from exporters.exports import conditions
+from exporters.exports.conditions import Asked, Document
+from exporters.exports.layouts.published import Published
+from exporters.exports.selection import Pair
+
+ALTERED = Narrative.Side.ALTERED
+MET, NOT_MET = "met", "not_met"
+
+
+class Answers(NamedTuple):
+    """What is answered of one document: an answer for each condition of the narrative, in order.
+
+    `of_people` says whether people agree on every one; else some are what a machine claims.
+    """
+
+    conditions: tuple[Asked, ...]
+    answers: tuple[str, ...]
+    of_people: bool
+
+    @property
+    def broken(self) -> frozenset[int]:
+        """The numbers of the conditions that it does not meet."""
+        return frozenset(n for n, answer in enumerate(self.answers, 1) if answer == NOT_MET)
+
+
+def by_pair(published: Published, of: list[Pair]) -> Iterator[tuple[Pair, dict[str, Answers]]]:
+    """Yield these pairs with the documents of which every condition is answered, by doc_id.
+
+    A pair without such a document is left out. People's answers stand before a machine's.
+    """
+    by_id = {pair.pair_id: pair for pair in of}
+    walked = conditions.documents(published.project, of)
+    for pair_id, documents in groupby(walked, lambda one: one.pair_id):
+        found = {
+            one.doc_id: answers
+            for one in documents
+            if one.side == ALTERED and (answers := _answers(one)) is not None
+        }
+        if found:
+            yield by_id[pair_id], found
+
+
+def _answers(document: Document) -> Answers | None:
+    found = [_answer(one) for one in document.conditions]
+    if not all(answer in (MET, NOT_MET) for answer in found):
+        return None
+    return Answers(
+        document.conditions,
+        tuple(answer for answer in found if answer is not None),
+        all(one.agreed is not None for one in document.conditions),
+    )
+
+
+def _answer(asked: Asked) -> str | None:
+    """Return what people agree on; where none has answered, what the machine claims."""
+    if asked.agreed is not None or asked.state == "disputed":
+        return asked.agreed
+    return next((one.answer for one in asked.answers if one.machine), None)

@@ -1,0 +1,186 @@
+"""The layout `followtable`: query_instruction.json and a folder of tables, as FollowTable has them.
+
+A table is positive for an instruction where its grade is relevant under the altered narrative. The
+names of all tables are in memory, never their texts.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from annotate.pairs.models import Narrative
+from annotate.projects.models import Project
+from exporters.exports import walking
+from exporters.exports.files import Writer
+from exporters.exports.layouts import about, rows
+from exporters.exports.layouts.facts import manifest_of
+from exporters.exports.layouts.grades import Row
+from exporters.exports.layouts.published import ALTERED, Published, Shape, gather
+from exporters.exports.manifest import Manifest
+from exporters.exports.models import Publication
+from exporters.exports.progress import Report
+from exporters.exports.selection import Pair
+from formats.followtable import CATEGORIES, LIST, POSITIONS, TABLES, TYPE_NOTE
+
+NO_TYPE = "no category that FollowTable knows"
+# The instruction type of a category whose narrative does not say its own.
+TYPES = {category: kind for kind, category in reversed(CATEGORIES.items())}
+
+
+class _Instruction(NamedTuple):
+    pair: Pair
+    positive: list[str]
+    tables: list[str]
+
+
+class _Query(NamedTuple):
+    """A query with what was relevant before, and its instructions."""
+
+    query_id: str
+    text: str
+    positive: list[str]
+    instructions: list[_Instruction]
+
+
+def write(project: Project, into: Writer, report: Report) -> Manifest:
+    """Write the folder; the tables only where texts may be published."""
+    published = gather(project, report, _shape(project))
+    kinds = _kinds(published.pairs[ALTERED])
+    queries = _queries(published, kinds, report)
+    numbers = [query.query_id for query in queries]
+    positions = [str(position) for position in range(len(queries))]
+    numbered = all(rows.is_number(one) for one in numbers)
+    texts = {
+        pair.pk: text for pair, text in published.narratives(ALTERED, published.pairs[ALTERED])
+    }
+    with into.file(LIST, "Queries, their instructions, and the positive tables of each.") as stream:
+        stream.write(b"[")
+        for position, query in enumerate(queries):
+            entry = json.dumps(_entry(query, kinds, texts), ensure_ascii=False, indent=1)
+            stream.write((",\n" if position else "\n").encode() + entry.encode())
+        stream.write(b"\n]\n")
+    if numbered and numbers != positions:
+        with into.file(POSITIONS, "The number of each query by its place in the list.") as stream:
+            stream.write((json.dumps(dict(zip(positions, numbers, strict=True))) + "\n").encode())
+    _write_ids(queries, numbers if numbered else positions, into)
+    if published.publication.texts:
+        for one in published.texts():
+            with into.file(f"{TABLES}/{one.doc_id}.txt", "A table.") as stream:
+                stream.write(one.text.encode())
+    rows.write_pairs_file(published, into)
+    about.write(project, into)
+    return manifest_of("followtable", published, into.files)
+
+
+def _shape(project: Project) -> Shape:
+    """Of a candidate the layout holds whether it is positive: a zero from before has no place."""
+
+    def holds(row: Row) -> bool:
+        return _holds(row, project.relevant_from)
+
+    texts = Publication.objects.filter(project=project, texts=True).exists()
+    # Names of tables are names of files.
+    return Shape(
+        claims=True,
+        sides=(ALTERED,),
+        change=False,
+        holds=holds,
+        refuses="/" if texts else "",
+        lone_queries=True,
+    )
+
+
+def _holds(row: Row, relevant: int) -> bool:
+    """Say whether a candidate has a place: under an instruction, or as positive for the query."""
+    return row.after is not None or (row.before or 0) >= relevant
+
+
+def _queries(published: Published, kinds: dict[int, str], report: Report) -> list[_Query]:
+    """Return the published queries, by number where each has one, else in byte order.
+
+    Pairs without an instruction type are left out and named in the manifest.
+    """
+    relevant = published.project.relevant_from
+    held = set(published.lone_documents)
+    found: dict[int, _Query] = {
+        query.pk: _Query(query.query_id, rows.text_of(query), published.lone[query.pk], [])
+        for query in published.queries
+        if query.pk in published.lone
+    }
+    for pair, pool in published.pools(ALTERED, report):
+        query = pair.query
+        if pair.pk not in kinds:
+            continue
+        held |= {row.document for row in pool if _holds(row, relevant)}
+        if query.pk not in found:
+            positive = [row.doc_id for row in pool if (row.before or 0) >= relevant]
+            found[query.pk] = _Query(query.query_id, rows.text_of(query), positive, [])
+        graded = [row for row in pool if row.after is not None]
+        found[query.pk].instructions.append(
+            _Instruction(
+                pair,
+                [row.doc_id for row in graded if (row.after or 0) >= relevant],
+                [row.doc_id for row in graded],
+            )
+        )
+    published.leave_out({p.pk for p in published.pairs[ALTERED]} - set(kinds), held, NO_TYPE)
+    queries = list(found.values())
+    for one in queries:
+        one.instructions.sort(key=lambda its: rows.place_in_query(its.pair))
+    if all(rows.is_number(one.query_id) for one in queries):
+        return sorted(queries, key=lambda one: int(one.query_id))
+    return sorted(queries, key=lambda one: one.query_id.encode())
+
+
+def _kinds(pairs: Iterable[Pair]) -> dict[int, str]:
+    """Return the instruction type of each pair: what its narrative notes, else of its category."""
+    found = {}
+    pairs = list(pairs)
+    narratives = Narrative.objects.filter(
+        pk__in=[pair.versions[ALTERED].pk for pair in pairs], note__startswith=TYPE_NOTE
+    )
+    notes: dict[int, str] = dict(walking.walk(narratives, "pair", "note"))
+    for pair in pairs:
+        kind = notes.get(pair.pk, "").removeprefix(TYPE_NOTE)
+        if kind not in CATEGORIES:
+            kind = TYPES.get(pair.category, "")
+        if kind:
+            found[pair.pk] = kind
+    if not found:
+        raise ValueError(
+            f"no pair has a category that FollowTable knows: {', '.join(sorted(TYPES))}. Give the "
+            "pairs one of these"
+        )
+    return found
+
+
+def _entry(query: _Query, kinds: dict[int, str], texts: dict[int, str]) -> dict[str, Any]:
+    positive = _named(query.positive)
+    return {
+        "query": query.text,
+        "query_positive": positive,
+        "outs": [
+            {
+                "instruction": texts[one.pair.pk],
+                "instruction_type": kinds[one.pair.pk],
+                "query_positive": positive,
+                "instruction_positive": _named(one.positive),
+                "all_tables": _named(one.tables),
+            }
+            for one in query.instructions
+        ],
+    }
+
+
+def _named(tables: Iterable[str]) -> list[str]:
+    return [f"{name}.txt" for name in tables]
+
+
+def _write_ids(queries: list[_Query], numbers: list[str], into: Writer) -> None:
+    with into.file(rows.IDS_HERE, "The id of each pair in the project and here.") as stream:
+        stream.write(rows.table_line("pair_id", "written_as"))
+        for query, number in zip(queries, numbers, strict=True):
+            for place, one in enumerate(query.instructions):
+                stream.write(rows.table_line(one.pair.pair_id, f"{number}_{place}"))

@@ -1,0 +1,127 @@
+"""The grades that a layout publishes: of each candidate before the change, and under a side.
+
+What people agreed on stands first. Where claimed labels are published, what a check found comes
+next, and then the claim: the rule of `exporters.exports.claimed`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import NamedTuple
+
+from annotate.judgments.consensus import State
+from annotate.pairs.models import Narrative
+from annotate.projects.models import Membership, Project
+from exporters.exports import claimed, selection
+from exporters.exports.progress import Report, reported
+from exporters.exports.selection import CLAIMED, Pair, PooledDocument
+
+ALTERED = Narrative.Side.ALTERED
+
+
+class Row(NamedTuple):
+    """One candidate of a pair: its grade before, and its grade under the narrative of a side.
+
+    A grade is None where there is no line in the qrels. `is_claim` says whether the grade is what
+    a machine claims, and nobody has judged or checked it.
+    """
+
+    doc_id: str
+    document: int
+    before: int | None
+    after: int | None
+    is_claim: bool = False
+
+    @property
+    def changed(self) -> bool:
+        """Whether both grades are there and differ."""
+        return self.before is not None and self.after is not None and self.before != self.after
+
+
+def the_rater(project: Project) -> Membership | None:
+    """Return the machine whose claimed labels are published, or None where none claims any.
+
+    Raises ValueError where several machines claim labels: a layout has a place for one.
+    """
+    names: dict[int, Membership] = {}
+    for side in claimed.SIDES:
+        names |= {one.pk: one for one in claimed.raters(project, side)}
+    if len(names) > 1:
+        known = ", ".join(sorted(one.name for one in names.values()))
+        raise ValueError(
+            f"{len(names)} machines claim labels ({known}), and a layout holds those of one. Load "
+            "the claims of each into a project of its own"
+        )
+    return next(iter(names.values()), None)
+
+
+def with_grades(pairs: Sequence[Pair], side: str, rater: Membership | None) -> list[Pair]:
+    """Return the pairs that may have grades under a side: judged by people, or claimed."""
+    judged = {pair.pk for pair in selection.written(pairs, side)}
+    return [
+        pair
+        for pair in pairs
+        if pair.pk in judged or (rater is not None and pair.claimed_on[side] == CLAIMED)
+    ]
+
+
+def pools(
+    project: Project,
+    of: Sequence[Pair],
+    side: str,
+    rater: Membership | None,
+    report: Report = lambda _: None,
+) -> Iterator[tuple[Pair, list[Row]]]:
+    """Yield each pair with its candidates in byte order of doc_id. Each has a narrative there."""
+    claims = _claims(project, of, side, rater)
+    waiting = next(claims, None)
+    judged = {pair.pk for pair in selection.written(of, side)}
+    place = {pair.pk: number for number, pair in enumerate(of)}
+    for pair, pool in selection.standings(project, of, side):
+        while waiting is not None and place[waiting[0]] < place[pair.pk]:
+            waiting = next(claims, None)
+        found = waiting is not None and waiting[0] == pair.pk
+        labels = waiting[1] if waiting is not None and found else {}
+        yield (
+            pair,
+            [
+                _row(one, side, labels.get(one.doc_id), by_people=pair.pk in judged)
+                for one in reported(pool, report)
+            ],
+        )
+
+
+def _claims(
+    project: Project, of: Sequence[Pair], side: str, rater: Membership | None
+) -> Iterator[tuple[int, dict[str, claimed.Label]]]:
+    """Yield the claimed labels of each pair that has any, by doc_id, in the order of the pairs."""
+    if rater is None:
+        return
+    labels = claimed.labels(project, selection.claimed(of, side), rater, side)
+    for pair, its in groupby(labels, lambda label: label.pair.pk):
+        yield pair, {label.doc_id: label for label in its}
+
+
+def _row(
+    document: PooledDocument, side: str, label: claimed.Label | None, *, by_people: bool
+) -> Row:
+    after, is_claim = None, False
+    if label is not None:
+        after = label.relevance
+        is_claim = label.counts_as not in ("claims_judged", "claims_checked")
+    elif by_people:
+        after = relevance_of(document, side)
+    return Row(document.doc_id, document.document, document.prior, after, is_claim)
+
+
+def relevance_of(document: PooledDocument, side: str) -> int | None:
+    """Return the grade that the qrels of a side hold for a candidate, or None for no line.
+
+    Under altered narratives a document that nobody is asked about keeps its earlier relevance, as
+    in `qrels.changed.txt`; under the others it has no line.
+    """
+    relevance, state = document.outcome
+    if relevance is not None or state is State.DISPUTED:
+        return relevance
+    return None if side != ALTERED or document.in_scope else document.prior

@@ -1,0 +1,86 @@
+"""The layout `infosearch`: queries with three instructions, a corpus, and qrels of each.
+
+Each instruction pair is a query of its own, because the layout has one instruction of each kind a
+query.
+"""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+
+from annotate.projects.models import Project
+from exporters.exports.files import Writer
+from exporters.exports.layouts import about, rows
+from exporters.exports.layouts.beir import HEADER
+from exporters.exports.layouts.facts import manifest_of
+from exporters.exports.layouts.grades import Row
+from exporters.exports.layouts.published import (
+    ALTERED,
+    ORIGINAL,
+    REVERSED,
+    Published,
+    Shape,
+    gather,
+)
+from exporters.exports.manifest import Manifest
+from exporters.exports.progress import Report
+
+
+def _has_a_line(row: Row) -> bool:
+    return row.before is not None or row.after is not None
+
+
+SHAPE = Shape(claims=True, change=False, holds=_has_a_line, refuses='"')
+FILE = "{}/test.tsv"
+
+
+def write(project: Project, into: Writer, report: Report) -> Manifest:
+    """Write the folder; qrels of the reversed side only where it has narratives and grades."""
+    published = gather(project, report, SHAPE)
+    _write_queries(published, into)
+    rows.write_corpus(published, into)
+    with ExitStack() as stack:
+        original, changed = (
+            stack.enter_context(into.file(FILE.format(name), holds))
+            for name, holds in (
+                ("qrels_og", "The relevance that documents came with."),
+                ("qrels_changed", "The relevance under the altered narratives."),
+            )
+        )
+        original.write(rows.table_line(*HEADER))
+        changed.write(rows.table_line(*HEADER))
+        for pair, pool in published.pools(ALTERED, report):
+            for row in pool:
+                if row.before is not None:
+                    original.write(rows.table_line(pair.pair_id, row.doc_id, row.before))
+                if row.after is not None:
+                    changed.write(rows.table_line(pair.pair_id, row.doc_id, row.after))
+    if published.pairs[REVERSED]:
+        holds = "The relevance under the reversed narratives."
+        with into.file(FILE.format("qrels_reversed"), holds) as stream:
+            stream.write(rows.table_line(*HEADER))
+            for pair, pool in published.pools(REVERSED, report):
+                for row in pool:
+                    if row.after is not None:
+                        stream.write(rows.table_line(pair.pair_id, row.doc_id, row.after))
+    rows.write_pairs_file(published, into)
+    about.write(project, into)
+    return manifest_of("infosearch", published, into.files)
+
+
+def _write_queries(published: Published, into: Writer) -> None:
+    """Write each pair as a query with its three instructions; one that is not there is empty."""
+    pairs = published.pairs[ALTERED]
+    sides = (published.narratives(side, pairs) for side in (ORIGINAL, ALTERED, REVERSED))
+    with into.file(rows.QUERIES, "Each pair as a query, with its three instructions.") as stream:
+        for (pair, original), (_pair, changed), (_same, reverse) in zip(*sides, strict=True):
+            rows.put(
+                stream,
+                {
+                    "_id": pair.pair_id,
+                    "text": rows.query_text(pair),
+                    "instruction_og": original,
+                    "instruction_changed": changed,
+                    "instruction_reversed": reverse,
+                },
+            )

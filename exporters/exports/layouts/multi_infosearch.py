@@ -1,0 +1,204 @@
+"""The layout `multi-infosearch`: a record for each instruction pair with named attributes.
+
+A record has one document that meets all attributes and one that violates some. Of several the
+first by id is taken; the others, and pairs without both, are named in the manifest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from annotate.pairs.models import Narrative
+from annotate.projects.models import Project
+from exporters.exports import walking
+from exporters.exports.files import Writer
+from exporters.exports.layouts import about, rows
+from exporters.exports.layouts.answers import Answers, by_pair
+from exporters.exports.layouts.facts import manifest_of
+from exporters.exports.layouts.grades import Row
+from exporters.exports.layouts.published import ALTERED, REVERSED, Published, Shape, gather
+from exporters.exports.manifest import Manifest
+from exporters.exports.progress import Report
+from exporters.exports.selection import Pair
+from formats.fields import to_json
+from formats.multi_infosearch import document_id, made_from
+
+SHAPE = Shape(claims=True, sides=(ALTERED,), change=False, needs_texts=True)
+RECORDS, DOCUMENTS = "final_sorted.jsonl", "query-doc.json"
+
+NO_DOCUMENTS = "no document that meets all conditions, or none that violates one"
+
+
+class _Record(NamedTuple):
+    pair: Pair
+    attributes: dict[str, str]
+    document: Row
+    positive: Row
+    negative: Row
+    violated: list[str]
+
+
+def write(project: Project, into: Writer, report: Report) -> Manifest:
+    """Write the records, and the documents of each query beside them."""
+    published = gather(project, report, SHAPE)
+    records = _records(published, report)
+    if not records:
+        raise ValueError(
+            "no pair has conditions with names, a document that meets all of them and one that "
+            "violates some, of which a Multi-InfoSearch record is made"
+        )
+    _leave_out(published, records)
+    combinations = _combinations([one.pair for one in records])
+    with into.file(RECORDS, "A record a pair: instruction, attributes, two documents.") as stream:
+        for written in _written(published, records, combinations):
+            stream.write((to_json(written) + "\n").encode())
+    _write_documents(published, records, into)
+    with into.file(rows.IDS_HERE, "The id of each pair in the project and here.") as stream:
+        stream.write(rows.table_line("pair_id", "written_as"))
+        for one in records:
+            written_as = f"{one.pair.query.query_id}_{combinations[one.pair.pk]}"
+            stream.write(rows.table_line(one.pair.pair_id, written_as))
+    rows.write_pairs_file(published, into)
+    about.write(project, into)
+    return manifest_of("multi-infosearch", published, into.files)
+
+
+def _records(published: Published, report: Report) -> list[_Record]:
+    """Return the records that can be made, in byte order of the pairs, without any text."""
+    answered = by_pair(published, published.pairs[ALTERED])
+    waiting = next(answered, None)
+    notes = _notes(published.pairs[ALTERED])
+    found = []
+    for pair, pool in published.pools(ALTERED, report):
+        if waiting is None or waiting[0].pk != pair.pk:
+            continue
+        answers, waiting = waiting[1], next(answered, None)
+        record = _record(published, pair, pool, answers, notes.get(pair.pk, ""))
+        if record is not None:
+            found.append(record)
+    return found
+
+
+def _record(
+    published: Published, pair: Pair, pool: list[Row], answers: dict[str, Answers], note: str
+) -> _Record | None:
+    asked = next(iter(answers.values())).conditions
+    attributes = {one.name: one.text for one in asked}
+    if "" in attributes or len(attributes) < len(asked):
+        return None
+    relevant = published.project.relevant_from
+    graded = [row for row in pool if row.after is not None and row.doc_id in answers]
+    positive = next(
+        (r for r in graded if (r.after or 0) >= relevant and not answers[r.doc_id].broken), None
+    )
+    negative = next(
+        (r for r in graded if (r.after or 0) < relevant and answers[r.doc_id].broken), None
+    )
+    if positive is None or negative is None:
+        return None
+    broken = answers[negative.doc_id].broken
+    return _Record(
+        pair,
+        attributes,
+        _document(pair, pool, note, {positive.doc_id, negative.doc_id}) or positive,
+        positive,
+        negative,
+        [name for number, name in enumerate(attributes, 1) if number in broken],
+    )
+
+
+def _document(pair: Pair, pool: list[Row], note: str, rewritten: set[str]) -> Row | None:
+    """Return the document that a record was made from: the one its note names, or the first."""
+    query_id = pair.query.query_id
+    known = {row.doc_id: row for row in pool}
+    number = 1
+    while (row := known.get(document_id(query_id, number))) is not None:
+        if made_from(query_id, number) == note:
+            return row
+        number += 1
+    before = (row for row in pool if row.before is not None and row.doc_id not in rewritten)
+    return known.get(document_id(query_id, 1)) or next(before, None)
+
+
+def _notes(pairs: list[Pair]) -> dict[int, str]:
+    """Return the notes of the altered narratives by the keys of their pairs."""
+    narratives = Narrative.objects.filter(pk__in=[pair.versions[ALTERED].pk for pair in pairs])
+    return dict(walking.walk(narratives, "pair", "note"))
+
+
+def _leave_out(published: Published, records: list[_Record]) -> None:
+    """Publish the pairs of the records alone, and name the others."""
+    made = {one.pair.pk for one in records}
+    held = {row.document for one in records for row in (one.document, one.positive, one.negative)}
+    if others := len(published.documents - held):
+        published.notes.append(
+            f"{others:,} documents of the published pairs have no place in a record."
+        )
+    published.leave_out({p.pk for p in published.pairs[ALTERED]} - made, held, NO_DOCUMENTS)
+
+
+def _combinations(pairs: list[Pair]) -> dict[int, str]:
+    """Return the number of each pair within its query: that of its id, else a free one."""
+    found: dict[int, str] = {}
+    taken: dict[int, set[str]] = {}
+    for pair in sorted(pairs, key=rows.place_in_query, reverse=True):
+        its = taken.setdefault(pair.query.pk, set())
+        suffix = rows.suffix_of(pair)
+        if not suffix or suffix in its:
+            suffix = next(str(n) for n in range(1, len(pairs) + 2) if str(n) not in its)
+        its.add(suffix)
+        found[pair.pk] = suffix
+    return found
+
+
+def _written(
+    published: Published, records: list[_Record], combinations: dict[int, str]
+) -> Iterator[dict[str, Any]]:
+    """Yield the records as they stand in the file, with the texts of a few at a time."""
+    pairs = [one.pair for one in records]
+    changed = published.narratives(ALTERED, pairs)
+    reverse = published.narratives(REVERSED, pairs)
+    for one, (_, instructed), (_, reversed_) in zip(records, changed, reverse, strict=True):
+        texts = published.texts_of({r.document for r in (one.document, one.positive, one.negative)})
+        combination = combinations[one.pair.pk]
+        yield {
+            "query_id": one.pair.query.query_id,
+            "query": rows.query_text(one.pair),
+            "document": texts.get(one.document.document, ""),
+            "relevance": one.document.before or 0,
+            "attributes": one.attributes,
+            "combo_id": int(combination) if rows.is_number(combination) else combination,
+            "instructed_query": instructed,
+            "reversed_query": reversed_,
+            "positive_doc": texts.get(one.positive.document, ""),
+            "hard_negative_doc": texts.get(one.negative.document, ""),
+            "violated_attributes": one.violated,
+        }
+
+
+def _write_documents(published: Published, records: list[_Record], into: Writer) -> None:
+    """Write the documents of each query: those that meet an instruction, and those that do not."""
+    by_query: dict[int, list[_Record]] = {}
+    for one in records:
+        by_query.setdefault(one.pair.query.pk, []).append(one)
+    with into.file(DOCUMENTS, "The documents of each query, positive or hard negative.") as stream:
+        stream.write(b"[")
+        for place, its in enumerate(by_query.values()):
+            kinds = [(kind, row) for one in its for kind, row in _kinds(one)]
+            texts = published.texts_of({row.document for _, row in kinds})
+            entry = {
+                "query_id": its[0].pair.query.query_id,
+                "query": rows.query_text(its[0].pair),
+                "documents": [
+                    {"doc_id": f"doc_{n}", "type": kind, "text": texts.get(row.document, "")}
+                    for n, (kind, row) in enumerate(kinds, 1)
+                ],
+            }
+            stream.write((",\n" if place else "\n").encode() + to_json(entry).encode())
+        stream.write(b"\n]\n")
+
+
+def _kinds(record: _Record) -> Iterator[tuple[str, Row]]:
+    yield "positive", record.positive
+    yield "hard_negative", record.negative

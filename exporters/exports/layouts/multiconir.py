@@ -1,0 +1,184 @@
+"""The layout `multiconir`: a table of queries with one to ten conditions.
+
+A row is a query: its pairs with 1, 2, ... k conditions, as a list and in running words, and the
+documents, whose columns say what they meet. What does not fit a column is named in the manifest.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import NamedTuple
+
+from annotate.projects.models import Project
+from exporters.exports.files import Writer
+from exporters.exports.layouts import about, rows
+from exporters.exports.layouts.answers import Answers, by_pair
+from exporters.exports.layouts.facts import manifest_of
+from exporters.exports.layouts.grades import Row
+from exporters.exports.layouts.published import ALTERED, Published, Shape, gather
+from exporters.exports.manifest import Manifest
+from exporters.exports.progress import Report
+from exporters.exports.selection import Pair
+from formats.multiconir import conditions_of
+
+SHAPE = Shape(claims=True, sides=(ALTERED,), change=False, needs_texts=True)
+TABLE = "multiconir.csv"
+NO_PLACE = "no place in a row of growing conditions"
+
+
+class _Text(NamedTuple):
+    """One query text: a pair with so many conditions, as a list of them or in running words."""
+
+    pair: Pair
+    text: str
+    conditions: tuple[str, ...]
+    as_list: bool
+    pool: dict[str, Row]
+    answers: dict[str, Answers]
+
+
+class _Query(NamedTuple):
+    """A row of the table: its texts by how many conditions they have, and its documents."""
+
+    query_id: str
+    lists: dict[int, _Text]
+    natural: dict[int, _Text]
+    positive: int
+    # Documents by the column HN that they stand in.
+    negatives: dict[int, int]
+
+
+def write(project: Project, into: Writer, report: Report) -> Manifest:
+    """Write the table."""
+    published = gather(project, report, SHAPE)
+    queries = _queries(published, report)
+    if not queries:
+        raise ValueError(
+            "no query has pairs with one, two and more conditions and documents that meet all of "
+            "them or break those of a column, of which a MultiConIR row is made"
+        )
+    _leave_out(published, queries)
+    most = max(len(query.lists) for query in queries)
+    natural = any(query.natural for query in queries)
+    with into.file(TABLE, "A row a query: texts with 1 to k conditions, and documents.") as stream:
+        columns = [f"Query{k}" for k in range(1, most + 1)]
+        if natural:
+            columns += [f"Natural_Query{k}" for k in range(1, most + 1)]
+        columns += ["Positive", *(f"HN{k}" for k in range(1, most + 1))]
+        stream.write(_line(columns))
+        for query in queries:
+            cells = _cells(published, query)
+            stream.write(_line([cells.get(column, "") for column in columns]))
+    with into.file(rows.IDS_HERE, "The id of each pair in the project and here.") as stream:
+        stream.write(rows.table_line("pair_id", "written_as"))
+        for number, query in enumerate(queries):
+            for mark, texts in (("", query.lists), ("n", query.natural)):
+                for k, one in texts.items():
+                    stream.write(rows.table_line(one.pair.pair_id, f"{number}_{k}{mark}"))
+    rows.write_pairs_file(published, into)
+    about.write(project, into)
+    return manifest_of("multiconir", published, into.files)
+
+
+def _queries(published: Published, report: Report) -> list[_Query]:
+    """Return the rows that can be made, by the numbers of the queries, or their ids."""
+    by_query: dict[str, list[_Text]] = {}
+    for one in _texts(published, report):
+        by_query.setdefault(one.pair.query.query_id, []).append(one)
+    found = [row for query_id, its in by_query.items() if (row := _row(query_id, its))]
+    if all(rows.is_number(one.query_id) for one in found):
+        return sorted(found, key=lambda one: int(one.query_id))
+    return sorted(found, key=lambda one: one.query_id.encode())
+
+
+def _texts(published: Published, report: Report) -> list[_Text]:
+    """Return the pairs of which documents are answered condition by condition."""
+    pairs = published.pairs[ALTERED]
+    texts = {pair.pk: text for pair, text in published.narratives(ALTERED, pairs)}
+    answered = by_pair(published, pairs)
+    waiting = next(answered, None)
+    found = []
+    for pair, pool in published.pools(ALTERED, report):
+        if waiting is None or waiting[0].pk != pair.pk:
+            continue
+        answers, waiting = waiting[1], next(answered, None)
+        conditions = tuple(one.text for one in next(iter(answers.values())).conditions)
+        graded = {row.doc_id: row for row in pool if row.after is not None}
+        text = texts[pair.pk]
+        found.append(_Text(pair, text, conditions, _lists(text, conditions), graded, answers))
+    return found
+
+
+def _lists(text: str, conditions: tuple[str, ...]) -> bool:
+    """Say whether a text numbers these conditions, as the paper's plain queries do."""
+    try:
+        return tuple(conditions_of(text.strip(), len(conditions))) == conditions
+    except ValueError:
+        return False
+
+
+def _row(query_id: str, texts: list[_Text]) -> _Query | None:
+    """Put a row together, as far as its texts grow by one condition each."""
+    longest = max(texts, key=lambda one: len(one.conditions)).conditions
+    lists: dict[int, _Text] = {}
+    natural: dict[int, _Text] = {}
+    for one in texts:
+        if one.conditions == longest[: len(one.conditions)]:
+            (lists if one.as_list else natural).setdefault(len(one.conditions), one)
+    most = next(k for k in range(len(longest) + 1) if k + 1 not in lists)
+    lists = {k: lists[k] for k in range(1, most + 1)}
+    natural = {k: natural[k] for k in sorted(natural) if k <= most}
+    if not lists:
+        return None
+    # Files with running words have documents that break the conditions up to a number.
+    columns = {
+        frozenset(range(1, k + 1)) if natural else frozenset((k,)): k for k in range(1, most + 1)
+    }
+    positive, negatives = None, dict[int, int]()
+    for doc_id, answers in sorted(lists[most].answers.items(), key=lambda one: one[0].encode()):
+        row = lists[most].pool.get(doc_id)
+        met = most - len(answers.broken)
+        # A check or a judge found another number of conditions met than was claimed.
+        if row is None or (not answers.of_people and not row.is_claim and row.after != met):
+            continue
+        if not answers.broken:
+            positive = row.document if positive is None else positive
+        elif (column := columns.get(answers.broken)) is not None:
+            negatives.setdefault(column, row.document)
+    if positive is None or not negatives:
+        return None
+    return _Query(query_id, lists, natural, positive, negatives)
+
+
+def _leave_out(published: Published, queries: list[_Query]) -> None:
+    """Publish what stands in a row alone, and name the rest."""
+    pairs = {
+        one.pair.pk
+        for query in queries
+        for its in (query.lists, query.natural)
+        for one in its.values()
+    }
+    held = {key for query in queries for key in (query.positive, *query.negatives.values())}
+    if others := len(published.documents - held):
+        published.notes.append(
+            f"{others:,} documents meet other conditions than any column says, and are left out."
+        )
+    published.leave_out({p.pk for p in published.pairs[ALTERED]} - pairs, held, NO_PLACE)
+
+
+def _cells(published: Published, query: _Query) -> dict[str, str]:
+    """Return the cells of a row by their columns."""
+    texts = published.texts_of({query.positive, *query.negatives.values()})
+    return {
+        **{f"Query{k}": one.text for k, one in query.lists.items()},
+        **{f"Natural_Query{k}": one.text for k, one in query.natural.items()},
+        "Positive": texts.get(query.positive, ""),
+        **{f"HN{k}": texts.get(document, "") for k, document in query.negatives.items()},
+    }
+
+
+def _line(cells: list[str]) -> bytes:
+    line = io.StringIO()
+    csv.writer(line, lineterminator="\n").writerow(cells)
+    return line.getvalue().encode()

@@ -1,0 +1,70 @@
+"""How people are called in what is published: by number, or by name where they agreed to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import count
+from typing import Any, TypeVar
+
+from annotate.projects.models import Membership, Project
+
+# The fields of records that name somebody.
+FIELDS = frozenset({"annotator", "author", "auditor", "by", "withdrawn_by"})
+
+Record = TypeVar("Record")
+
+
+def numbers(project: Project) -> dict[int, int]:
+    """Return the number of each person by their key, in the order in which they joined.
+
+    No number makes a name that is published: somebody may be called "annotator 2".
+    """
+    people = list(
+        Membership.objects.people()
+        .filter(project=project)
+        .order_by("joined_at", "pk")
+        .values_list("pk", "name", "named_at")
+    )
+    machines = Membership.objects.filter(project=project, is_machine=True)
+    taken = {name for _, name, named_at in people if named_at}
+    taken |= set(machines.values_list("name", flat=True))
+    free = (number for number in count(1) if called(number) not in taken)
+    return {pk: next(free) for pk, _, _ in people}
+
+
+def called(number: int) -> str:
+    """Return what a person is called who did not agree to be named.
+
+    >>> called(3)
+    'annotator 3'
+    """
+    return f"annotator {number}"
+
+
+def published_names(project: Project) -> dict[str, str]:
+    """Return what to write instead of the name of each person who did not agree to be named."""
+    number_of = numbers(project)
+    rows = Membership.objects.people().filter(project=project, named_at=None)
+    return {name: called(number_of[pk]) for pk, name in rows.values_list("pk", "name")}
+
+
+def as_published(records: Iterable[Record], names: Mapping[str, str]) -> Iterator[Record]:
+    """Yield the records with these names replaced in every field that names somebody."""
+    for record in records:
+        yield _renamed(record, names)
+
+
+def _renamed(value: Any, names: Mapping[str, str]) -> Any:
+    if not isinstance(value, tuple):
+        return value
+    fields = getattr(value, "_fields", None)
+    if fields is None:
+        return tuple(_renamed(one, names) for one in value)
+    return value._replace(  # type: ignore[attr-defined]
+        **{
+            field: names.get(one, one)
+            if field in FIELDS and isinstance(one, str)
+            else _renamed(one, names)
+            for field, one in zip(fields, value, strict=True)
+        }
+    )

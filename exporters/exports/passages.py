@@ -1,0 +1,114 @@
+"""What a layout holds of a document's text: all of it, passages, or passages around evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from annotate.collection.models import PassageRule
+from annotate.collection.passages import (
+    evidence_passages_of_document,
+    manifest_words,
+    passage_rule_of,
+    passages_of_document,
+)
+from annotate.judgments.in_force import in_pools
+from annotate.judgments.models import Judgment
+from annotate.projects.models import Project
+from exporters.exports.models import Publication
+from exporters.exports.walking import walk
+from formats.records import Doc
+
+if TYPE_CHECKING:
+    from exporters.exports.layouts.published import Text
+
+# Layouts whose corpus may hold passages. Readers of the others look the documents of the qrels up
+# in the corpus, and evaluate these.
+WITH_PASSAGES = ("beir", "ir-datasets")
+# Formats for the record: they hold whole documents, or passages around the evidence.
+RECORDS = ("trec", "jsonl")
+# Between two passages of one document.
+BETWEEN = "\n\n"
+
+
+def texts_to_publish(project: Project, texts: Iterable[Text]) -> Iterator[Text]:
+    """Yield documents with the text that may leave: where the lead chose so, around evidence only.
+
+    Ids stay those of documents.
+    """
+    rule = passage_rule_of(project)
+    if rule.published != PassageRule.Published.EVIDENCE:
+        yield from texts
+        return
+    evidence = _evidence(project)
+    for one in texts:
+        found = evidence_passages_of_document(
+            rule, one.doc_id, one.text, evidence.get(one.doc_id, ()), one.markup
+        )
+        yield one._replace(text=BETWEEN.join(passage.text for passage in found))
+
+
+def documents_to_publish(project: Project, documents: Iterable[Doc]) -> Iterator[Doc]:
+    """The same of records of documents: of each the newest text, around evidence only."""
+    rule = passage_rule_of(project)
+    if rule.published != PassageRule.Published.EVIDENCE:
+        yield from documents
+        return
+    evidence = _evidence(project)
+    for doc_id, versions in groupby(documents, lambda one: one.doc_id):
+        *_, newest = versions
+        found = evidence_passages_of_document(
+            rule, doc_id, newest.text or "", evidence.get(doc_id, ()), newest.markup
+        )
+        text = BETWEEN.join(passage.text for passage in found)
+        yield newest._replace(text=text or None, text_version=None)
+
+
+def corpus_rows(project: Project, texts: Iterable[Text]) -> Iterator[Text]:
+    """Yield the rows of a corpus that may hold passages: where the lead chose so, all passages of
+    each document under their own ids.
+    """
+    rule = passage_rule_of(project)
+    if rule.published != PassageRule.Published.PASSAGES:
+        yield from texts
+        return
+    for one in texts:
+        for passage in passages_of_document(rule, one.doc_id, one.text, one.markup):
+            yield one._replace(doc_id=passage.passage_id, text=passage.text)
+
+
+def note_on_texts(project: Project, layout: str) -> str:
+    """Say in a layout's manifest what it holds of the texts; "" where that is all of them."""
+    rule = passage_rule_of(project)
+    if layout == "citation":
+        return ""
+    if rule.published == PassageRule.Published.EVIDENCE:
+        return manifest_words(rule)
+    texts = Publication.objects.filter(project=project, texts=True).exists()
+    if rule.published == PassageRule.Published.DOCUMENTS or layout in RECORDS or not texts:
+        return ""
+    if layout not in WITH_PASSAGES:
+        return (
+            "Texts are those of whole documents: readers of this layout look the documents of the "
+            f"qrels up in the corpus. Passages are in {' and '.join(WITH_PASSAGES)}."
+        )
+    return manifest_words(rule) + (
+        " Qrels and top_ranked name documents: turn a run over passages into one over documents "
+        "with `manage.py maxp` before it is measured."
+    )
+
+
+def _evidence(project: Project) -> dict[str, list[tuple[int, int]]]:
+    """Return the spans that people marked in the newest text of each document, by doc_id."""
+    rows = (
+        Judgment.objects.current()
+        .of_people()
+        .filter(in_pools(), annotator__project=project)
+        .exclude(evidence=[])
+        .order_by()
+    )
+    found: dict[str, list[tuple[int, int]]] = {}
+    for doc_id, spans in walk(rows, "candidate__document__doc_id", "evidence"):
+        found.setdefault(doc_id, []).extend((span["start"], span["end"]) for span in spans)
+    return found

@@ -1,0 +1,194 @@
+"""Pools in exports: what each is drawn from, what was taken out, and hard negatives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple, TypedDict
+
+from annotate.collection.models import RunLine
+from annotate.pools.choosing import strata_words
+from annotate.pools.negatives import hard_negative_systems
+from annotate.pools.provenance import HEAD, entries, made_pools, runs_of
+from annotate.pools.removal import removed_candidates
+from annotate.projects.models import Project
+from exporters.exports import selection
+from exporters.exports.files import Writer
+from exporters.exports.selection import Pair
+from exporters.exports.walking import BATCH, batches, bytewise, walk
+
+NEGATIVES = "hard_negatives.tsv"
+POOL_DOCUMENTS = "pool_documents.tsv"
+
+
+class RunFacts(TypedDict):
+    """A run by which documents were chosen."""
+
+    run: str
+    system: str
+    sha256: str
+
+
+class PoolFacts(TypedDict):
+    """A pool: its rule, and how many documents it held and added when it was made."""
+
+    name: str
+    method: str
+    depth: int | None
+    strata: str
+    seed: int
+    runs: list[RunFacts]
+    documents: int
+    new: int
+
+
+class RemovedFacts(TypedDict):
+    """A candidate that was taken out of its pool, and why."""
+
+    query_id: str
+    doc_id: str
+    reason: str
+
+
+class NegativeFacts(TypedDict):
+    """Whose non-relevant documents are in hard_negatives.tsv, and to which rank."""
+
+    depth: int
+    systems: list[RunFacts]
+
+
+def pool_facts(project: Project) -> list[PoolFacts]:
+    """Return the pools of a project in the order in which they were made."""
+    pools = made_pools(project)
+    of = runs_of(pools)
+    return [
+        PoolFacts(
+            name=pool.name,
+            method=pool.method,
+            depth=pool.depth,
+            strata=strata_words(pool.strata),
+            seed=pool.seed,
+            runs=[RunFacts(run=r.run.name, system=r.system, sha256=r.sha256) for r in of[pool.pk]],
+            documents=(pool.counts or {})["documents"],
+            new=(pool.counts or {})["new"],
+        )
+        for pool in pools
+    ]
+
+
+def removed_facts(project: Project) -> list[RemovedFacts]:
+    """Return what was taken out of the pools, in byte order of the ids."""
+    rows = removed_candidates(project).order_by(
+        bytewise("query__query_id"), bytewise("document__doc_id")
+    )
+    return [
+        RemovedFacts(query_id=query_id, doc_id=doc_id, reason=reason)
+        for query_id, doc_id, reason in walk(
+            rows, "query__query_id", "document__doc_id", "removed_reason"
+        )
+    ]
+
+
+def negative_facts(project: Project) -> NegativeFacts | None:
+    """Return the systems of the hard negatives; None where there is no such file."""
+    systems = hard_negative_systems(project)
+    if not systems.runs:
+        return None
+    return NegativeFacts(
+        depth=systems.depth,
+        systems=[RunFacts(run=run.name, system=run.tag, sha256=run.sha256) for run in systems.runs],
+    )
+
+
+def write_pool_documents(project: Project, into: Writer) -> int:
+    """Write the documents of every pool with the runs and ranks that brought them; return how many
+    lines there are. Without a pool there is no file.
+    """
+    pools = made_pools(project)
+    if not pools:
+        return 0
+    lines = 0
+    with into.file(POOL_DOCUMENTS, "The documents of pools: which run brought each, where.") as f:
+        f.write(_line("pool", *HEAD))
+        for pool in pools:
+            for query_id, doc_id, is_new, run, rank in entries(pool):
+                f.write(_line(pool.name, query_id, doc_id, "yes" if is_new else "no", run, rank))
+                lines += 1
+    return lines
+
+
+class Negative(NamedTuple):
+    """A document that a system ranks at the top, and that is judged not relevant."""
+
+    side: str
+    topic: str
+    doc_id: str
+    relevance: int
+    run: str
+    rank: int
+
+
+def write_negatives(project: Project, into: Writer, pairs: list[Pair]) -> int:
+    """Write the hard negatives that the project chose systems for; return how many there are.
+
+    A document that nobody has judged is none.
+    """
+    systems = hard_negative_systems(project)
+    if not systems.runs:
+        return 0
+    lines = 0
+    with into.file(NEGATIVES, "Documents judged not relevant that systems rank at the top.") as f:
+        f.write(_line(*Negative._fields))
+        for one in _negatives(project, pairs):
+            f.write(_line(*one))
+            lines += 1
+    return lines
+
+
+def _negatives(project: Project, pairs: list[Pair]) -> Iterator[Negative]:
+    """Yield them by side, by the topic's and the document's id, then by the run's name."""
+    relevant_from = project.relevant_from
+    for queries in batches(selection.queries(project), BATCH):
+        ranks = _ranks(project, "query", [query.pk for query in queries])
+        keys = {query.query_id: query.pk for query in queries}
+        for line in selection.prior_qrels(queries):
+            if line.relevance < relevant_from:
+                found = ranks.get((keys[line.query_id], line.doc_id), ())
+                for run, rank in found:
+                    yield Negative(
+                        "original", line.query_id, line.doc_id, line.relevance, run, rank
+                    )
+    for side in ("altered", "reversed"):
+        for batch in batches(selection.written(pairs, side), BATCH):
+            ranks = _ranks(project, "pair", [pair.pk for pair in batch], side)
+            for pair, pool in selection.standings(project, batch, side):
+                for one in pool:
+                    relevance = one.outcome.relevance
+                    if side == "altered" and relevance is None and not one.in_scope:
+                        # Nobody is asked about it: the earlier relevance stands.
+                        relevance = one.prior
+                    if relevance is not None and relevance < relevant_from:
+                        for run, rank in ranks.get((pair.pk, one.doc_id), ()):
+                            yield Negative(side, pair.pair_id, one.doc_id, relevance, run, rank)
+
+
+def _ranks(
+    project: Project, by: str, keys: list[int], side: str = "original"
+) -> dict[tuple[int, str], list[tuple[str, int]]]:
+    """Return where the chosen systems rank documents for these topics, by topic and doc_id."""
+    systems = hard_negative_systems(project)
+    runs = [run for run in systems.runs if run.side == side]
+    if not runs:
+        return {}
+    rows = RunLine.objects.filter(
+        run__in=runs, rank__lte=systems.depth, **{f"{by}__in": keys}
+    ).order_by(bytewise("run__name"))
+    found: dict[tuple[int, str], list[tuple[str, int]]] = {}
+    for topic, doc_id, run, rank in walk(rows, by, "document__doc_id", "run__name", "rank"):
+        found.setdefault((topic, doc_id), []).append((run, rank))
+    return found
+
+
+def _line(*fields: Any) -> bytes:
+    """Return a line of a tab-separated table; ids hold no TAB and no line end."""
+    words: Iterable[str] = ("" if field is None else str(field) for field in fields)
+    return ("\t".join(words) + "\n").encode()

@@ -1,0 +1,175 @@
+"""Reading the papers' records: with json and csv alone, and with the readers that load them."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from exporters.exports.layouts import multi_infosearch as records_of
+from exporters.exports.layouts.multiconir import TABLE
+from exporters.exports.proof.content import Content
+from exporters.exports.proof.plain import json_lines
+from formats.records import Claim, Doc, JudgmentRecord, PairRecord, Qrel
+from formats.registry import lookup
+
+# What a format reads in the folder of its layout, where that is not the folder itself.
+FILES = {"multiconir": TABLE, "multi-infosearch": records_of.RECORDS}
+SIDES = {"qrels_og": "original", "qrels_changed": "changed", "qrels_reversed": "reversed"}
+CHANGED = {"altered": "changed", "reversed": "reversed"}
+
+
+def loaded(layout: str, folder: Path) -> Content:
+    """Read the folder with the reader that `manage.py load` has for the format."""
+    found = Content()
+    queries: dict[str, list[str]] = {}
+    prior: list[Qrel] = []
+    kind = lookup(layout)
+    with kind.open(folder / FILES.get(layout, "")) as source:
+        for record in kind.read(source):
+            if isinstance(record, Doc):
+                found.add("documents", record.text or "")
+            elif isinstance(record, PairRecord):
+                queries.setdefault(record.query_id, []).append(record.pair_id)
+                for one in record.narratives:
+                    if one.text:
+                        found.add(f"narratives {one.side}", record.pair_id, one.text)
+            elif isinstance(record, Qrel):
+                prior.append(record)
+            elif isinstance(record, Claim):
+                found.grade("changed", record.pair_id, record.doc_id, record.relevance)
+            elif isinstance(record, JudgmentRecord):
+                side = CHANGED[record.side or "altered"]
+                found.grade(side, record.pair_id or "", record.doc_id, record.relevance)
+    for line in prior:
+        for pair_id in queries.get(line.query_id, ()):
+            found.grade("original", pair_id, line.doc_id, line.relevance)
+    return found
+
+
+def _narratives(found: Content, pair_id: str, **texts: str) -> None:
+    for side, text in texts.items():
+        if text:
+            found.add(f"narratives {side}", pair_id, text)
+
+
+def followtable(folder: Path) -> Content:
+    """Read the list of queries and the tables."""
+    found = Content()
+    entries = json.loads((folder / "query_instruction.json").read_bytes())
+    numbers = folder / "index_map.json"
+    ids = json.loads(numbers.read_bytes()) if numbers.exists() else {}
+    tables = sorted((folder / "tables").glob("*.txt"))
+    for path in tables:
+        # A reader of lines takes the end of the last one for no text.
+        found.add("documents", path.read_text(encoding="utf-8").removesuffix("\n"))
+    named: dict[str, None] = {}
+    for place, entry in enumerate(entries):
+        positive = _named(entry["query_positive"])
+        pools = [_named(out["all_tables"] + out["instruction_positive"]) for out in entry["outs"]]
+        pool = {name: None for its in (*pools, positive) for name in its}
+        named |= pool
+        for number, (out, its) in enumerate(zip(entry["outs"], pools, strict=True)):
+            pair_id = f"{ids.get(str(place), place)}_{number}"
+            _narratives(found, pair_id, altered=out["instruction"])
+            good = _named(out["instruction_positive"])
+            for name in its:
+                found.grade("changed", pair_id, name, int(name in good))
+            for name in pool:
+                found.grade("original", pair_id, name, int(name in positive))
+    if not tables:
+        for _name in named:
+            found.add("documents", "")
+    return found
+
+
+def _named(tables: list[str]) -> dict[str, None]:
+    return dict.fromkeys(name.removesuffix(".txt") for name in tables)
+
+
+def infosearch(folder: Path) -> Content:
+    """Read queries, corpus and the three qrels."""
+    found = Content()
+    for row in json_lines(folder / "corpus.jsonl"):
+        found.add("documents", row["text"])
+    for row in json_lines(folder / "queries.jsonl"):
+        _narratives(
+            found,
+            row["_id"],
+            original=row["instruction_og"],
+            altered=row["instruction_changed"],
+            reversed=row["instruction_reversed"],
+        )
+    for name, side in SIDES.items():
+        path = folder / name / "test.tsv"
+        if not path.exists():
+            continue
+        for line in path.read_text(encoding="utf-8").splitlines()[1:]:
+            query_id, doc_id, score = line.split("\t")
+            found.grade(side, query_id, doc_id, int(score))
+    return found
+
+
+def multiconir(folder: Path) -> Content:
+    """Read the table by the names of its columns."""
+    found = Content()
+    with (folder / TABLE).open(encoding="utf-8", newline="") as stream:
+        table = list(csv.DictReader(stream))
+    natural = any(name.startswith("Natural_Query") for name in (table or [{}])[0])
+    for number, row in enumerate(table):
+        most = sum(name.startswith("Query") and bool(text) for name, text in row.items())
+        documents: dict[str, set[int]] = {f"{number}_positive": set()}
+        found.add("documents", row["Positive"])
+        for k in range(1, most + 1):
+            if text := row.get(f"HN{k}"):
+                documents[f"{number}_hn{k}"] = set(range(1, k + 1)) if natural else {k}
+                found.add("documents", text)
+        for mark, column in (("", "Query"), ("n", "Natural_Query")):
+            for k in range(1, most + 1):
+                if text := row.get(f"{column}{k}"):
+                    pair_id = f"{number}_{k}{mark}"
+                    _narratives(found, pair_id, altered=text)
+                    for doc_id, broken in documents.items():
+                        met = k - sum(one <= k for one in broken)
+                        found.grade("changed", pair_id, doc_id, met)
+                        found.grade("original", pair_id, doc_id, most - len(broken))
+    return found
+
+
+def multi_infosearch(folder: Path) -> Content:
+    """Read the records."""
+    found = Content()
+    rows = list(json_lines(folder / records_of.RECORDS))
+    numbers: dict[str, dict[str, int]] = {}
+    relevance: dict[tuple[str, int], int] = {}
+    for row in rows:
+        its = numbers.setdefault(row["query_id"], {})
+        if row["document"] not in its:
+            its[row["document"]] = len(its) + 1
+            relevance[row["query_id"], len(its)] = row["relevance"]
+            found.add("documents", row["document"])
+    pairs: dict[str, list[str]] = {}
+    for row in rows:
+        pairs.setdefault(row["query_id"], []).append(f"{row['query_id']}_{row['combo_id']}")
+    for row in rows:
+        pair_id = f"{row['query_id']}_{row['combo_id']}"
+        _narratives(found, pair_id, altered=row["instructed_query"], reversed=row["reversed_query"])
+        for doc_id, text, grade in _two(pair_id, row):
+            found.add("documents", text)
+            found.grade("changed", pair_id, doc_id, grade)
+    for query_id, its_pairs in pairs.items():
+        for pair_id in its_pairs:
+            for number in numbers[query_id].values():
+                doc_id = f"{query_id}_document{number}"
+                found.grade("original", pair_id, doc_id, relevance[query_id, number])
+            for other in its_pairs:
+                for kind in ("positive", "negative"):
+                    found.grade("original", pair_id, f"{other}_{kind}", 1)
+    return found
+
+
+def _two(pair_id: str, row: dict[str, Any]) -> Iterator[tuple[str, str, int]]:
+    yield f"{pair_id}_positive", row["positive_doc"], 1
+    yield f"{pair_id}_negative", row["hard_negative_doc"], 0

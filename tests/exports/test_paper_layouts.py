@@ -1,0 +1,300 @@
+"""The papers' own records are written from a project, and load into the same rows again."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from annotate.collection import intake
+from annotate.models import Candidate, InstructionPair, Judgment
+from exporters.exports.models import Publication
+from formats.registry import lookup
+from tests import factories
+
+pytestmark = pytest.mark.django_db
+
+# The file or folder that each format reads in the folder of its layout.
+READ = {
+    "followtable": "",
+    "infosearch": "",
+    "multiconir": "multiconir.csv",
+    "multi-infosearch": "final_sorted.jsonl",
+}
+SAMPLES = [
+    ("followtable", "followtable/TArX"),
+    ("infosearch", "infosearch"),
+    ("multiconir", "multiconir/Sample_Task1.csv"),
+    ("multiconir", "multiconir/Sample_Task2_&_3.csv"),
+    ("multi-infosearch", "multi_infosearch/final_sorted.jsonl"),
+]
+
+
+def load(layout, path, slug):
+    """Load a file or folder into a new project whose texts may be published."""
+    project = factories.project(slug, grades=range(11))
+    Publication.objects.create(project=project, texts=True, licence="CC-BY-4.0")
+    report = intake.load(project=project, kind=lookup(layout), arrived=intake.on_disk(str(path)))
+    assert report.refused == 0, report.problems
+    return project
+
+
+def counts(project):
+    """Return how many pairs, candidates and claims a project has."""
+    return (
+        InstructionPair.objects.filter(project=project).count(),
+        Candidate.objects.filter(query__project=project).count(),
+        Judgment.objects.filter(annotator__project=project, annotator__is_machine=True).count(),
+    )
+
+
+def without_manifest(written):
+    return {name: content for name, content in written.bytes().items() if name != "manifest.json"}
+
+
+@pytest.mark.both_databases
+@pytest.mark.parametrize(("layout", "sample"), SAMPLES, ids=[sample for _, sample in SAMPLES])
+def test_a_sample_comes_back_with_the_same_counts_and_bytes(layout, sample, write, shared_data):
+    project = load(layout, shared_data / sample, "first")
+    first = write(project, layout)
+
+    other = load(layout, first.folder / READ[layout], "second")
+
+    again = write(other, layout)
+    assert counts(other) == counts(project)
+    assert without_manifest(again) == without_manifest(first)
+
+
+def written_from(sample, layout, write, shared_data):
+    """Load a sample and write it again: the folder of the sample, and the written one."""
+    original = shared_data / sample
+    return original, write(load(layout, original, "first"), layout)
+
+
+def records(path: Path):
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def test_followtable_records_are_those_of_the_sample(write, shared_data):
+    original, folder = written_from("followtable/TArX", "followtable", write, shared_data)
+
+    def content(entries):
+        return [
+            (
+                entry["query"],
+                set(entry["query_positive"]),
+                [
+                    (
+                        out["instruction"],
+                        out["instruction_type"],
+                        set(out["instruction_positive"]),
+                        {*out["all_tables"], *out["instruction_positive"]},
+                    )
+                    for out in entry["outs"]
+                ],
+            )
+            for entry in entries
+        ]
+
+    name = "query_instruction.json"
+    assert content(json.loads(folder[name])) == content(json.loads((original / name).read_bytes()))
+    numbers = json.loads((original / "index_map.json").read_bytes())
+    assert json.loads(folder["index_map.json"]) == {key: str(n) for key, n in numbers.items()}
+    tables = {path.name: path.read_bytes().rstrip() for path in (original / "tables").iterdir()}
+    written = {path.name: path.read_bytes() for path in (folder.folder / "tables").iterdir()}
+    assert {name: text.rstrip() for name, text in written.items()} == tables
+
+
+def test_infosearch_records_are_those_of_the_sample(write, shared_data):
+    original, folder = written_from("infosearch", "infosearch", write, shared_data)
+
+    assert folder.records("queries.jsonl") == records(original / "queries.jsonl")
+
+    def by_id(found):
+        return sorted(found, key=lambda one: one["_id"])
+
+    judged = {line.split("\t")[1] for line in folder["qrels_og/test.tsv"].splitlines()[1:]}
+    candidates = [one for one in records(original / "corpus.jsonl") if one["_id"] in judged]
+    assert by_id(folder.records("corpus.jsonl")) == by_id(candidates)
+    for side in ("og", "changed", "reversed"):
+        lines = (original / f"qrels_{side}" / "test.tsv").read_text().splitlines()
+        assert sorted(folder[f"qrels_{side}/test.tsv"].splitlines()) == sorted(lines)
+
+
+@pytest.mark.parametrize("sample", ["Sample_Task1.csv", "Sample_Task2_&_3.csv"])
+def test_multiconir_rows_are_those_of_the_sample(sample, write, shared_data):
+    original, folder = written_from(f"multiconir/{sample}", "multiconir", write, shared_data)
+
+    with original.open(encoding="utf-8", newline="") as stream:
+        wanted = list(csv.DictReader(stream))
+    with (folder.folder / "multiconir.csv").open(encoding="utf-8", newline="") as stream:
+        assert list(csv.DictReader(stream)) == wanted
+
+
+def test_multi_infosearch_records_are_those_of_the_sample(write, shared_data):
+    original, folder = written_from(
+        "multi_infosearch/final_sorted.jsonl", "multi-infosearch", write, shared_data
+    )
+
+    written = {
+        (one["query_id"], one["combo_id"]): one for one in folder.records("final_sorted.jsonl")
+    }
+    wanted = records(original)
+    assert len(written) == len(wanted) == 5
+    for one in wanted:
+        its = written[one["query_id"], one["combo_id"]]
+        assert set(its.pop("violated_attributes")) == set(one["violated_attributes"])
+        assert its == {name: one[name] for name in its}
+    documents = json.loads(folder["query-doc.json"])
+    assert [len(one["documents"]) for one in documents] == [4, 4, 2]
+
+
+# --- from a project that people judged ------------------------------------------------------------
+
+
+def test_followtable_takes_what_people_judged_and_the_type_of_the_category(tides, write):
+    InstructionPair.objects.filter(category="").update(category="C2")
+
+    folder = write(tides.project, "followtable")
+
+    (first, second) = json.loads(folder["query_instruction.json"])[:2]
+    assert (first["query"], first["outs"]) == (
+        "tidal power",
+        [
+            {
+                "instruction": "Only plants at sea, in use.",
+                "instruction_type": "2.1",
+                "query_positive": ["B.txt", "FT-10.txt", "FT-9.txt", "é.txt"],
+                "instruction_positive": ["FT-10.txt"],
+                "all_tables": ["B.txt", "FT-10.txt", "a.txt", "é.txt"],
+            }
+        ],
+    )
+    assert second["query"] == "dykes"
+
+
+@pytest.mark.parametrize("layout", ["followtable", "infosearch"])
+def test_what_people_judged_comes_back_and_is_written_with_the_same_bytes(layout, tides, write):
+    reverse = factories.narrative(tides.pair, side="reversed", text=" Plants on land. ")
+    tides.say(reverse, tides.pool["B"], tides.ada, 2)
+    Publication.objects.create(project=tides.project, texts=True, licence="CC-BY-4.0")
+    first = write(tides.project, layout)
+
+    other = load(layout, first.folder, "second")
+
+    again = write(other, layout)
+    assert set(again.bytes()) == set(first.bytes())
+    for name, content in first.bytes().items():
+        # These name what the layout has no place for, or count what people said.
+        if name not in {"about.json", "ids.tsv", "manifest.json", "pairs.jsonl"}:
+            assert again.bytes()[name] == content, name
+
+
+def test_attributes_that_people_judged_make_a_record_that_comes_back(tides, write):
+    Publication.objects.create(project=tides.project, texts=True, licence="CC-BY-4.0")
+    tides.narrative.conditions.filter(name="").update(name="place")
+    a, b = (tides.narrative.conditions.get(number=n) for n in (1, 2))
+    for doc_id, grade, answers in (("Z", 2, ("met", "met")), ("a", 0, ("not_met", "met"))):
+        for member in (tides.ada, tides.ben):
+            said = tides.say(tides.narrative, tides.pool[doc_id], member, grade)
+            tides.answer(said, [a, b], *answers)
+
+    first = write(tides.project, "multi-infosearch")
+
+    (record,) = first.records("final_sorted.jsonl")
+    assert (record["query_id"], record["combo_id"]) == ("301", 1)
+    assert record["attributes"] == {"place": "At sea.", "use": "In use."}
+    assert (record["positive_doc"], record["hard_negative_doc"]) == ("Text of Z.", "Text of a.")
+    assert record["violated_attributes"] == ["place"]
+    again = write(
+        load("multi-infosearch", first.folder / "final_sorted.jsonl", "second"), "multi-infosearch"
+    )
+    for name in ("final_sorted.jsonl", "query-doc.json"):
+        assert again[name] == first[name]
+
+
+def test_a_claim_that_people_corrected_is_written_as_they_judged_it(write, shared_data):
+    project = load("infosearch", shared_data / "infosearch", "first")
+    claim = Judgment.objects.get(
+        narrative__pair__pair_id="0",
+        narrative__side="altered",
+        candidate__document__doc_id="lang-0-zh",
+    )
+    factories.judgment(claim.narrative, claim.candidate, factories.member(project, "ada"), 0)
+
+    folder = write(project, "infosearch")
+
+    assert "0\tlang-0-zh\t0" in folder["qrels_changed/test.tsv"].splitlines()
+    assert folder.manifest["counts"]["layout_changed"] == 13
+    assert folder.manifest["counts"]["layout_claims"] == 12
+
+
+def test_a_removed_instruction_ends_the_row_of_growing_conditions(write, shared_data):
+    project = load("multiconir", shared_data / "multiconir/Sample_Task1.csv", "first")
+    InstructionPair.objects.filter(pair_id="1_4").update(
+        removed_at="2026-03-02T09:30Z", removed_by=factories.lead(project)
+    )
+
+    folder = write(project, "multiconir")
+
+    with (folder.folder / "multiconir.csv").open(encoding="utf-8", newline="") as stream:
+        row = list(csv.DictReader(stream))[1]
+    assert (bool(row["Query3"]), row["Query4"], bool(row["HN3"]), row["HN4"]) == (
+        True,
+        "",
+        True,
+        "",
+    )
+    assert {one["pair_id"] for one in folder.manifest["left_out"]} == {
+        f"1_{k}" for k in range(4, 11)
+    }
+
+
+@pytest.mark.parametrize("layout", ["multiconir", "multi-infosearch"])
+def test_records_of_texts_are_refused_while_texts_may_not_leave(layout, tides, write):
+    with pytest.raises(ValueError, match="this layout holds the texts of documents"):
+        write(tides.project, layout)
+
+
+@pytest.mark.parametrize(
+    ("layout", "sentence"),
+    [
+        ("multiconir", "no query has pairs with one, two and more conditions"),
+        ("multi-infosearch", "no pair has conditions with names"),
+    ],
+)
+def test_a_project_without_such_records_is_refused_with_what_they_need(
+    layout, sentence, tides, write
+):
+    Publication.objects.create(project=tides.project, texts=True, licence="CC0-1.0")
+
+    with pytest.raises(ValueError, match=sentence):
+        write(tides.project, layout)
+
+
+def test_a_pair_without_a_category_of_followtable_is_left_out(tides, write):
+    folder = write(tides.project, "followtable")
+
+    assert [one["query"] for one in json.loads(folder["query_instruction.json"])] == [
+        "tidal power",
+        "harbour seals",
+    ]
+    assert {(one["pair_id"], one["why"]) for one in folder.manifest["left_out"]} == {
+        ("302", "no category that FollowTable knows"),
+        ("303", "removed"),
+        ("304", "not written"),
+    }
+    InstructionPair.objects.update(category="")
+    with pytest.raises(ValueError, match="no pair has a category that FollowTable knows: C1, C2"):
+        write(tides.project, "followtable")
+
+
+def test_labels_of_several_machines_are_refused(tides, write):
+    other = factories.machine(tides.project, "other")
+    tides.say(tides.narrative, tides.pool["B"], tides.model, 1)
+    tides.say(tides.narrative, tides.pool["B"], other, 0)
+
+    with pytest.raises(ValueError, match="2 machines claim labels"):
+        write(tides.project, "infosearch")

@@ -1,0 +1,125 @@
+"""A lead has a layout read with the field's tools once it is written, and sees what each read."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from django.db import IntegrityError
+
+from base.errors import Refused
+from exporters.exports import actions
+from exporters.exports.models import Export, Publication
+from exporters.exports.proof import readers
+from exporters.exports.proof.content import Content
+from tests import factories
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def asked(tides, client, finish_jobs):
+    """Ask on the Publish page for a layout with a proof, and return the address of the export."""
+
+    def asked(layout):
+        Publication.objects.get_or_create(project=tides.project, texts=True, licence="CC-BY-4.0")
+        client.force_login(tides.carla.user)
+        url = client.post("/projects/tides/exports/", {"format": layout, "prove": "on"}).url
+        finish_jobs()
+        return url
+
+    return asked
+
+
+def test_the_export_shows_tool_version_and_result(asked, client):
+    page = client.get(asked("ir-datasets")).content.decode()
+
+    assert '<th scope="row">ir_datasets</th>' in page
+    assert "nDCG@10 changed 1.0000" in page
+    proof = Export.objects.get().proof
+    assert [one["result"] for one in proof["results"]] == ["same"]
+
+
+def test_a_tool_that_is_not_installed_is_named_with_its_command(asked, client, monkeypatch):
+    missing = readers.Reader("no-such-tool", ("beir",), lambda _: Content())
+    monkeypatch.setattr("exporters.exports.proof.proving.READERS", [missing])
+
+    page = client.get(asked("beir")).content.decode()
+
+    assert "<code>pip install no-such-tool</code>" in page
+
+
+def test_the_publish_page_has_the_newest_proof_of_each_layout(asked, client):
+    asked("beir")
+    asked("infosearch")
+
+    page = client.get("/projects/tides/publication/").content.decode()
+
+    assert page.index("BEIR: corpus, queries") < page.index('<th scope="row">rejudge</th>')
+
+
+def test_the_proof_is_a_file_of_the_export_and_by_program(asked, client):
+    url = asked("infosearch")
+    export = Export.objects.get()
+
+    stored = b"".join(client.get(f"{url}files/proof.json").streaming_content)
+
+    assert json.loads(stored) == export.proof
+    api = client.get(f"/api/v1/projects/tides/exports/{export.pk}/").json()
+    assert [(one["tool"], one["result"]) for one in api["proof"]] == [("rejudge", "same")]
+
+
+def test_an_export_without_a_proof_has_no_such_file(tides, client, finish_jobs):
+    client.force_login(tides.carla.user)
+    url = client.post("/projects/tides/exports/", {"format": "beir"}).url
+    finish_jobs()
+
+    assert Export.objects.get().proof is None
+    assert client.get(f"{url}files/proof.json").status_code == 404
+
+
+def test_a_layout_that_no_tool_reads_is_refused(tides):
+    with pytest.raises(Refused, match="No tool reads the layout citation"):
+        actions.request_export(
+            project=tides.project, format_name="citation", prove=True, by=tides.carla
+        )
+
+
+def test_a_program_asks_for_a_proof(tides, client):
+    client.force_login(tides.carla.user)
+
+    client.post(
+        "/api/v1/projects/tides/exports/",
+        {"format": "beir", "prove": True},
+        content_type="application/json",
+    )
+
+    assert Export.objects.get().prove is True
+
+
+def test_a_lead_with_documents_left_to_judge_is_shown_no_proof(asked, tides, client):
+    url = asked("infosearch")
+    factories.assignment(tides.pair, tides.carla)
+
+    for address in (url, "/projects/tides/publication/"):
+        assert "rejudge</th>" not in client.get(address).content.decode()
+    assert client.get(f"/api/v1/projects/tides{url.partition('tides')[2]}").json()["proof"] == []
+
+
+def test_the_database_holds_no_proof_that_nobody_asked_for(tides):
+    with pytest.raises(IntegrityError):
+        Export.objects.create(project=tides.project, by=tides.carla, format="beir", proof={})
+
+
+@pytest.mark.parametrize("layout", ["followtable", "infosearch", "multiconir", "multi-infosearch"])
+def test_the_papers_readers_read_every_text_and_grade(layout, write, shared_data):
+    from exporters.exports.proof.proving import prove
+    from tests.exports.test_paper_layouts import SAMPLES, load
+
+    sample = next(path for name, path in SAMPLES if name == layout)
+    folder = write(load(layout, shared_data / sample, "first"), layout).folder
+
+    (result,) = prove(folder)["results"]
+
+    assert (result["result"], result["says"]) == ("same", [])
+    assert set(result["oracle"]) == {"nDCG@10 original", "nDCG@10 changed", "p-MRR"}

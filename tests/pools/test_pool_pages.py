@@ -1,0 +1,186 @@
+"""A lead counts and makes a pool on a page; who judges sees nothing of it."""
+
+from __future__ import annotations
+
+import pytest
+from django.urls import reverse
+
+from annotate.models import Candidate, Pool, Project
+from annotate.pools import actions
+from jobs.runner import run
+from tests import factories
+from tests.pools.pooling import make, two_runs
+
+pytestmark = pytest.mark.django_db
+RULE = {"method": "union", "depth": "2", "runs": ["ance.run", "bm25.run"]}
+
+
+@pytest.fixture
+def project(db):
+    project = factories.project(judge_scope=Project.Scope.POOL)
+    two_runs(project)
+    return project
+
+
+@pytest.fixture
+def carla(project, client):
+    client.force_login(factories.lead(project).user)
+    return client
+
+
+def at(name, *keys):
+    return reverse(f"annotate:{name}", args=["tides", *keys])
+
+
+def test_the_page_counts_a_pool_and_offers_to_make_what_was_counted(carla, project):
+    page = carla.get(at("new_pool"), RULE)
+
+    assert page.context["counts"]["new"] == 6
+    assert b"Make it: 6 new documents" in page.content
+    assert not Pool.objects.exists()
+
+    again = {**RULE, "name": "first", "counted": page.context["counts"]["sha256"]}
+    made = carla.post(at("new_pool"), again)
+
+    pool = Pool.objects.get()
+    assert made.url == pool.get_absolute_url()
+    assert b"Making the pool" in carla.get(made.url).content
+    run(Pool, pool.pk, actions.make_pool)
+    assert b"What it held when it was made" in carla.get(made.url).content
+    assert Candidate.objects.count() == 6
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"depth": "0"}, "The depth of a pool"),
+        ({"runs": []}, "Choose one or more"),
+        ({"method": "sample", "strata": "x"}, "is no stratum"),
+    ],
+)
+def test_a_rule_that_cannot_be_is_told_in_a_sentence(carla, given, sentence):
+    page = carla.get(at("new_pool"), {**RULE, **given})
+
+    assert page.status_code == 422
+    assert sentence in page.content.decode()
+
+
+def test_a_name_that_is_taken_is_told_and_makes_nothing(carla, project):
+    make(project, "First", runs=RULE["runs"], depth=1)
+
+    page = carla.post(at("new_pool"), {**RULE, "name": "first"})
+
+    assert page.status_code == 422
+    assert "There is a pool called first already" in page.content.decode()
+    assert Pool.objects.count() == 1
+
+
+def test_a_pool_being_made_can_be_cancelled(carla, project):
+    carla.post(at("new_pool"), {**RULE, "name": "first"})
+    pool = Pool.objects.get()
+
+    carla.post(at("pool_cancellation", pool.pk))
+
+    pool.refresh_from_db()
+    assert pool.state == "cancelled"
+
+
+def test_the_page_of_pools_tells_how_much_of_each_run_is_judged(carla, project):
+    make(project, runs=RULE["runs"], depth=2)
+    Candidate.objects.filter(document__doc_id="A").update(prior_relevance=1)
+
+    page = carla.get(at("pools"))
+
+    # ance ranks A first of four, bm25 third of four.
+    assert [row["shares"][0] for row in page.context["judged"]] == [0.25, 0.25]
+    assert b"first" in page.content
+
+
+def test_a_lead_reads_on_the_query_page_which_run_brought_a_document(carla, project):
+    make(project, runs=RULE["runs"], depth=2)
+    query = project.queries.get(query_id="301")
+
+    page = carla.get(at("query", query.pk)).content.decode()
+
+    # B is second of ance and first of bm25.
+    assert "first: bm25.run at 1, ance.run at 2" in page
+    table = carla.get(at("pool_documents", Pool.objects.get().pk)).getvalue().decode()
+    assert "301,B,yes,ance.run,2\n301,B,yes,bm25.run,1\n" in table
+
+
+def test_with_several_instructions_the_matrix_says_it_as_well(carla, project):
+    make(project, runs=RULE["runs"], depth=2)
+    query = project.queries.get(query_id="301")
+    for number in (1, 2):
+        factories.pair(query, pair_id=f"301_{number}")
+
+    page = carla.get(at("query", query.pk)).content.decode()
+
+    assert 'class="table matrix"' in page
+    assert "first: bm25.run at 1, ance.run at 2" in page
+    assert page.count('form="removal"') == 3
+
+
+def test_an_annotator_reads_no_run_and_no_rank(client, project):
+    make(project, runs=RULE["runs"], depth=2)
+    query = project.queries.get(query_id="301")
+    client.force_login(factories.member(project, "ada").user)
+
+    page = client.get(at("query", query.pk)).content.decode()
+
+    assert "ance.run" not in page
+    assert "removal" not in page
+    assert client.get(at("pools")).status_code == 403
+
+
+def test_a_lead_who_still_judges_reads_none_either(carla, project):
+    make(project, runs=RULE["runs"], depth=2)
+    query = project.queries.get(query_id="301")
+    factories.assignment(factories.pair(query), project.memberships.get(name="carla"))
+
+    page = carla.get(at("query", query.pk)).content.decode()
+
+    assert "ance.run" not in page
+    for name in ("pools", "new_pool", "removed_candidates"):
+        assert carla.get(at(name)).status_code == 403
+    assert carla.get(at("pool", Pool.objects.get().pk)).status_code == 403
+
+
+def test_many_documents_are_taken_out_at_once_and_brought_back(carla, project):
+    make(project, runs=RULE["runs"], depth=2)
+    query = project.queries.get(query_id="301")
+    keys = list(query.candidates.values_list("pk", flat=True))[:2]
+
+    carla.post(at("candidate_removal", query.pk), {"candidates": keys, "reason": "Broken."})
+
+    assert query.candidates.count() == 1
+    removed = carla.get(at("removed_candidates")).content.decode()
+    assert removed.count("Broken.") == 2
+    carla.post(at("candidate_restoration"), {"candidates": keys})
+    assert query.candidates.count() == 3
+
+
+@pytest.mark.parametrize("keys", [[], ["x"], ["999999"]])
+def test_without_a_document_of_the_query_nothing_is_taken_out(carla, project, keys):
+    make(project, runs=RULE["runs"], depth=2)
+    query = project.queries.get(query_id="301")
+
+    carla.post(at("candidate_removal", query.pk), {"candidates": keys, "reason": "Broken."})
+
+    assert Candidate.objects.count() == 6
+
+
+def test_a_lead_chooses_systems_for_hard_negatives(carla, project):
+    carla.post(at("hard_negatives"), {"runs": ["ance.run"], "depth": "5"})
+
+    form = carla.get(at("pools")).context["negatives"]
+    assert form.initial == {"runs": ["ance.run"], "depth": 5}
+
+
+def test_a_lead_changes_how_passages_are_cut(carla, project):
+    given = {"words": "300", "overlap": "100", "published": "passages", "share": "30"}
+    carla.post(at("passages"), given)
+    refused = carla.post(at("passages"), {**given, "overlap": "300"})
+
+    assert refused.status_code == 422
+    assert project.passage_rule.words == 300

@@ -1,0 +1,58 @@
+"""judged@k of a run is the share of its first k documents that have a label."""
+
+from __future__ import annotations
+
+import pytest
+
+from annotate.models import Candidate, Document, Project
+from annotate.pools.judged import judged_at
+from base.errors import Refused
+from tests import factories
+from tests.pools.pooling import make, two_runs
+
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
+
+
+@pytest.fixture
+def project(db):
+    return factories.project(judge_scope=Project.Scope.POOL)
+
+
+def shares(project, *cutoffs):
+    return {one.run.name: (one.topics, one.shares) for one in judged_at(project, cutoffs)}
+
+
+def test_earlier_relevance_and_judgments_of_people_are_labels(project):
+    make(project, runs=two_runs(project), depth=4)
+    query = project.queries.get(query_id="301")
+    pair = factories.pair(query)
+    Candidate.objects.filter(query=query, document__doc_id="B").update(prior_relevance=0)
+    candidate = Candidate.objects.get(query=query, document__doc_id="C")
+    factories.judgment(factories.altered(pair), candidate, factories.member(project, "ada"), 1)
+
+    # ance ranks A B C D, bm25 B E A F; nothing of 302 has a label, so it does not count.
+    assert shares(project, 2, 4) == {
+        "ance.run": (1, {2: 0.5, 4: 0.5}),
+        "bm25.run": (1, {2: 0.5, 4: 0.25}),
+    }
+
+
+def test_a_run_shorter_than_the_cutoff_is_divided_by_its_length(project):
+    make(project, runs=two_runs(project), depth=4)
+    document = Document.objects.get(doc_id="X")
+    Candidate.objects.filter(document=document).update(prior_relevance=1)
+
+    # ance has two documents for 302.
+    assert shares(project, 100)["ance.run"] == (1, {100: 0.5})
+
+
+def test_without_a_label_judged_at_k_is_undefined(project):
+    two_runs(project)
+
+    assert shares(project, 10)["ance.run"] == (0, {10: None})
+
+
+@pytest.mark.parametrize("cutoffs", [(), (0,), (10_001,)])
+def test_a_cutoff_that_cannot_be_is_refused(project, cutoffs):
+    with pytest.raises(Refused, match="cutoffs"):
+        judged_at(project, cutoffs)

@@ -1,0 +1,63 @@
+"""A release has people by numbers in every file, and by name only those who agreed to it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from annotate.people.naming import set_named
+from exporters.releases import contents, file_store
+from tests.exports.conftest import released
+
+pytestmark = pytest.mark.django_db
+
+
+def content_of(storage, release, name):
+    entry = contents.files(release)[name]
+    with storage.open(file_store.place(release.project_id, entry["sha256"])) as stream:
+        return stream.read()
+
+
+@pytest.fixture
+def release(tides):
+    """A release of the project of tides, in which ben alone agreed to be named."""
+    for member in tides.project.memberships.filter(is_machine=False):
+        member.name = f"person-{member.name}"
+        member.save()
+    set_named(named=True, by=tides.ben)
+    return released(tides, "v1")
+
+
+def test_no_file_names_who_did_not_agree(release, empty_storage):
+    for name in contents.files(release):
+        if not name.endswith(".zip"):
+            content = content_of(empty_storage, release, name)
+            for member in (b"ada", b"carla", b"dan"):
+                assert b"person-" + member not in content, name
+
+
+def test_each_record_has_the_number_of_about_json(release, empty_storage):
+    judgments = content_of(empty_storage, release, "jsonl/judgments.jsonl").splitlines()
+    about = json.loads(content_of(empty_storage, release, "about.json"))
+
+    assert {json.loads(line)["annotator"] for line in judgments} == {
+        *("annotator 2", "person-ben", "model"),
+    }
+    assert [(one["annotator"], one["name"]) for one in about["annotators"]] == [
+        (2, None),
+        (3, "person-ben"),
+    ]
+
+
+def test_who_settles_reviews_and_releases_is_numbered_too(release, empty_storage):
+    def records(name):
+        return [
+            json.loads(line)
+            for line in content_of(empty_storage, release, f"jsonl/{name}.jsonl").splitlines()
+        ]
+
+    assert [one["by"] for one in records("adjudications")] == ["annotator 1"]
+    assert [one["by"] for one in records("decisions")] == ["annotator 1"]
+    assert [one["auditor"] for one in records("reviews")] == ["annotator 4"]
+    assert contents.of(release)["by"] == "annotator 1"
