@@ -81,6 +81,15 @@ def fill(share: float) -> dict[str, Any]:
     from annotate.models import Assignment, Judgment, Membership
     from benchmarks import world
 
+    def judged(pool: world.Pool, candidate: Any, by: Membership, relevance: int) -> Judgment:
+        return Judgment(
+            narrative=pool.altered,
+            candidate=candidate,
+            annotator=by,
+            relevance=relevance,
+            active_ms=4_000,
+        )
+
     rng = random.Random(7)
     words = world.vocabulary(rng, 3_000)
     now = timezone.now()
@@ -104,36 +113,24 @@ def fill(share: float) -> dict[str, Any]:
             )
             wanted = round(JUDGMENTS * share) if large else 60
             judgments: list[Judgment] = []
-            for pair, _original, narrative, candidates in pools:
+            for pool in pools:
                 assigned = rng.sample(members, 4)
                 Assignment.objects.bulk_create(
-                    Assignment(pair=pair, task="judge", seat=assignment, member=one, touched_at=now)
-                    for assignment, one in enumerate(assigned, start=1)
+                    Assignment(pair=pool.pair, task="judge", seat=seat, member=one, touched_at=now)
+                    for seat, one in enumerate(assigned, start=1)
                 )
                 judgments += [
-                    Judgment(
-                        narrative=narrative,
-                        candidate=candidate,
-                        annotator=one,
-                        relevance=rng.choice((0, 0, 1, 2)),
-                        active_ms=4_000,
-                    )
+                    judged(pool, candidate, one, rng.choice((0, 0, 1, 2)))
                     for one in assigned[: 3 if large else 1]
-                    for candidate in candidates
+                    for candidate in pool.candidates
                 ]
             if large:
                 # Of the pools that are done, a fourth answer, as many as are wanted in all.
-                for pair, _original, narrative, candidates in pools:
-                    (fourth,) = pair.assignments.filter(seat=4).select_related("member")
+                for pool in pools:
+                    (fourth,) = pool.pair.assignments.filter(seat=4).select_related("member")
                     judgments += [
-                        Judgment(
-                            narrative=narrative,
-                            candidate=candidate,
-                            annotator=fourth.member,
-                            relevance=1,
-                            active_ms=4_000,
-                        )
-                        for candidate in candidates[: max(0, wanted - len(judgments))]
+                        judged(pool, candidate, fourth.member, 1)
+                        for candidate in pool.candidates[: max(0, wanted - len(judgments))]
                     ]
             rng.shuffle(judgments)
             Judgment.objects.bulk_create(judgments, batch_size=2000)
@@ -155,11 +152,32 @@ def _annotator(pools: list[Any], members: list[Any]) -> dict[str, Any]:
     }
 
 
-def _measure(plan: dict[str, Any], options: argparse.Namespace) -> dict[str, Any]:
-    from django.db import connection
-    from django.test import Client
-    from django.test.utils import CaptureQueriesContext
+def _entry(plan: dict[str, Any], candidate: int) -> dict[str, Any]:
+    """A judgment as the journal sends it."""
     from django.utils import timezone
+
+    return {
+        "uuid": str(uuid4()),
+        "kind": "judgment",
+        "user": plan["annotator"],
+        "pair": plan["pair"],
+        "narrative": plan["narrative"],
+        "candidate": candidate,
+        "relevance": 1,
+        "pressed": "key",
+        "note": "",
+        "evidence": [],
+        "clauses": [],
+        "verdicts": {},
+        "active_ms": 1200,
+        "made_at": timezone.now().isoformat(),
+        "instead_of": None,
+    }
+
+
+def _pages(plan: dict[str, Any]) -> dict[str, Callable[[], Any]]:
+    """Each page by its name in the figures, and how it is asked for."""
+    from django.test import Client
 
     from annotate.models import User
 
@@ -170,29 +188,10 @@ def _measure(plan: dict[str, Any], options: argparse.Namespace) -> dict[str, Any
     )
     upcoming = iter(plan["candidates"] * 1000)
 
-    def entry() -> dict[str, Any]:
-        return {
-            "uuid": str(uuid4()),
-            "kind": "judgment",
-            "user": plan["annotator"],
-            "pair": plan["pair"],
-            "narrative": plan["narrative"],
-            "candidate": next(upcoming),
-            "relevance": 1,
-            "pressed": "key",
-            "note": "",
-            "evidence": [],
-            "clauses": [],
-            "verdicts": {},
-            "active_ms": 1200,
-            "made_at": timezone.now().isoformat(),
-            "instead_of": None,
-        }
-
     def journal(entries: int) -> Any:
         answer = annotator.post(
             "/api/v1/journal/",
-            json.dumps({"entries": [entry() for _ in range(entries)]}),
+            json.dumps({"entries": [_entry(plan, next(upcoming)) for _ in range(entries)]}),
             content_type="application/json",
         )
         assert answer.content.count(b'"saved"') == entries, answer.content[:500]
@@ -202,7 +201,7 @@ def _measure(plan: dict[str, Any], options: argparse.Namespace) -> dict[str, Any
         asked = "&".join(f"candidate={next(upcoming)}" for _ in range(20))
         return annotator.get(f"/pairs/{plan['pair']}/documents/?{asked}")
 
-    pages: dict[str, Callable[[], Any]] = {
+    return {
         "bare": lambda: visitor.get("/healthz"),
         "sign_in": lambda: visitor.get("/accounts/login/"),
         "home": lambda: lead.get("/"),
@@ -219,6 +218,13 @@ def _measure(plan: dict[str, Any], options: argparse.Namespace) -> dict[str, Any
         "judgment": lambda: journal(1),
         "batch": lambda: journal(20),
     }
+
+
+def _measure(plan: dict[str, Any], options: argparse.Namespace) -> dict[str, Any]:
+    from django.db import connection
+    from django.test.utils import CaptureQueriesContext
+
+    pages = _pages(plan)
     figures: dict[str, Any] = {
         "cores": os.cpu_count(),
         "load_before": round(os.getloadavg()[0], 2),

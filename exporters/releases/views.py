@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
@@ -293,18 +293,17 @@ def _comparison_page(
             rewritten[change.query_id] += 1
             yield change
 
-    def behind(kind: str) -> tuple[str, ...]:
-        return after if kind == show else ()
+    def part_of(kind: str, rows: Iterable[Any]) -> comparing.Part[Any]:
+        return comparing.part(rows, after if kind == show else (), SIZES[kind])
 
-    parts: dict[str, comparing.Part[Any]] = {
-        "grades": comparing.part(grades(), behind("grades"), SIZES["grades"]),
-        "narratives": comparing.part(narratives(), behind("narratives"), SIZES["narratives"]),
-        "texts": comparing.part(compared.texts(), behind("texts"), SIZES["texts"]),
-        "listed": comparing.part(compared.listed(), behind("listed"), SIZES["listed"]),
+    parts = {
+        "grades": part_of("grades", grades()),
+        "narratives": part_of("narratives", narratives()),
+        "texts": part_of("texts", compared.texts()),
+        "listed": part_of("listed", compared.listed()),
     }
-    parts["queries"] = comparing.part(
-        comparing.queries(compared, per_query, rewritten), behind("queries"), SIZES["queries"]
-    )
+    # Once the grades and narratives have been walked through.
+    parts["queries"] = part_of("queries", comparing.queries(compared, per_query, rewritten))
     totals = {kind: found.total for kind, found in parts.items()}
     totals["grades"] = per_query.total()
     if show not in SIZES:
@@ -325,17 +324,20 @@ def _comparison_page(
         "query": query,
         "totals": totals,
         "nothing": not any(totals.values()),
-        "rows": [_narrative(row) for row in shown.rows]
-        if show == "narratives"
-        else [_grade(row) for row in shown.rows]
-        if show == "grades"
-        else shown.rows,
+        "rows": _rows(show, shown.rows),
         "total": shown.total,
         "first_url": f"?{urlencode(here)}" if after else None,
         "next_url": f"?{urlencode({**here, 'after': chr(9).join(shown.following)})}"
         if shown.following
         else None,
     }
+
+
+def _rows(show: str, rows: Sequence[Any]) -> Sequence[Any]:
+    """Return rows as the page draws them."""
+    if show == "narratives":
+        return [_narrative(row) for row in rows]
+    return [_grade(row) for row in rows] if show == "grades" else rows
 
 
 def _grade(change: GradeChange) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from annotate.collection.intake.arrivals import Intake
 from annotate.judgments import adjudication_chain
 from annotate.judgments.intake import supersede
-from annotate.judgments.intake.shapes import ADJUDICATION, TEXT_READ
+from annotate.judgments.intake.statement_kinds import ADJUDICATION, TEXT_READ
 from annotate.pairs.intake.steps import WITHDRAWN_BY, end_known, refuse_second
 from annotate.projects import chain
 from base import bulk

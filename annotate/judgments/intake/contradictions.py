@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 
 from annotate.collection.intake.arrivals import Intake
-from annotate.judgments.intake.shapes import KEY
+from annotate.judgments.intake.statement_kinds import KEY
 from base import bulk
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from annotate.collection.intake.arrivals import Intake
 from annotate.judgments.intake import supersede
-from annotate.judgments.intake.shapes import FLAG
+from annotate.judgments.intake.statement_kinds import FLAG
 from annotate.pairs.intake.steps import end_known
 from base import bulk
 

@@ -7,7 +7,7 @@ import uuid
 from annotate.collection.intake.arrivals import Intake
 from annotate.judgments import judgment_chain
 from annotate.judgments.intake import supersede
-from annotate.judgments.intake.shapes import JUDGMENT, OTHER_VERDICTS
+from annotate.judgments.intake.statement_kinds import JUDGMENT, OTHER_VERDICTS
 from annotate.pairs.intake.steps import end_known
 from annotate.projects import chain
 from base import bulk

@@ -19,12 +19,18 @@ from annotate.judgments.evidence import checked
 from annotate.judgments.intake import (
     adjudications,
     contradictions,
-    find,
+    find_rows,
     flags,
     judgments,
     refusals,
 )
-from annotate.judgments.intake.shapes import ADJUDICATION, FLAG, JUDGMENT, NAMESPACE, Statement
+from annotate.judgments.intake.statement_kinds import (
+    ADJUDICATION,
+    FLAG,
+    JUDGMENT,
+    NAMESPACE,
+    Statement,
+)
 from annotate.judgments.models import Adjudication, Flag
 from annotate.pairs.intake.shared import MAX_NAME
 from base import bulk
@@ -286,11 +292,11 @@ class Statements(Arrivals):
             bulk.index("stage_verdicts", "statement")
         steps: tuple[Callable[[Intake], None], ...] = (
             refusals.refuse_other_grades,
-            find.find_members,
-            find.find_pairs,
-            find.find_candidates,
-            find.find_texts,
-            partial(find.find_narratives, renamed=self.renamed),
+            find_rows.find_members,
+            find_rows.find_pairs,
+            find_rows.find_candidates,
+            find_rows.find_texts,
+            partial(find_rows.find_narratives, renamed=self.renamed),
             refusals.refuse_spans_outside,
             refusals.refuse_verdicts_on_nothing,
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from annotate.collection.intake.arrivals import Intake
-from annotate.judgments.intake.shapes import TEXT_READ, Statement
+from annotate.judgments.intake.statement_kinds import TEXT_READ, Statement
 from annotate.pairs.intake.steps import count_states
 
 

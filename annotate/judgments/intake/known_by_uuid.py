@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 
 from annotate.collection.intake.arrivals import Intake
-from annotate.judgments.intake.shapes import (
+from annotate.judgments.intake.statement_kinds import (
     ADJUDICATION,
     FLAG,
     JUDGMENT,

@@ -1,0 +1,19 @@
+"""The rows of what people say of documents, and of what is made of it."""
+
+from __future__ import annotations
+
+from annotate.judgments.models.adjudications import Adjudication, ConditionAdjudication
+from annotate.judgments.models.judgments import Flag, Judgment, JudgmentQuerySet, Verdict
+from annotate.judgments.models.looking_again import RejudgeRequest, Repeat, RepeatQuerySet
+
+__all__ = [
+    "Adjudication",
+    "ConditionAdjudication",
+    "Flag",
+    "Judgment",
+    "JudgmentQuerySet",
+    "RejudgeRequest",
+    "Repeat",
+    "RepeatQuerySet",
+    "Verdict",
+]

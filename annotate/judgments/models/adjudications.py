@@ -1,0 +1,129 @@
+"""Settling decisions: on documents, and on conditions of them."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from annotate.collection.models import Candidate, ReadsText
+from annotate.judgments.models.judgments import Verdict
+from annotate.pairs.models import Condition, Narrative
+from annotate.projects.models import Membership
+
+
+class AdjudicationQuerySet(models.QuerySet["Adjudication"]):
+    """Settling decisions."""
+
+    def current(self) -> AdjudicationQuerySet:
+        """Decisions that stand, of the newest text."""
+        return self.filter(withdrawn_at__isnull=True, text_replaced_at__isnull=True)
+
+
+class Adjudication(ReadsText):
+    """The settling decision on one candidate. Judges' rows are never edited."""
+
+    class Cause(models.TextChoices):
+        """Why the judges differed."""
+
+        AMBIGUOUS = "ambiguous", _("Ambiguous text")
+        GUIDELINE = "guideline", _("Gap in the guidelines")
+        ERROR = "error", _("Annotator's error")
+        EDGE = "edge", _("Edge case")
+
+    narrative = models.ForeignKey(Narrative, on_delete=models.PROTECT, related_name="adjudications")
+    candidate = models.ForeignKey(Candidate, on_delete=models.PROTECT, related_name="adjudications")
+    relevance = models.IntegerField()
+    reason = models.TextField()
+    cause = models.CharField(max_length=20, choices=Cause)
+    by = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="adjudications")
+    at = models.DateTimeField(default=timezone.now)
+    # What was settled together with many others has their batch: it can be taken back with them.
+    batch = models.UUIDField(null=True, blank=True)
+    withdrawn_at = models.DateTimeField(null=True, blank=True)
+    withdrawn_by = models.ForeignKey(
+        Membership, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+    )
+
+    objects = AdjudicationQuerySet.as_manager()
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                name="adjudication_one_current",
+                fields=["narrative", "candidate"],
+                condition=Q(withdrawn_at__isnull=True, text_replaced_at__isnull=True),
+            ),
+            models.CheckConstraint(name="adjudication_has_a_reason", condition=~Q(reason="")),
+            models.CheckConstraint(
+                name="adjudication_withdrawn_by_and_at",
+                condition=Q(withdrawn_at__isnull=True, withdrawn_by__isnull=True)
+                | Q(withdrawn_at__isnull=False, withdrawn_by__isnull=False),
+            ),
+        ]
+        indexes: ClassVar = [
+            # All of a batch, to take them back; most decisions are of none.
+            models.Index(
+                fields=["batch"],
+                name="adjudication_of_batch",
+                condition=Q(batch__isnull=False),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"adjudication {self.pk}"
+
+
+class ConditionAdjudicationQuerySet(models.QuerySet["ConditionAdjudication"]):
+    """Settling decisions on conditions."""
+
+    def current(self) -> ConditionAdjudicationQuerySet:
+        """Decisions that stand, of the newest text."""
+        return self.filter(withdrawn_at__isnull=True, text_replaced_at__isnull=True)
+
+
+class ConditionAdjudication(ReadsText):
+    """The settling decision on whether a candidate meets one condition. Verdicts are never
+    edited.
+    """
+
+    condition = models.ForeignKey(Condition, on_delete=models.PROTECT, related_name="adjudications")
+    candidate = models.ForeignKey(
+        Candidate, on_delete=models.PROTECT, related_name="condition_adjudications"
+    )
+    answer = models.CharField(max_length=10, choices=Verdict.Answer)
+    reason = models.TextField()
+    cause = models.CharField(max_length=20, choices=Adjudication.Cause)
+    by = models.ForeignKey(
+        Membership, on_delete=models.PROTECT, related_name="condition_adjudications"
+    )
+    at = models.DateTimeField(default=timezone.now)
+    withdrawn_at = models.DateTimeField(null=True, blank=True)
+    withdrawn_by = models.ForeignKey(
+        Membership, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+    )
+
+    objects = ConditionAdjudicationQuerySet.as_manager()
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                name="condition_adjudication_one_current",
+                fields=["condition", "candidate"],
+                condition=Q(withdrawn_at__isnull=True, text_replaced_at__isnull=True),
+            ),
+            models.CheckConstraint(
+                name="condition_adjudication_has_a_reason", condition=~Q(reason="")
+            ),
+            models.CheckConstraint(
+                name="condition_adjudication_withdrawn_by_and_at",
+                condition=Q(withdrawn_at__isnull=True, withdrawn_by__isnull=True)
+                | Q(withdrawn_at__isnull=False, withdrawn_by__isnull=False),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"condition adjudication {self.pk}"
