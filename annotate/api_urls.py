@@ -10,6 +10,7 @@ from annotate.people import api_urls as people
 from annotate.pools import api_urls as pools
 from annotate.projects import api_urls as projects
 from annotate.rewriting import api_urls as rewriting
+from annotate.topics import api_urls as topics
 from base.routes import in_a_tree
 
 urlpatterns = in_a_tree(
@@ -18,6 +19,7 @@ urlpatterns = in_a_tree(
         *people.urlpatterns,
         *collection.urlpatterns,
         *pools.urlpatterns,
+        *topics.urlpatterns,
         *rewriting.urlpatterns,
         *judging.urlpatterns,
         *guidelines.urlpatterns,

@@ -28,7 +28,7 @@ class AnnotateConfig(AppConfig):
         )
         from annotate.judgments.intake.statements import Statements
         from annotate.pairs.intake.pairs import Pairs
-        from annotate.pairs.intake.shared import reopen_judging
+        from annotate.pairs.intake.shared import after_rows
         from annotate.pairs.intake.topics import Topics
         from annotate.pairs.longest import longest_conditions
         from annotate.people import members
@@ -43,7 +43,7 @@ class AnnotateConfig(AppConfig):
         members.free_assignments.register(assignments.free_assignments)
         append_only.register(AuditEvent, Link)
         register(Documents, Topics, Pairs, Qrels, Pools, Runs, Statements)
-        after_load.register(reopen_judging)
+        after_load.register(after_rows)
         chain.register(
             {
                 judgment_chain.KIND: judgment_chain.JUDGMENTS,

@@ -13,6 +13,7 @@ from annotate.people import urls as people
 from annotate.pools import urls as pools
 from annotate.projects import urls as projects
 from annotate.rewriting import urls as rewriting
+from annotate.topics import urls as topics
 from base.routes import in_a_tree
 
 app_name = "annotate"
@@ -24,6 +25,7 @@ urlpatterns = in_a_tree(
         *collection.urlpatterns,
         *judgments.urlpatterns,
         *pools.urlpatterns,
+        *topics.urlpatterns,
         *rewriting.urlpatterns,
         *judging.urlpatterns,
         *guidelines.urlpatterns,

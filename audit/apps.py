@@ -19,20 +19,21 @@ class AuditConfig(AppConfig):
         from annotate.judging import journal_entries
         from annotate.judgments import completion_queries
         from annotate.overview import contributions, progress
-        from annotate.projects import audit_events, chain
+        from annotate.projects import audit_events, chain, kind_settings
         from annotate.rewriting import sent_back
         from audit.audit_events import AUDIT_EVENTS
         from audit.checks import chain_content as of_checks
         from audit.checks import overview as checks
         from audit.reports import overview
         from audit.reviews import chain_content as of_reviews
-        from audit.reviews import journal_entry, passes
+        from audit.reviews import journal_entry, passes, project_rubric
         from audit.reviews.intake import stale as stale_rows
         from audit.reviews.intake.decisions import Decisions
         from audit.reviews.intake.reviews import Reviews
         from audit.reviews.intake.rubrics import Rubrics
 
         audit_events.register(AUDIT_EVENTS)
+        kind_settings.take_rubric.register(project_rubric.take_rubric)
         chain.register(of_reviews.KINDS | of_checks.KINDS)
         completion_queries.register_reviews(passes.in_force)
         sent_back.register(passes.why_sent_back)

@@ -20,9 +20,10 @@ from annotate.pools import actions as pooling
 from annotate.pools import removal
 from annotate.pools.negatives import choose_hard_negatives
 from annotate.projects import actions as projects
-from annotate.projects import rules, taxonomy
+from annotate.projects import kind_settings, rules, taxonomy
 from annotate.projects.audit_events import AUDIT_EVENTS
 from annotate.projects.taxonomies import Kind
+from annotate.topics import removal as topic_removal
 from audit.checks import actions as checks
 from audit.checks.claims import Asked
 from audit.checks.samples import draw_sample
@@ -296,8 +297,24 @@ def test_everything_that_a_lead_does_is_in_the_audit_log_once(story):
     story.does("passages.changed", times=2)(
         lambda: set_passage_rule(project=project, changes={"words": 300}, by=carla)
     )
+    # Queries and instructions that are taken out.
+    out = {"project": project, "by": carla}
+    queries, pairs = [story.query.pk], [story.pair.pk]
+    story.does("queries.removed", times=2)(
+        lambda: topic_removal.remove_queries(queries=queries, reason="Off topic.", **out)
+    )
+    story.does("queries.restored", times=2)(
+        lambda: topic_removal.restore_queries(queries=queries, **out)
+    )
+    story.does("pairs.removed", times=2)(
+        lambda: topic_removal.remove_pairs(pairs=pairs, reason="Too vague.", **out)
+    )
+    story.does("pairs.restored", times=2)(lambda: topic_removal.restore_pairs(pairs=pairs, **out))
 
     # The project as a whole.
+    story.does("project.kind", "project.rules", times=2)(
+        lambda: kind_settings.change_kind(key="followir", by=carla)
+    )
     story.does("project.archived", times=2)(lambda: rules.archive(by=carla))
     carla.refresh_from_db()
     story.does("project.unarchived", times=2)(lambda: rules.unarchive(by=carla))

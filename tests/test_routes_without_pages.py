@@ -25,6 +25,8 @@ NO_PAGE = {
         "audit:rejudge_request_withdrawal",
     ),
     "audit:batch_withdrawal",
+    *("annotate:query_removal", "annotate:query_restoration"),
+    *("annotate:pair_removal", "annotate:pair_restoration"),
     *("annotate:taxonomy", "audit:rubric_choice", "audit:rejected_file"),
     *("audit:review_assignment", "audit:decision", "audit:decision_withdrawal"),
     *("audit:adjudication_withdrawal", "audit:agreement_report", "audit:agreement_cancellation"),

@@ -118,6 +118,12 @@ class Query(models.Model):
     query_id = models.CharField(max_length=255)
     title = models.TextField(blank=True)
     description = models.TextField(blank=True)
+    # Since when, by whom (null: a command) and why it is taken out; its pairs are out as well.
+    removed_at = models.DateTimeField(null=True, blank=True)
+    removed_by = models.ForeignKey(
+        Membership, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+    )
+    removed_reason = models.TextField(blank=True, default="", db_default="")
 
     objects = Seen()
 
@@ -127,6 +133,12 @@ class Query(models.Model):
                 name="query_id_once_per_project", fields=["project", "query_id"]
             ),
             models.CheckConstraint(name="query_has_an_id", condition=~Q(query_id="")),
+            # What is taken out says when and why, and nothing else does.
+            models.CheckConstraint(
+                name="query_removed_with_a_reason",
+                condition=Q(removed_at__isnull=True, removed_by__isnull=True, removed_reason="")
+                | Q(removed_at__isnull=False) & ~Q(removed_reason=""),
+            ),
         ]
 
     def __str__(self) -> str:

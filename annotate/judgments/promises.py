@@ -1,11 +1,12 @@
-"""What must hold of a pair's documents under its altered narrative. No Django here.
+"""What must hold of a pair's documents under its narratives. No Django here.
 
-The relevant set only shrinks, at least one document drops out of it, and enough documents comply
-with the instruction and violate it, so that a system can be told from another.
+The kind of a project says which rules hold in it (`annotate.projects.kinds`). Rules on how the
+relevant set changes are decided here; those on labels, in `annotate.judgments.label_rules`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from enum import StrEnum
 
@@ -45,7 +46,23 @@ class Rule(StrEnum):
 
     SHRINKING = "shrinking"
     CHANGE = "change"
+    SHARE = "share"
     BALANCE = "balance"
+    GOLD = "gold"
+    CONDITIONS = "conditions"
+    ATTRIBUTES = "attributes"
+
+    @property
+    def is_of_labels(self) -> bool:
+        """Whether it is decided on labels of several narratives, or on verdicts."""
+        return self in {Rule.GOLD, Rule.CONDITIONS, Rule.ATTRIBUTES}
+
+
+# The limits of a rule that names none.
+LIMITS: Mapping[Rule, Mapping[str, int]] = {
+    Rule.BALANCE: {"complying": BALANCE, "violating": BALANCE},
+    Rule.SHARE: {"least_percent": 25, "most_percent": 75},
+}
 
 
 @dataclass
@@ -92,21 +109,37 @@ class Counts:
         setattr(self, name, getattr(self, name) + 1)
         return became
 
-    def promise(self, rule: Rule) -> Promise:
-        """Say how a rule stands with these documents."""
+    @property
+    def dropped_percent(self) -> float | None:
+        """The share of the documents that were relevant and have dropped out, of those known."""
+        known = self.kept + self.dropped
+        return 100 * self.dropped / known if known else None
+
+    def promise(self, rule: Rule, limits: Mapping[str, int] | None = None) -> Promise:
+        """Say how a rule on the change of the relevant set stands with these documents."""
+        limits = limits or LIMITS.get(rule, {})
         if rule is Rule.SHRINKING:
             # A document that is open may still grow; until one has, the set has only shrunk.
             return Promise.BROKEN if self.grew else Promise.KEPT
         if rule is Rule.CHANGE:
             kept = bool(self.dropped or self.unknown_before)
             return _promise(kept, hopeful=self.open > 0)
-        missing = lacking(self.compliant) + lacking(self.violating)
+        if rule is Rule.SHARE:
+            return self._share(limits["least_percent"], limits["most_percent"])
+        missing = max(limits["complying"] - self.compliant, 0)
+        missing += max(limits["violating"] - self.violating, 0)
         return _promise(not missing, hopeful=self.open >= missing)
 
-
-def lacking(documents: int) -> int:
-    """How many more documents of a kind an instruction needs."""
-    return max(BALANCE - documents, 0)
+    def _share(self, least: int, most: int) -> Promise:
+        """Say whether the share that dropped lies between two percentages."""
+        total = self.kept + self.dropped + self.open
+        if not total:
+            return Promise.NOT_YET
+        # Each open document either stays relevant or drops out.
+        lowest, highest = 100 * self.dropped, 100 * (self.dropped + self.open)
+        if highest < least * total or lowest > most * total:
+            return Promise.BROKEN
+        return Promise.NOT_YET if self.open else Promise.KEPT
 
 
 def _promise(kept: bool, *, hopeful: bool) -> Promise:

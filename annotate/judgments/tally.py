@@ -7,7 +7,7 @@ document, through a cursor: memory does not grow with them.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import groupby
 from operator import itemgetter
@@ -18,11 +18,13 @@ from annotate.collection.models import Candidate
 from annotate.judgments.blindness import blind_pairs
 from annotate.judgments.consensus import Outcome, consensus
 from annotate.judgments.in_force import in_pools
+from annotate.judgments.label_rules import Claim, LabelStanding, claims, standings
 from annotate.judgments.models import Adjudication, Judgment
-from annotate.judgments.promises import Change, Counts, Promise, Rule
+from annotate.judgments.promises import LIMITS, Change, Counts, Promise, Rule
 from annotate.pairs.models import InstructionPair, Narrative
 from annotate.pairs.pool import in_scope, pairs_with_pool
-from annotate.projects.models import Membership
+from annotate.projects.kinds import ProjectKind, kind_of
+from annotate.projects.models import Membership, Project
 
 CHUNK = 5_000
 # Documents named for each pair that breaks a rule; the rest is counted.
@@ -49,11 +51,19 @@ def tallies(narratives: QuerySet[Narrative], reader: Membership) -> Iterator[Tal
 
     Candidates that the reader judges and has not judged yet are left out: blind means blind.
     """
-    machines = list(reader.project.memberships.filter(is_machine=True).values_list("pk", flat=True))
+    return tallies_in(reader.project, narratives, reader)
+
+
+def tallies_in(
+    project: Project, narratives: QuerySet[Narrative], reader: Membership | None
+) -> Iterator[Tally]:
+    """Walk the same; an export has no reader, and leaves nothing out."""
+    machines = list(project.memberships.filter(is_machine=True).values_list("pk", flat=True))
     said = Judgment.objects.current().filter(in_pools(), narrative__in=narratives.values("pk"))
     if machines:
         said = said.exclude(annotator__in=machines)
-    if blind := blind_pairs(reader):
+    blind = set() if reader is None else blind_pairs(reader)
+    if blind:
         own = Judgment.objects.current().filter(
             narrative=OuterRef("narrative"), candidate=OuterRef("candidate"), annotator=reader
         )
@@ -94,8 +104,16 @@ class PairStanding:
     pair: InstructionPair
     narrative: int
     counts: Counts = field(default_factory=Counts)
-    # The first of the documents that grew, by key.
+    # The documents that grew, by key.
     grown: list[int] = field(default_factory=list)
+    # How the rules on labels stand.
+    of_labels: dict[Rule, LabelStanding] = field(default_factory=dict)
+
+    def breaking(self, rule: Rule) -> list[int]:
+        """The candidates (by key) that break a rule, where single ones do."""
+        if rule is Rule.SHRINKING:
+            return self.grown
+        return self.of_labels[rule].candidates if rule in self.of_labels else []
 
 
 @dataclass(frozen=True)
@@ -106,25 +124,46 @@ class Promises:
     # Pairs on which nobody has said anything, and pairs that the reader still judges.
     silent: int
     hidden: int
-    # Of candidates that grew: what a list shows.
+    # Of candidates that break a rule: what a list shows.
     documents: dict[int, str]
+    # The rules of the project's kind, with their limits.
+    rules: dict[Rule, Mapping[str, int]]
 
     def by(self, rule: Rule) -> dict[Promise, list[PairStanding]]:
         """The pairs by how a rule stands with them."""
         found: dict[Promise, list[PairStanding]] = {promise: [] for promise in Promise}
         for one in self.pairs:
-            found[one.counts.promise(rule)].append(one)
+            of_labels = one.of_labels.get(rule)
+            if rule.is_of_labels:
+                promise = Promise.NOT_YET if of_labels is None else of_labels.promise
+            else:
+                promise = one.counts.promise(rule, self.rules.get(rule))
+            found[promise].append(one)
         return found
 
 
+def rules_of(kind: ProjectKind) -> dict[Rule, Mapping[str, int]]:
+    """Return the rules of a kind with their limits, in their order."""
+    return {
+        Rule(one.rule): {**LIMITS.get(Rule(one.rule), {}), **one.limits} for one in kind.must_hold
+    }
+
+
 def promises(reader: Membership) -> Promises:
-    """Return how the rules stand in the reader's project: eight queries.
+    """Return how the rules stand in the reader's project: eight queries, and a few for rules on
+    labels.
 
     Every judged document of the pool counts, also one that the project does not put before its
     judges: it may have become relevant as well.
     """
-    project = reader.project
-    blind = blind_pairs(reader)
+    return promises_in(reader.project, reader)
+
+
+def promises_in(project: Project, reader: Membership | None) -> Promises:
+    """Return the same; an export has no reader, and leaves nothing out."""
+    kind = kind_of(project.kind)
+    rules = rules_of(kind)
+    blind = set() if reader is None else blind_pairs(reader)
     in_force = (
         Narrative.objects.current()
         .filter(side=Narrative.Side.ALTERED, pair__in=pairs_with_pool(project).values("pk"))
@@ -134,18 +173,38 @@ def promises(reader: Membership) -> Promises:
     )
     every = {one.pk: PairStanding(one.pair, one.pk) for one in in_force}
     found = {key: one for key, one in every.items() if one.pair.pk not in blind}
-    judged: Counter[int] = Counter()
     narratives = in_force.exclude(pair__in=blind)
-    relevant_from = project.relevant_from
-    for tally in tallies(narratives, reader):
-        one = found[tally.narrative]
-        result = tally.outcome(project.consensus)
-        in_it = tally.prior is not None and tally.prior >= relevant_from
-        judged[tally.narrative] += in_it or project.judge_scope == project.Scope.POOL
-        if result.relevance is None:
-            one.counts.disputed += 1
-        elif one.counts.add(tally.prior, result.relevance, relevant_from) is Change.GREW:
-            one.grown.append(tally.candidate)
+    _count(project, kind, narratives, reader, found)
+    if any(rule.is_of_labels for rule in rules):
+        _judge_labels(project, set(rules), reader, found)
+    spoken = [one for one in found.values() if one.counts.spoken]
+    return Promises(
+        spoken,
+        len(found) - len(spoken),
+        len(every) - len(found),
+        _labels_of(spoken, rules),
+        rules,
+    )
+
+
+def _count(
+    project: Project,
+    kind: ProjectKind,
+    narratives: QuerySet[Narrative],
+    reader: Membership | None,
+    found: Mapping[int, PairStanding],
+) -> None:
+    """Count the documents of each pair by what became of them."""
+    judged: Counter[int] = Counter()
+    known: set[tuple[int, int]] = set()
+    for tally in tallies_in(project, narratives, reader):
+        known.add((tally.narrative, tally.candidate))
+        relevance = tally.outcome(project.consensus).relevance
+        judged[tally.narrative] += _counted(project, found, tally, relevance)
+    if kind.counts_claims:
+        for claim, relevance in claims(narratives):
+            if (claim.narrative, claim.candidate) not in known:
+                judged[claim.narrative] += _counted(project, found, claim, relevance)
     sizes = dict(
         in_scope(project, Candidate.objects.filter(query__project=project))
         .order_by()
@@ -154,14 +213,51 @@ def promises(reader: Membership) -> Promises:
     )
     for key, one in found.items():
         one.counts.unjudged = sizes.get(one.pair.query_id, 0) - judged[key]
-    spoken = [one for one in found.values() if one.counts.spoken]
-    named = {candidate for one in spoken for candidate in one.grown[:NAMED]}
+
+
+def _counted(
+    project: Project,
+    found: Mapping[int, PairStanding],
+    of: Tally | Claim,
+    relevance: int | None,
+) -> bool:
+    """Count a document; say whether the project puts it before its judges."""
+    one = found[of.narrative]
+    if relevance is None:
+        one.counts.disputed += 1
+    elif one.counts.add(of.prior, relevance, project.relevant_from) is Change.GREW:
+        one.grown.append(of.candidate)
+    in_it = of.prior is not None and of.prior >= project.relevant_from
+    return in_it or project.judge_scope == project.Scope.POOL
+
+
+def _judge_labels(
+    project: Project,
+    rules: set[Rule],
+    reader: Membership | None,
+    found: Mapping[int, PairStanding],
+) -> None:
+    """Decide the rules on labels of each pair."""
+    by_pair = {one.pair.pk: one for one in found.values()}
+    narratives = Narrative.objects.current().filter(pair__in=by_pair)
+    known: dict[tuple[int, int], int | None] = {
+        (claim.narrative, claim.candidate): relevance for claim, relevance in claims(narratives)
+    }
+    for tally in tallies_in(project, narratives, reader):
+        key = (tally.narrative, tally.candidate)
+        known[key] = tally.outcome(project.consensus).relevance
+    for rule in rules:
+        if rule.is_of_labels:
+            for pair, standing in standings(rule, project, narratives, known).items():
+                by_pair[pair].of_labels[rule] = standing
+
+
+def _labels_of(spoken: list[PairStanding], rules: Mapping[Rule, object]) -> dict[int, str]:
+    """Return the titles of the first documents that break a rule, by key of the candidate."""
+    named = {
+        candidate for one in spoken for rule in rules for candidate in one.breaking(rule)[:NAMED]
+    }
     labels = Candidate.with_removed.filter(pk__in=named).values_list(
         "pk", "document__title", "document__doc_id"
     )
-    return Promises(
-        spoken,
-        len(found) - len(spoken),
-        len(every) - len(found),
-        {pk: title or doc_id for pk, title, doc_id in labels},
-    )
+    return {pk: title or doc_id for pk, title, doc_id in labels}

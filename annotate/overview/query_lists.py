@@ -24,6 +24,7 @@ class State(TextChoices):
     OPEN = "open", _("Not begun")
     BEGUN = "begun", _("Under way")
     DONE = "done", _("Finished")
+    REMOVED = "removed", _("Taken out")
 
 
 class Pool(NamedTuple):
@@ -81,7 +82,11 @@ def in_order(project: Project, queries: QuerySet[Query], *, state: str, sort: st
         ).order_by(F("size").desc(), "pk")
     else:
         queries = queries.order_by("pk")
+    if state:
+        queries = queries.filter(removed_at__isnull=state != State.REMOVED)
     keys = list(queries.values_list("pk", flat=True))
+    if state == State.REMOVED and sort != "left":
+        return keys
     if not state and sort != "left":
         return keys
     wanted: dict[int, int] = defaultdict(int)
@@ -89,7 +94,7 @@ def in_order(project: Project, queries: QuerySet[Query], *, state: str, sort: st
     for pair in completion.judging_by_pair(project).values():
         wanted[pair.query] += pair.wanted
         answered[pair.query] += pair.answered
-    if state:
+    if state and state != State.REMOVED:
         keys = [key for key in keys if _state(wanted[key], answered[key]) == state]
     if sort == "left":
         keys.sort(key=lambda key: answered[key] - wanted[key])

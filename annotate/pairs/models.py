@@ -80,11 +80,13 @@ class InstructionPair(models.Model):
     sent_back_by = models.ForeignKey(
         Membership, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
     )
-    # Removed: nobody works on it any more, and no export holds it.
+    # Removed: nobody works on it any more, and no export holds it. By a decision of a review, or
+    # taken out with a reason (by nobody: a command).
     removed_at = models.DateTimeField(null=True, blank=True)
     removed_by = models.ForeignKey(
         Membership, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
     )
+    removed_reason = models.TextField(blank=True, default="", db_default="")
 
     objects = InstructionPairQuerySet.as_manager()
 
@@ -101,9 +103,10 @@ class InstructionPair(models.Model):
                 | Q(sent_back_at__isnull=False, sent_back_by__isnull=False),
             ),
             models.CheckConstraint(
-                name="pair_removed_by_and_at",
-                condition=Q(removed_at__isnull=True, removed_by__isnull=True)
-                | Q(removed_at__isnull=False, removed_by__isnull=False),
+                name="pair_removed_by_someone_or_with_a_reason",
+                condition=Q(removed_at__isnull=True, removed_by__isnull=True, removed_reason="")
+                | Q(removed_at__isnull=False, removed_by__isnull=False)
+                | Q(removed_at__isnull=False) & ~Q(removed_reason=""),
             ),
         ]
 

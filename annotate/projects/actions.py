@@ -9,6 +9,9 @@ from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
 from annotate.projects.audit_log import record
+from annotate.projects.kind_settings import add_taxonomy_and_rubric, kind_called
+from annotate.projects.kinds import ProjectKind
+from annotate.projects.kinds.own import OWN
 from annotate.projects.models import Grade, Link, Membership, Project
 from base.append_only import thawed
 from base.errors import Refused
@@ -25,13 +28,20 @@ NAMES = {
 
 
 def create_project(
-    *, slug: str, grades: Sequence[int], name: str = "", by: User | None = None
+    *,
+    slug: str,
+    grades: Sequence[int] | None = None,
+    name: str = "",
+    kind: str = OWN.key,
+    by: User | None = None,
 ) -> Project:
-    """Make a project with its grades; `by`, if anyone, leads it.
+    """Make a project of a kind; `by`, if anyone, leads it. `grades`: others than those of the kind.
 
     Refused: a short name that is taken or has other characters than small letters, digits, hyphens
-    and underscores; fewer than two grades, or one of them twice.
+    and underscores; no such kind; fewer than two grades, one of them twice, or none from which the
+    kind counts documents as relevant.
     """
+    of_kind = kind_called(kind)
     if not SLUG.fullmatch(slug):
         raise Refused(
             _(
@@ -40,31 +50,51 @@ def create_project(
             )
             % {"slug": slug}
         )
+    if grades is None:
+        grades = [grade.value for grade in of_kind.grades]
     if len(grades) < 2 or len(set(grades)) != len(grades):
         raise Refused(_("A project needs at least two different grades, such as 0 and 1."))
-    values = sorted(grades)
-    names = NAMES.get(len(values), ()) if values[0] == 0 else ()
+    threshold = of_kind.settings.get("relevant_from")
+    if threshold is not None and (threshold not in grades or threshold == min(grades)):
+        raise Refused(
+            _(
+                "%(kind)s counts documents as relevant from grade %(threshold)s, which is not "
+                "above the lowest of these grades. Leave the grades out to take those of the kind."
+            )
+            % {"kind": of_kind.name, "threshold": threshold}
+        )
     try:
         with transaction.atomic():
-            project = Project.objects.create(slug=slug, name=name or slug)
-            Grade.objects.bulk_create(
-                Grade(
-                    project=project,
-                    value=value,
-                    name=names[place] if names else f"Grade {value}",
-                )
-                for place, value in enumerate(values)
+            project = Project.objects.create(
+                slug=slug, name=name or slug, kind=kind, **of_kind.settings
             )
+            _make_grades(project, sorted(grades), of_kind)
+            lead = None
             if by is not None:
-                Membership.objects.create(
+                lead = Membership.objects.create(
                     project=project, user=by, name=by.get_username(), role=Membership.Role.LEAD
                 )
             record(project=project, what="project.made", about=project, by=by)
+            add_taxonomy_and_rubric(project=project, kind=of_kind, by=lead)
     except IntegrityError as error:
         raise Refused(
             _("There is a project “%(slug)s” already. Choose another short name.") % {"slug": slug}
         ) from error
     return project
+
+
+def _make_grades(project: Project, values: Sequence[int], kind: ProjectKind) -> None:
+    """Make the grades, in the words of the kind where they are all of its grades."""
+    worded = {grade.value: grade for grade in kind.grades}
+    if list(worded) == list(values):
+        words = [(one.name, one.sentence) for one in worded.values()]
+    else:
+        names = NAMES.get(len(values), ()) if values[0] == 0 else ()
+        words = [(name, "") for name in names or [f"Grade {value}" for value in values]]
+    Grade.objects.bulk_create(
+        Grade(project=project, value=value, name=name, sentence=sentence)
+        for value, (name, sentence) in zip(values, words, strict=True)
+    )
 
 
 def unmake_project(*, project: Project) -> None:
@@ -74,4 +104,5 @@ def unmake_project(*, project: Project) -> None:
     with thawed():
         project.audit_events.all().delete()
         Link.objects.filter(project=project, kind="deed").delete()
+        project.rubrics.all().delete()
         project.delete()

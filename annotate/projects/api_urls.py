@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from django.urls import path
 
-from annotate.projects.api import audit_log, projects, taxonomy
+from annotate.projects.api import audit_log, kinds, projects, taxonomy
 
 PROJECT = "projects/<slug:slug>/"
 
 urlpatterns = [
     path("projects/", projects.Projects.as_view(), name="api_projects"),
+    path("kinds/", kinds.Kinds.as_view(), name="api_kinds"),
+    path(f"{PROJECT}kind/", kinds.KindOfProject.as_view(), name="api_kind"),
     path(PROJECT, projects.OneProject.as_view(), name="api_project"),
     path(f"{PROJECT}archiving/", projects.Archiving.as_view(), name="api_archiving"),
     path(f"{PROJECT}categories/", taxonomy.Categories.as_view(), name="api_categories"),

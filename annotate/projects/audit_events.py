@@ -24,6 +24,7 @@ class Kind(NamedTuple):
 AUDIT_EVENTS: dict[str, Kind] = {
     "project.made": Kind(_("Made the project")),
     "project.rules": Kind(_("Changed the rules")),
+    "project.kind": Kind(_("Changed the kind of project")),
     "project.archived": Kind(_("Archive project")),
     "project.unarchived": Kind(_("Brought the project back")),
     "project.purged": Kind(_("Deleted a project for good")),
@@ -61,6 +62,11 @@ AUDIT_EVENTS: dict[str, Kind] = {
     "candidates.restored": Kind(_("Brought documents back into a pool"), tells=True),
     "hard_negatives.chosen": Kind(_("Chose systems for hard negatives"), tells=True),
     "passages.changed": Kind(_("Changed the passages")),
+    # Reasons may say how documents were judged.
+    "queries.removed": Kind(_("Took queries out"), tells=True),
+    "queries.restored": Kind(_("Brought queries back"), tells=True),
+    "pairs.removed": Kind(_("Took instructions out"), tells=True),
+    "pairs.restored": Kind(_("Brought instructions back"), tells=True),
     "job.retried": Kind(_("Tried a job again")),
     "seat.freed": Kind(_("Freed a task")),
     "judgment.settled": Kind(_("Settled a document"), tells=True),

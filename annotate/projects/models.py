@@ -56,6 +56,8 @@ class Project(models.Model):
     slug = models.SlugField(max_length=80, unique=True)
     name = models.CharField(max_length=200)
     description = models.TextField(blank=True)
+    # A key of annotate.projects.kinds.KINDS.
+    kind = models.CharField(max_length=30, default="own", db_default="own")
     relevant_from = models.SmallIntegerField(
         default=1, help_text=_("The lowest grade that counts as relevant.")
     )

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from django.urls import path
 
-from annotate.projects.views import audit_log, taxonomy
+from annotate.projects.views import audit_log, kind, taxonomy
 from annotate.projects.views import project as views_project
 from annotate.projects.views import project as views_project_
 
 urlpatterns = [
     path("projects/", views_project.new_project, name="new_project"),
     path("projects/<slug:slug>/settings/", views_project_.settings, name="settings"),
+    path("projects/<slug:slug>/kind/", kind.kind, name="kind"),
     path("projects/<slug:slug>/categories/", taxonomy.categories, name="categories"),
     path("projects/<slug:slug>/categories/taking/", taxonomy.taxonomy, name="taxonomy"),
     path("projects/<slug:slug>/audit-log/", audit_log.audit_log, name="audit_log"),

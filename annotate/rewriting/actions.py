@@ -176,16 +176,21 @@ def remove(
     now = now or timezone.now()
     with transaction.atomic():
         pair = _led(pair, by)
-        pair.removed_at, pair.removed_by = pair.removed_at or now, pair.removed_by or by
-        pair.save(update_fields=["removed_at", "removed_by"])
+        if pair.removed_at is None:
+            pair.removed_at, pair.removed_by = now, by
+            pair.save(update_fields=["removed_at", "removed_by"])
     return pair
 
 
 def take_back_decision(*, pair: InstructionPair, by: Membership) -> InstructionPair:
-    """Undo `send_back` and `remove`: the pair is as it was before."""
+    """Undo `send_back` and `remove`: the pair is as it was before. One that was taken out with a
+    reason stays out.
+    """
     with transaction.atomic():
         pair = _led(pair, by)
-        pair.sent_back_at = pair.sent_back_by = pair.removed_at = pair.removed_by = None
+        pair.sent_back_at = pair.sent_back_by = None
+        if not pair.removed_reason:
+            pair.removed_at = pair.removed_by = None
         pair.save(update_fields=["sent_back_at", "sent_back_by", "removed_at", "removed_by"])
     return pair
 

@@ -122,7 +122,8 @@ def following(items: QuerySet[SampleItem], after: int | None) -> int | None:
 
 
 def _items(member: Membership, sample: Sample | None) -> QuerySet[SampleItem]:
-    items = SampleItem.objects.filter(in_pools())
+    # Nobody works on what was removed or taken out.
+    items = SampleItem.objects.filter(in_pools(), narrative__pair__removed_at__isnull=True)
     if sample is not None:
         return items.filter(sample=sample)
     return items.filter(sample__project=member.project_id)

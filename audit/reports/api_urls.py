@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.urls import path
 
 from audit.reports import api as agreement
+from audit.reports import rules_api
 
 PROJECT = "projects/<slug:slug>/"
 REPORT = f"{PROJECT}agreement/reports/<int:report>/"
@@ -23,6 +24,7 @@ urlpatterns = [
         name="api_report_cancellation",
     ),
     path(f"{PROJECT}agreement/units/", agreement.AgreementUnits.as_view(), name="api_units"),
+    path(f"{PROJECT}rules/", rules_api.Rules.as_view(), name="api_rules"),
     path(f"{PROJECT}differences/", agreement.Differences.as_view(), name="api_differences"),
     path(f"{PROJECT}coverage/", agreement.Coverage.as_view(), name="api_coverage"),
 ]

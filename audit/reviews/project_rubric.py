@@ -71,6 +71,12 @@ def choose_rubric(
         return _put_in_force(kept, by, now)
 
 
+def take_rubric(project: Project, name: str, by: Membership | None) -> None:
+    """Put a rubric that comes with Rejudge in force, where another one is."""
+    if rubrics.in_force(project.pk).name != name:
+        choose_rubric(project=project, name=name, by=by)
+
+
 def _rubrics_of(project: Project, by: Membership | None) -> None:
     """Lock the project, so that of two leads one comes last."""
     project = Project.objects.select_for_update(no_key=True).get(pk=project.pk)

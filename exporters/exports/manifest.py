@@ -21,6 +21,7 @@ from exporters.exports.pools import (
     pool_facts,
     removed_facts,
 )
+from exporters.exports.rule_facts import KindFacts
 from exporters.exports.selection import Pair
 
 NAME = "manifest.json"
@@ -243,7 +244,7 @@ class Pooled(TypedDict, total=False):
     hard_negatives: NegativeFacts
 
 
-class Manifest(_Texts, _Measured, Pooled):
+class Manifest(_Texts, _Measured, Pooled, KindFacts):
     """The whole of it, as it stands in manifest.json and on the export's page.
 
     No moment of writing: the same rows make the same bytes. `rules` says how each relevance came
@@ -278,6 +279,7 @@ def compose(
     files: list[FileFacts],
     texts: dict[str, int] | None = None,
     measured: Oracles | None = None,
+    of_kind: KindFacts | None = None,
 ) -> Manifest:
     """Return the manifest of an export whose files are all written. Counts are keys of COUNTS."""
     made = Manifest(
@@ -302,6 +304,8 @@ def compose(
     if measured:
         made["oracles"] = measured
     _add_pools(made, project)
+    if of_kind:
+        made.update(of_kind)  # type: ignore[typeddict-item]
     return made
 
 

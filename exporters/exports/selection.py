@@ -14,7 +14,7 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 from django.db import connection
-from django.db.models import Count, Q
+from django.db.models import Count, Q, QuerySet
 
 from annotate.collection.models import Candidate, Query
 from annotate.collection.unseen import Unseen, seen
@@ -101,14 +101,18 @@ class PooledDocument(NamedTuple):
 
 
 def queries(project: Project) -> list[QueryRow]:
-    """Return the project's queries in byte order of query_id."""
-    rows = Query.objects.filter(project=project).order_by(bytewise("query_id"))
+    """Return the project's queries in byte order of query_id, but those that were taken out."""
+    return _rows(Query.objects.filter(project=project, removed_at__isnull=True))
+
+
+def _rows(found: QuerySet[Query]) -> list[QueryRow]:
+    rows = found.order_by(bytewise("query_id"))
     return [QueryRow(*row) for row in walk(rows, "pk", "query_id", "title", "description")]
 
 
 def pairs(project: Project) -> list[Pair]:
     """Return the project's instruction pairs in byte order of pair_id."""
-    of_queries = {query.pk: query for query in queries(project)}
+    of_queries = {query.pk: query for query in _rows(Query.objects.filter(project=project))}
     in_force: dict[int, dict[str, Version]] = {}
     written_at: dict[int, datetime] = {}
     narratives = Narrative.objects.filter(pair__project=project).current()
@@ -253,7 +257,9 @@ def with_prior(of: Sequence[Pair]) -> set[int]:
 def prior_relevant(project: Project) -> int:
     """Return how many candidates came as relevant."""
     return Candidate.objects.filter(
-        query__project=project, prior_relevance__gte=project.relevant_from
+        query__project=project,
+        query__removed_at__isnull=True,
+        prior_relevance__gte=project.relevant_from,
     ).count()
 
 
@@ -419,6 +425,9 @@ def tally(project: Project, of: Sequence[Pair]) -> Tally:
 
 
 def pool_sizes(project: Project) -> dict[int, int]:
-    """Return how many candidates each query has, by its key; queries without any left out."""
-    rows = Candidate.objects.filter(query__project=project).order_by().values("query")
+    """Return how many candidates each query has, by its key; queries without any, and those that
+    were taken out, are left out.
+    """
+    of_project = Candidate.objects.filter(query__project=project, query__removed_at__isnull=True)
+    rows = of_project.order_by().values("query")
     return dict(walk(rows.annotate(size=Count("pk")), "query", "size"))

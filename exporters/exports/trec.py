@@ -33,6 +33,7 @@ from exporters.exports.manifest import (
 )
 from exporters.exports.pools import write_negatives
 from exporters.exports.progress import Report, reported
+from exporters.exports.rule_facts import kind_facts
 from exporters.exports.selection import Pair, PooledDocument, QueryRow, Tally
 from formats.jsonl import write_docs
 from formats.records import Qrel
@@ -342,6 +343,7 @@ class _Export:
             left_out=left_out,
             texts=self.newer_texts,
             measured=oracle_facts.block(measured.measures),
+            of_kind=kind_facts(self.project),
             files=self.into.files,
         )
 
@@ -351,7 +353,9 @@ class _Export:
             return []
         of_query: dict[str, list[Pair]] = {query.query_id: [] for query in self.queries}
         for pair in self.pairs:
-            of_query[pair.query.query_id].append(pair)
+            # Those of a query that is taken out are named in `taken_out`.
+            if pair.query.query_id in of_query:
+                of_query[pair.query.query_id].append(pair)
         found = []
         for query_id, pairs in of_query.items():
             if not pairs:

@@ -22,6 +22,7 @@ from exporters.exports.manifest import (
 )
 from exporters.exports.naming import published_names
 from exporters.exports.oracle_facts import Oracles
+from exporters.exports.rule_facts import KindFacts
 from exporters.releases.models import Release
 
 NAME = "release.json"
@@ -39,7 +40,7 @@ class _Measured(TypedDict, total=False):
     oracles: Oracles
 
 
-class Contents(_Measured, Pooled):
+class Contents(_Measured, Pooled, KindFacts):
     """The whole of it, in the row and in release.json.
 
     `at`: the moment whose rows it holds (ISO 8601, UTC). `counts`, `warnings` and `notes` are by
@@ -92,6 +93,10 @@ def compose(
     for manifest in written.values():
         if "oracles" in manifest:
             held["oracles"] = manifest["oracles"]
+        if "must_hold" in manifest:
+            held["kind"], held["must_hold"] = manifest["kind"], manifest["must_hold"]
+        if "taken_out" in manifest:
+            held["taken_out"] = manifest["taken_out"]
     of_any = next(iter(written.values()))
     # Every manifest of one moment says the same of these.
     if "pools" in of_any:

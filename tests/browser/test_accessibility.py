@@ -226,6 +226,9 @@ PAGES: dict[str, Callable[[Scene], list[str]]] = {
     ],
     "annotate:members": every("annotate:members"),
     "annotate:categories": every("annotate:categories"),
+    "annotate:kind": every("annotate:kind", "?kind=followtable"),
+    "annotate:topics": every("annotate:topics", "?number=1&seed=1"),
+    "annotate:removed_queries": every("annotate:removed_queries"),
     "audit:rubric": every("audit:rubric", "?edit=1"),
     "annotate:settings": every("annotate:settings"),
     "annotate:loads": lambda scene: [

@@ -14,13 +14,14 @@ from annotate.collection.intake import KINDS, FileReport, on_disk, totals
 from annotate.collection.loading import check_grades, known_format, load_file
 from annotate.collection.models import Run
 from annotate.projects.actions import create_project, unmake_project
+from annotate.projects.kinds import KINDS as PROJECT_KINDS
+from annotate.projects.kinds.own import OWN
 from annotate.projects.models import Project
 from base.errors import Refused
 from base.progress_bar import Bar
 from formats.limits import excerpt
 from formats.registry import FORMATS
 
-GRADES = (0, 1, 2)
 # Bad lines of one file that a terminal shows unasked.
 SHOWN = 20
 
@@ -39,7 +40,14 @@ class Command(BaseCommand):
         parser.add_argument("files", metavar="FILE", nargs="+", help="files, or folders")
         parser.add_argument("--create", action="store_true", help="make the project if need be")
         parser.add_argument(
-            "--grades", type=_grades, help="its grades, with --create (default: 0,1,2)"
+            "--kind",
+            choices=list(PROJECT_KINDS),
+            help="which way of working it follows, with --create (default: own)",
+        )
+        parser.add_argument(
+            "--grades",
+            type=_grades,
+            help="its grades, with --create (default: those of the kind; own: 0,1,2)",
         )
         parser.add_argument(
             "--no-grade",
@@ -180,7 +188,15 @@ def _project(options: dict[str, Any]) -> tuple[Project, bool]:
     project = Project.objects.filter(slug=slug).first()
     if grades is not None and not options["create"]:
         raise Refused("--grades goes with --create: a project's grades are changed on its page.")
+    kind = options["kind"]
+    if kind is not None and not options["create"]:
+        raise Refused("--kind goes with --create: a project's kind is changed on its page.")
     if project is not None:
+        if kind is not None and kind != project.kind:
+            raise Refused(
+                f"The project “{slug}” is of the kind {project.kind}, not {kind}. Leave --kind "
+                "out, or change the kind in the project's settings."
+            )
         if grades is not None:
             check_grades(project=project, grades=grades)
         return project, False
@@ -189,7 +205,7 @@ def _project(options: dict[str, Any]) -> tuple[Project, bool]:
             f"There is no project “{slug}”. Add --create to make it, "
             "with --grades 0,1,2 if its grades are others than these."
         )
-    return create_project(slug=slug, grades=GRADES if grades is None else grades), True
+    return create_project(slug=slug, grades=grades, kind=kind or OWN.key), True
 
 
 def _grades(text: str) -> list[int]:

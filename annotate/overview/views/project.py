@@ -19,7 +19,7 @@ from annotate.judgments.blindness import blind_pairs, hides_figures, must_answer
 from annotate.judgments.completion import PairJudging
 from annotate.judgments.document_names import names_to, neutral_order
 from annotate.judgments.open_pairs import count_free_assignments
-from annotate.overview import query_lists
+from annotate.overview import query_lists, steps
 from annotate.overview.contributions import Todo, overview
 from annotate.overview.my_assignments import (
     MyAssignment,
@@ -40,6 +40,7 @@ from annotate.overview.views.home import assignment_rows, work_url, worker
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.pools.provenance import brought
 from annotate.projects import access
+from annotate.projects.kinds import kind_of
 from annotate.projects.models import Membership, Project
 from base.page_request import PageRequest
 from base.pagination import Page, page_by_key, page_in_order
@@ -53,12 +54,15 @@ def project(request: PageRequest, slug: str) -> HttpResponse:
     read_assignments([member])
     far = completion.judging_by_pair(member.project)
     judgments = completion.total(far.values())
-    page = page_by_key(member.project.queries.all(), request.GET)
+    # What is taken out is nobody's work; the list of queries has it.
+    page = page_by_key(member.project.queries.filter(removed_at__isnull=True), request.GET)
     added = overview(member, details=True)
     assignments = my_assignments(member)
     tasks = task_progress(member, judgments)
     free = [task for task in tasks if task.free]
     people = _people(member)
+    # Their pages are for leads.
+    found = steps.steps(member, judgments, tasks, added.context) if member.leads else []
     return render(
         request,
         "overview/project.html",
@@ -73,6 +77,9 @@ def project(request: PageRequest, slug: str) -> HttpResponse:
             # What would hide the project's figures from a lead stands apart.
             "offered": [one for one in free if not hides_figures(task=one.task, by=member)],
             "hiding": [one for one in free if hides_figures(task=one.task, by=member)],
+            "steps": found,
+            "next_step": steps.next_step(found),
+            "kind": kind_of(member.project.kind),
             "todo": [*_begun(assignments), *added.todo],
             "rows": _query_rows(member, page, far),
             "previous_url": page.previous,

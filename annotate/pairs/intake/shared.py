@@ -83,6 +83,25 @@ def reopen_assignments(intake: Intake, pairs: str, *tasks: str) -> None:
     )
 
 
+def after_rows(intake: Intake, newest: int) -> None:
+    """Do what follows when rows were loaded."""
+    take_out_new_pairs(intake)
+    reopen_judging(intake, newest)
+
+
+def take_out_new_pairs(intake: Intake) -> None:
+    """Take out the pairs that a file brought for queries that are taken out."""
+    intake.run(
+        """
+        UPDATE annotate_instructionpair SET removed_at = q.removed_at,
+            removed_by_id = q.removed_by_id, removed_reason = q.removed_reason
+        FROM annotate_query q
+        WHERE q.id = annotate_instructionpair.query_id AND q.project_id = %(project)s
+        AND q.removed_at IS NOT NULL AND annotate_instructionpair.removed_at IS NULL
+        """
+    )
+
+
 def reopen_judging(intake: Intake, newest: int) -> None:
     """Let there be work again for judges whose pool has grown."""
     candidates = intake.rows("candidates")

@@ -10,6 +10,8 @@ from rest_framework.response import Response
 
 from annotate.projects import access, rules
 from annotate.projects.actions import create_project
+from annotate.projects.kinds import KINDS
+from annotate.projects.kinds.own import OWN
 from annotate.projects.models import Membership, Project
 from base.api.resource import Asked, Resource, Scope, Sent, reads, writes
 
@@ -45,6 +47,7 @@ class ProjectSerializer(serializers.Serializer[Any]):
     slug = serializers.CharField(help_text="Its short name, as it stands in addresses.")
     name = serializers.CharField()
     description = serializers.CharField()
+    kind = serializers.CharField(help_text="The way of working that it follows.")
     role = serializers.ChoiceField(choices=Membership.Role.choices, help_text="Yours.")
     member = serializers.IntegerField(help_text="The key of your membership.")
     archived_at = serializers.DateTimeField(allow_null=True)
@@ -66,10 +69,17 @@ class SentProject(Sent):
 
     slug = serializers.RegexField(r"^[a-z0-9][a-z0-9_-]{0,79}$", max_length=80)
     name = serializers.CharField(max_length=200)
+    kind = serializers.ChoiceField(
+        choices=list(KINDS),
+        default=OWN.key,
+        help_text="The way of working that it follows; it sets tasks, grades, rubric and rules.",
+    )
     grades = serializers.ListField(
         child=serializers.IntegerField(min_value=-SMALL - 1, max_value=SMALL),
         min_length=2,
         max_length=20,
+        required=False,
+        help_text="Left out: those of the kind.",
     )
 
 
@@ -177,6 +187,7 @@ def _as_json(member: Membership) -> dict[str, Any]:
                 "slug": project.slug,
                 "name": project.name,
                 "description": project.description,
+                "kind": project.kind,
                 "role": member.role,
                 "member": member.pk,
                 "archived_at": project.archived_at,

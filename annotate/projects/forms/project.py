@@ -9,6 +9,8 @@ from django.forms import BaseFormSet, formset_factory
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as _lazy
 
+from annotate.projects.kinds import KINDS
+from annotate.projects.kinds.own import OWN
 from annotate.projects.models import Project
 from annotate.projects.rules import FIELDS, GradeRule
 from base.form_fields import SentenceField
@@ -28,10 +30,24 @@ class NewProjectForm(forms.Form):
         # js/projects/slug.js proposes it.
         widget=forms.TextInput(attrs={"data-slug-from": "id_name", "autocomplete": "off"}),
     )
+    kind = forms.ChoiceField(
+        label=_lazy("Kind"),
+        initial=OWN.key,
+        required=False,
+        choices=[(kind.key, f"{kind.name}: {kind.sentence}") for kind in KINDS.values()],
+        widget=forms.RadioSelect,
+        help_text=_lazy(
+            "The way of working that is followed. It sets tasks, grades, rubric and rules; "
+            "everything can be changed afterwards."
+        ),
+    )
     grades = forms.CharField(
-        initial="0, 1, 2",
         max_length=100,
-        help_text=_lazy("The relevance values judges may give. Names and sentences come later."),
+        required=False,
+        help_text=_lazy(
+            "The relevance values judges may give, such as 0, 1, 2. Left empty: those of the kind. "
+            "Names and sentences come later."
+        ),
     )
 
     def clean_slug(self) -> str:
@@ -43,8 +59,14 @@ class NewProjectForm(forms.Form):
             )
         return slug
 
-    def clean_grades(self) -> list[int]:
-        """Read the values, in their order from low to high."""
+    def clean_kind(self) -> str:
+        """Read the kind; a form that names none makes a project of one's own."""
+        return self.cleaned_data["kind"] or OWN.key
+
+    def clean_grades(self) -> list[int] | None:
+        """Read the values, in their order from low to high; None for those of the kind."""
+        if not self.cleaned_data["grades"].strip():
+            return None
         words = [word.strip() for word in self.cleaned_data["grades"].split(",")]
         try:
             values = sorted({int(word) for word in words if word})

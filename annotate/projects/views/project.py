@@ -11,6 +11,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from annotate.projects import access, rules
 from annotate.projects.actions import create_project
 from annotate.projects.forms.project import GradeFormSet, NewProjectForm, RulesForm, grade_rules
+from annotate.projects.kinds import kind_of
 from base.errors import Refused
 from base.page_request import PageRequest
 
@@ -25,6 +26,7 @@ def new_project(request: PageRequest) -> HttpResponse:
                 slug=form.cleaned_data["slug"],
                 name=form.cleaned_data["name"],
                 grades=form.cleaned_data["grades"],
+                kind=form.cleaned_data["kind"],
                 by=request.user,
             )
         except Refused as refused:
@@ -72,6 +74,7 @@ def settings(request: PageRequest, slug: str) -> HttpResponse:
             "project": member.project,
             "member": member,
             "section": "settings",
+            "kind": kind_of(member.project.kind),
             "form": form,
             "grades": formset,
             "judged": judged,

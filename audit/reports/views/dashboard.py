@@ -8,14 +8,15 @@ from urllib.parse import urlencode
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
 from annotate.judgments.blindness import BLIND_TASKS, must_answer_first
 from annotate.judgments.completion import open_assignments
-from annotate.judgments.promises import BALANCE, Promise, Rule
+from annotate.judgments.promises import Rule
 from annotate.judgments.tally import NAMED, PairStanding, Promises, promises
 from annotate.projects import access
+from annotate.projects.kinds import kind_of
 from annotate.projects.models import Membership
 from audit.reports.access import BLIND
 from audit.reports.came_since import since
@@ -24,6 +25,7 @@ from audit.reports.differences import TOP, Spot, differences
 from audit.reports.measured import COEFFICIENTS
 from audit.reports.models import AgreementReport
 from audit.reports.reliability import HEADLINE
+from audit.reports.rule_standings import RuleStanding, rule_standings
 from audit.reports.tables import Table, tables
 from base.page_request import PageRequest
 from base.pagination import key
@@ -32,23 +34,6 @@ from base.pagination import key
 DRAWN = 12
 # Pairs that break a rule, listed at once.
 LISTED = 20
-RULES = {
-    Rule.SHRINKING: (
-        _("The relevant set only shrinks"),
-        _("No document became relevant under the altered narrative that was not before."),
-    ),
-    Rule.CHANGE: (
-        _("At least one document changes"),
-        _("The altered narrative rules out at least one document that was put before judges."),
-    ),
-    Rule.BALANCE: (
-        _("The instruction tells documents apart"),
-        _(
-            "At least three documents comply with it, and at least three that were relevant "
-            "before violate it."
-        ),
-    ),
-}
 
 
 @require_GET
@@ -101,53 +86,58 @@ def collection(request: PageRequest, slug: str) -> HttpResponse:
             "member": member,
             "section": "dashboard",
             "tab": "collection",
+            "kind": kind_of(member.project.kind),
             "found": found,
-            "rules": [_rule(request, found, rule) for rule in Rule],
-            "least": BALANCE,
+            "rules": [_rule(request, found, one) for one in rule_standings(found)],
             "named": NAMED,
             "coverage": coverage(member),
         },
     )
 
 
-def _rule(request: HttpRequest, found: Promises, rule: Rule) -> dict[str, Any]:
+def _rule(request: HttpRequest, found: Promises, one: RuleStanding) -> dict[str, Any]:
     """One rule with its counts, and a part of the pairs that break it."""
-    by = found.by(rule)
-    broken = by[Promise.BROKEN]
-    after = request.GET.get("after", "") if request.GET.get("rule") == rule.value else ""
+    rule = one.rule.value
+    after = request.GET.get("after", "") if request.GET.get("rule") == rule else ""
     behind = key(after) or 0
-    rest = [one for one in broken if one.pair.pk > behind]
+    rest = [pair for pair in one.broken if pair.pair.pk > behind]
     shown = rest[:LISTED]
-    name, sentence = RULES[rule]
     return {
-        "rule": rule.value,
-        "name": name,
-        "sentence": sentence,
-        "kept": len(by[Promise.KEPT]),
-        "not_yet": len(by[Promise.NOT_YET]),
-        "broken": len(broken),
-        "rows": [_breaking(found, one) for one in shown],
-        "first_url": f"?rule={rule.value}#{rule.value}-title" if behind else "",
-        "next_url": f"?{urlencode({'rule': rule.value, 'after': shown[-1].pair.pk})}"
-        f"#{rule.value}-title"
+        "rule": rule,
+        "name": one.name,
+        "sentence": one.sentence,
+        "state": one.state,
+        "kept": one.holds,
+        "not_yet": one.not_known,
+        "broken": len(one.broken),
+        "names_documents": one.rule is Rule.SHRINKING or one.rule.is_of_labels,
+        "rows": [_breaking(found, one.rule, pair) for pair in shown],
+        "first_url": f"?rule={rule}#{rule}-title" if behind else "",
+        "next_url": f"?{urlencode({'rule': rule, 'after': shown[-1].pair.pk})}#{rule}-title"
         if len(rest) > LISTED
         else "",
     }
 
 
-def _breaking(found: Promises, one: PairStanding) -> dict[str, Any]:
+def _breaking(found: Promises, rule: Rule, one: PairStanding) -> dict[str, Any]:
+    query = reverse("annotate:query", args=[one.pair.project.slug, one.pair.query_id])
+    candidates = one.breaking(rule)
+    share = one.counts.dropped_percent
     return {
         "pair": one.pair,
-        "url": reverse("annotate:query", args=[one.pair.project.slug, one.pair.query_id]),
+        "url": query,
         "counts": one.counts,
-        "grown": [
+        "share": None if share is None else round(share),
+        "documents": [
             (
-                reverse("audit:disagreement", args=[one.narrative, candidate]),
+                reverse("audit:disagreement", args=[one.narrative, candidate])
+                if rule is Rule.SHRINKING
+                else query,
                 found.documents[candidate],
             )
-            for candidate in one.grown[:NAMED]
+            for candidate in candidates[:NAMED]
         ],
-        "more": max(len(one.grown) - NAMED, 0),
+        "more": max(len(candidates) - NAMED, 0),
     }
 
 

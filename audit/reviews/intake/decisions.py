@@ -19,6 +19,9 @@ from audit.reviews.models import Decision
 from base import bulk
 from formats.records import DecisionRecord
 
+# What was taken out with a reason stays as it is.
+_UNLESS_OUT = {"sent_back": "", "removed": "AND annotate_instructionpair.removed_reason = ''"}
+
 
 class Decisions(OfNarratives):
     """What became of narratives. One that stands already is not overruled by a file."""
@@ -158,7 +161,7 @@ class Decisions(OfNarratives):
                     SELECT v.pair_id FROM stage_decisions s
                     JOIN annotate_narrative v ON v.id = s.narrative
                     WHERE s.state = 1 AND s.outcome = '{outcome}'
-                )
+                ) {_UNLESS_OUT[prefix]}
                 """  # noqa: S608 (constants)
             )
 
@@ -174,6 +177,6 @@ class Decisions(OfNarratives):
                 AND s.withdrawn_at IS NULL AND s.outcome = '{outcome}' AND v.version = (
                     SELECT MAX(o.version) FROM annotate_narrative o
                     WHERE o.pair_id = v.pair_id AND o.side = v.side
-                )
+                ) {_UNLESS_OUT[prefix]}
                 """  # noqa: S608
             )

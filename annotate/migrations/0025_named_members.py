@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotate', '0023_reversed_runs'),
+        ('annotate', '0024_pools'),
     ]
 
     operations = [

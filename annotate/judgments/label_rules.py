@@ -1,0 +1,198 @@
+"""Rules on labels: gold documents in three modes, counts of conditions, verdicts per attribute.
+
+A label is what people's judgments come to, else what a machine or a file claims.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import groupby
+from operator import itemgetter
+from typing import Any, NamedTuple
+
+from django.db.models import Count, Q, QuerySet
+
+from annotate.collection.models import Candidate
+from annotate.judgments.models import Judgment, Verdict
+from annotate.judgments.promises import Promise, Rule
+from annotate.pairs.models import Condition, Narrative
+from annotate.projects.models import Project
+
+CHUNK = 5_000
+# What is known of candidates under narratives: None where it is disputed.
+Labels = Mapping[tuple[int, int], int | None]
+
+
+class Claim(NamedTuple):
+    """One candidate under one narrative, of which a machine claims something."""
+
+    narrative: int
+    candidate: int
+    prior: int | None
+
+
+@dataclass
+class LabelStanding:
+    """How a rule stands with a pair, and the candidates (by key) that break it."""
+
+    promise: Promise
+    candidates: list[int] = field(default_factory=list)
+
+
+def claims(narratives: QuerySet[Narrative]) -> Iterator[tuple[Claim, int | None]]:
+    """Walk what machines claim under these narratives; None where they differ: one query."""
+    rows: Iterable[Any] = (
+        Judgment.objects.current()
+        .filter(annotator__is_machine=True, narrative__in=narratives.values("pk"))
+        .order_by("narrative_id", "candidate_id")
+        .values_list("narrative_id", "candidate_id", "candidate__prior_relevance", "relevance")
+        .iterator(CHUNK)
+    )
+    for key, group in groupby(rows, itemgetter(0, 1, 2)):
+        grades = {relevance for *_, relevance in group}
+        yield Claim(*key), grades.pop() if len(grades) == 1 else None
+
+
+def standings(
+    rule: Rule, project: Project, narratives: QuerySet[Narrative], known: Labels
+) -> dict[int, LabelStanding]:
+    """Return how a rule on labels stands, by key of the pair; pairs without a label left out."""
+    decide: dict[Rule, Callable[..., dict[int, LabelStanding]]] = {
+        Rule.GOLD: _gold,
+        Rule.CONDITIONS: _conditions,
+        Rule.ATTRIBUTES: _attributes,
+    }
+    return decide[rule](project, narratives, known)
+
+
+def _by_narrative(known: Labels) -> dict[int, dict[int, int | None]]:
+    found: dict[int, dict[int, int | None]] = defaultdict(dict)
+    for (narrative, candidate), relevance in known.items():
+        found[narrative][candidate] = relevance
+    return found
+
+
+def _gold(
+    project: Project, narratives: QuerySet[Narrative], known: Labels
+) -> dict[int, LabelStanding]:
+    """Gold documents are relevant to the original and the instructed query, not to the reversed."""
+    sides: dict[int, dict[str, int]] = defaultdict(dict)
+    for pair, side, pk in narratives.values_list("pair_id", "side", "pk"):
+        sides[pair][side] = pk
+    labels = _by_narrative(known)
+    gold = {candidate for (_, candidate), relevance in known.items() if relevance is not None}
+    prior = dict(
+        Candidate.objects.filter(query__project=project, prior_relevance__isnull=False)
+        .filter(query__pairs__in=sides)
+        .values_list("pk", "prior_relevance")
+    )
+    prior = {pk: relevance for pk, relevance in prior.items() if pk in gold}
+    found = {}
+    for pair, of in sides.items():
+        instructed = labels.get(of.get(Narrative.Side.ALTERED, 0), {})
+        if not instructed:
+            continue
+        original = labels.get(of.get(Narrative.Side.ORIGINAL, 0), {})
+        turned = labels.get(of.get(Narrative.Side.REVERSED, 0), {})
+        found[pair] = gold_standing(
+            instructed, {**prior, **original}, turned, project.relevant_from
+        )
+    return found
+
+
+def gold_standing(
+    instructed: Mapping[int, int | None],
+    original: Mapping[int, int | None],
+    turned: Mapping[int, int | None],
+    relevant_from: int,
+) -> LabelStanding:
+    """Say how the rule on gold documents stands, from the labels of a pair in the three modes."""
+    gold = sorted(
+        one for one, label in instructed.items() if label is not None and label >= relevant_from
+    )
+    wrong, open_ones = [], any(label is None for label in instructed.values())
+    for one in gold:
+        before, after = original.get(one), turned.get(one)
+        if (before is not None and before < relevant_from) or (
+            after is not None and after >= relevant_from
+        ):
+            wrong.append(one)
+        open_ones |= before is None or after is None
+    if wrong or not (gold or open_ones):
+        return LabelStanding(Promise.BROKEN, wrong)
+    return LabelStanding(Promise.NOT_YET if open_ones else Promise.KEPT)
+
+
+def _conditions(
+    project: Project, narratives: QuerySet[Narrative], known: Labels
+) -> dict[int, LabelStanding]:
+    """The number of conditions that a document meets is at most the number that there are."""
+    altered = narratives.filter(side=Narrative.Side.ALTERED)
+    sizes = dict(
+        Condition.objects.filter(narrative__in=altered.values("pk"))
+        .order_by()
+        .values_list("narrative")
+        .annotate(n=Count("pk"))
+    )
+    labels = _by_narrative(known)
+    found = {}
+    for pair, narrative in altered.values_list("pair_id", "pk"):
+        counts = labels.get(narrative, {})
+        if narrative not in sizes or not counts:
+            continue
+        wrong = sorted(
+            one
+            for one, count in counts.items()
+            if count is not None and not 0 <= count <= sizes[narrative]
+        )
+        open_ones = None in counts.values()
+        found[pair] = _standing(wrong, open_ones=open_ones)
+    return found
+
+
+def _attributes(
+    project: Project, narratives: QuerySet[Narrative], known: Labels
+) -> dict[int, LabelStanding]:
+    """Relevant documents satisfy every attribute; a document that is not violates at least one."""
+    altered = dict(narratives.filter(side=Narrative.Side.ALTERED).values_list("pk", "pair_id"))
+    said: list[Any] = list(
+        Verdict.objects.filter(
+            judgment__in=Judgment.objects.current().filter(narrative__in=altered).values("pk")
+        )
+        .order_by("judgment_id")
+        .values_list(
+            "judgment__narrative_id",
+            "judgment__candidate_id",
+            "judgment__relevance",
+            "judgment__annotator__is_machine",
+            "judgment_id",
+        )
+        .annotate(
+            met=Count("pk", filter=Q(answer=Verdict.Answer.MET)),
+            violated=Count("pk", filter=Q(answer=Verdict.Answer.NOT_MET)),
+            of=Count("pk"),
+        )
+    )
+    wrong: dict[int, set[int]] = defaultdict(set)
+    pairs_open: set[int] = set()
+    spoken: set[int] = set()
+    by_people = {row[:2] for row in said if not row[3]}
+    for narrative, candidate, relevance, is_machine, _judgment, met, violated, of in said:
+        if is_machine and (narrative, candidate) in by_people:
+            continue
+        pair = altered[narrative]
+        spoken.add(pair)
+        relevant = relevance >= project.relevant_from
+        if (relevant and violated) or (not relevant and met == of):
+            wrong[pair].add(candidate)
+        elif met + violated < of and not violated:
+            pairs_open.add(pair)
+    return {pair: _standing(sorted(wrong[pair]), open_ones=pair in pairs_open) for pair in spoken}
+
+
+def _standing(wrong: list[int], *, open_ones: bool) -> LabelStanding:
+    if wrong:
+        return LabelStanding(Promise.BROKEN, wrong)
+    return LabelStanding(Promise.NOT_YET if open_ones else Promise.KEPT)

@@ -1,0 +1,120 @@
+"""`manage.py queries PROJECT remove|restore|list|draw`: take queries out and back, draw topics."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.db import transaction
+
+from annotate.projects.models import Project
+from annotate.topics import choosing, removal
+from base.errors import Refused
+
+
+class Command(BaseCommand):
+    """Take queries and instructions out with a reason, bring them back, list them, draw topics."""
+
+    help = (
+        "Take queries or instructions out with a reason, bring them back, list what is out, or "
+        "draw topics and take the others out."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("project", help="the project's short name")
+        parser.add_argument("action", choices=["remove", "restore", "list", "draw"])
+        parser.add_argument(
+            "--query", action="append", default=[], metavar="ID", help="may be given again"
+        )
+        parser.add_argument(
+            "--pair",
+            action="append",
+            default=[],
+            metavar="ID",
+            help="an instruction pair; may be given again",
+        )
+        parser.add_argument("--reason", default="", help="why they are taken out")
+        parser.add_argument("--number", type=int, help="of draw: how many topics")
+        parser.add_argument("--seed", type=int, default=1, help="of draw (default: 1)")
+        parser.add_argument("--least", type=int, help="of draw: relevant documents, at least")
+        parser.add_argument("--most", type=int, help="of draw: relevant documents, at most")
+        parser.add_argument(
+            "--without-narrative",
+            action="store_true",
+            help="of draw: also topics without a narrative",
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        project = Project.objects.filter(slug=options["project"]).first()
+        if project is None:
+            raise CommandError(f"There is no project called {options['project']!r}.")
+        try:
+            with transaction.atomic():
+                lines = _LINES[options["action"]](project, options)
+        except Refused as refused:
+            raise CommandError(str(refused)) from refused
+        for line in lines:
+            self.stdout.write(line)
+
+
+def _listed(project: Project, options: dict[str, Any]) -> list[str]:
+    queries = removal.removed_queries(project).order_by("query_id")
+    pairs = removal.removed_pairs(project).order_by("pair_id")
+    return [
+        *(f"query\t{one.query_id}\t{one.removed_reason}" for one in queries),
+        *(f"pair\t{one.pair_id}\t{one.removed_reason}" for one in pairs),
+    ]
+
+
+def _removed(project: Project, options: dict[str, Any]) -> list[str]:
+    queries, pairs = _named(project, options)
+    reason, found = options["reason"], []
+    if queries:
+        found.append(
+            removal.remove_queries(project=project, queries=queries, reason=reason, by=None)
+        )
+    if pairs:
+        found.append(removal.remove_pairs(project=project, pairs=pairs, reason=reason, by=None))
+    return _told(found, "taken out")
+
+
+def _restored(project: Project, options: dict[str, Any]) -> list[str]:
+    queries, pairs = _named(project, options)
+    found = []
+    if queries:
+        found.append(removal.restore_queries(project=project, queries=queries, by=None))
+    if pairs:
+        found.append(removal.restore_pairs(project=project, pairs=pairs, by=None))
+    return _told(found, "brought back")
+
+
+def _named(project: Project, options: dict[str, Any]) -> tuple[list[int], list[int]]:
+    """Look every id up before anything is changed."""
+    if not options["query"] and not options["pair"]:
+        raise CommandError("Name queries with --query, or instruction pairs with --pair.")
+    queries = removal.query_keys(project, options["query"])
+    return queries, removal.pair_keys(project, options["pair"])
+
+
+def _told(found: list[removal.Changed], done: str) -> list[str]:
+    return [f"{one.changed:,} {done}, {one.unchanged:,} were so already" for one in found]
+
+
+def _drawn(project: Project, options: dict[str, Any]) -> list[str]:
+    if options["number"] is None:
+        raise CommandError("Say how many topics with --number.")
+    conditions = choosing.Conditions(
+        not options["without_narrative"], options["least"], options["most"]
+    )
+    changed = choosing.draw_topics(
+        project=project,
+        conditions=conditions,
+        number=options["number"],
+        seed=options["seed"],
+        by=None,
+    )
+    return [f"{options['number']:,} drawn, {changed.changed:,} taken out"]
+
+
+_LINES = {"list": _listed, "remove": _removed, "restore": _restored, "draw": _drawn}

@@ -1,0 +1,55 @@
+"""The steps of a project, for programs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotate.judgments import completion
+from annotate.overview import steps
+from annotate.overview.contributions import overview
+from annotate.overview.progress import task_progress
+from annotate.projects import access
+from base.api.resource import Resource, Scope, reads
+
+
+class StepSerializer(serializers.Serializer[Any]):
+    """One step of a project."""
+
+    key = serializers.CharField()
+    name = serializers.CharField()
+    state = serializers.ChoiceField(choices=[one.value for one in steps.State])
+    count = serializers.CharField(allow_blank=True)
+
+
+class StepsSerializer(serializers.Serializer[Any]):
+    """The steps of a project, in the order of its kind."""
+
+    kind = serializers.CharField()
+    next = serializers.CharField(allow_null=True, help_text="The first that is not done.")
+    steps = StepSerializer(many=True)
+
+
+class Steps(Resource):
+    """The steps of a project."""
+
+    tag = "Progress"
+
+    @reads(StepsSerializer, scope=Scope.LEAD)
+    def get(self, request: Request, slug: str) -> Response:
+        """Read how far each step is, and which is next."""
+        member = access.lead(self.person, slug)
+        judging = completion.judging(member.project)
+        context = overview(member, details=True).context
+        found = steps.steps(member, judging, task_progress(member, judging), context)
+        following = steps.next_step(found)
+        return Response(
+            {
+                "kind": member.project.kind,
+                "next": following.key.value if following else None,
+                "steps": StepSerializer(found, many=True).data,
+            }
+        )

@@ -1,0 +1,218 @@
+"""The steps of a project, in the order of its kind: how far each is, and what is next.
+
+Facts alone; what the project page has computed already is used again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from django.db.models import Count, Exists, OuterRef, Q
+from django.urls import reverse
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from annotate.collection.models import Candidate
+from annotate.judgments.completion import Judging
+from annotate.overview.progress import TaskProgress
+from annotate.pairs.models import Assignment
+from annotate.projects.kinds import kind_of
+from annotate.projects.models import Membership, Project
+
+Task = Assignment.Task
+
+
+class State(StrEnum):
+    """How far a step is."""
+
+    DONE = "done"
+    NOW = "now"
+    LATER = "later"
+
+
+class Key(StrEnum):
+    """The steps that a kind can have."""
+
+    LOAD = "load"
+    CHOOSE = "choose"
+    REWRITE = "rewrite"
+    JUDGE = "judge"
+    REVIEW = "review"
+    CHECK = "check"
+    SETTLE = "settle"
+    RELEASE = "release"
+
+
+NAMES: Mapping[Key, Promise] = {
+    Key.LOAD: gettext_lazy("Load topics and qrels"),
+    Key.CHOOSE: gettext_lazy("Choose topics"),
+    Key.REWRITE: gettext_lazy("Rewrite"),
+    Key.JUDGE: gettext_lazy("Judge"),
+    Key.REVIEW: gettext_lazy("Review instructions"),
+    Key.CHECK: gettext_lazy("Check labels"),
+    Key.SETTLE: gettext_lazy("Settle"),
+    Key.RELEASE: gettext_lazy("Release"),
+}
+URLS: Mapping[Key, str] = {
+    Key.LOAD: "annotate:loads",
+    Key.CHOOSE: "annotate:topics",
+    Key.REWRITE: "annotate:queries",
+    Key.JUDGE: "annotate:progress",
+    Key.REVIEW: "audit:reviews",
+    Key.CHECK: "audit:checks",
+    Key.SETTLE: "audit:disagreements",
+    Key.RELEASE: "exporters:releases",
+}
+# A step that nobody is asked to do is none.
+_TASKS = {Key.REWRITE: Task.REWRITE, Key.JUDGE: Task.JUDGE, Key.REVIEW: Task.REVIEW}
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step with its state, its count in words, and where it is done."""
+
+    key: Key
+    name: str
+    state: State
+    count: str
+    url: str
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What the states follow from.
+
+    `context`: what the apps above say (`disputed`, `sampled`, `checked`, `release`).
+    """
+
+    judging: Judging
+    tasks: Mapping[str, TaskProgress]
+    context: Mapping[str, Any]
+    queries: int
+    taken_out: int
+    with_documents: int
+
+
+@dataclass(frozen=True)
+class Far:
+    """How far one step is: finished, begun, and the count that shows it."""
+
+    done: bool
+    begun: bool
+    count: str
+
+
+def steps(
+    member: Membership,
+    judging: Judging,
+    tasks: Sequence[TaskProgress],
+    context: Mapping[str, Any],
+) -> list[Step]:
+    """Return the steps of the member's project: one query."""
+    project = member.project
+    facts = _facts(project, judging, tasks, context)
+    kind = kind_of(project.kind)
+    wanted = [Key(key) for key in kind.steps]
+    keys = [key for key in wanted if key not in _TASKS or project.overlap(_TASKS[key])]
+    found, next_is_open = [], True
+    for key in keys:
+        far = _FAR[key](facts)
+        if far.done:
+            state = State.DONE
+        elif next_is_open or far.begun:
+            state, next_is_open = State.NOW, False
+        else:
+            state = State.LATER
+        url = reverse(URLS[key], args=[project.slug])
+        name = kind.step_names.get(key) or str(NAMES[key])
+        found.append(Step(key, name, state, far.count, url))
+    return found
+
+
+def next_step(found: Sequence[Step]) -> Step | None:
+    """Return the first step that is not done; None where all are."""
+    return next((step for step in found if step.state is not State.DONE), None)
+
+
+def _facts(
+    project: Project,
+    judging: Judging,
+    tasks: Sequence[TaskProgress],
+    context: Mapping[str, Any],
+) -> Facts:
+    pool = Exists(Candidate.objects.filter(query=OuterRef("pk")))
+    counted = project.queries.aggregate(
+        queries=Count("pk"),
+        taken_out=Count("pk", filter=Q(removed_at__isnull=False)),
+        with_documents=Count("pk", filter=Q(pool, removed_at__isnull=True)),
+    )
+    return Facts(judging, {one.task: one for one in tasks}, context, **counted)
+
+
+def _loaded(facts: Facts) -> Far:
+    count = _("%(queries)s queries") % {"queries": f"{facts.queries:,}"}
+    return Far(facts.with_documents > 0, facts.queries > 0, count)
+
+
+def _chosen(facts: Facts) -> Far:
+    chosen = facts.queries - facts.taken_out
+    # Who works already has chosen to work on all of them.
+    begun = any(task.done for task in facts.tasks.values())
+    return Far(
+        facts.queries > 0 and (facts.taken_out > 0 or begun), False, _of(chosen, facts.queries)
+    )
+
+
+def _done_in(task: Task) -> Callable[[Facts], Far]:
+    def far(facts: Facts) -> Far:
+        one = facts.tasks.get(task)
+        if one is None:
+            return Far(False, False, "")
+        return Far(one.done >= one.total > 0, one.done > 0, _of(one.done, one.total))
+
+    return far
+
+
+def _judged(facts: Facts) -> Far:
+    one = facts.judging
+    return Far(one.answered >= one.wanted > 0, one.answered > 0, _of(one.answered, one.wanted))
+
+
+def _checked(facts: Facts) -> Far:
+    checked, sampled = facts.context.get("checked", 0), facts.context.get("sampled", 0)
+    return Far(checked >= sampled > 0, sampled > 0, _of(checked, sampled))
+
+
+def _settled(facts: Facts) -> Far:
+    waiting = facts.context.get("disputed", 0)
+    # Nothing is settled before anything was said.
+    said = facts.judging.answered or facts.context.get("checked")
+    review = facts.tasks.get(Task.REVIEW)
+    said = said or (review is not None and review.done)
+    count = _("%(n)s to settle") % {"n": f"{waiting:,}"}
+    return Far(bool(said) and not waiting, waiting > 0, count)
+
+
+def _released(facts: Facts) -> Far:
+    release = facts.context.get("release")
+    return Far(release is not None, False, release.name if release is not None else "")
+
+
+def _of(done: int, total: int) -> str:
+    return _("%(done)s of %(total)s") % {"done": f"{done:,}", "total": f"{total:,}"}
+
+
+_FAR: Mapping[Key, Callable[[Facts], Far]] = {
+    Key.LOAD: _loaded,
+    Key.CHOOSE: _chosen,
+    Key.REWRITE: _done_in(Task.REWRITE),
+    Key.JUDGE: _judged,
+    Key.REVIEW: _done_in(Task.REVIEW),
+    Key.CHECK: _checked,
+    Key.SETTLE: _settled,
+    Key.RELEASE: _released,
+}

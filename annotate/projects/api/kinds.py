@@ -1,0 +1,131 @@
+"""Kinds of projects: what there are, and the kind of a project."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotate.projects import access, kind_settings
+from annotate.projects.kinds import KINDS, ProjectKind, kind_of
+from annotate.projects.models import Project
+from base.api.resource import Resource, Scope, Sent, reads, writes
+
+
+class KindGradeSerializer(serializers.Serializer[Any]):
+    """A grade that the kind judges with."""
+
+    value = serializers.IntegerField()
+    name = serializers.CharField()
+    sentence = serializers.CharField()
+
+
+class MustHoldSerializer(serializers.Serializer[Any]):
+    """A rule of the kind."""
+
+    rule = serializers.CharField()
+    limits = serializers.DictField(child=serializers.IntegerField())
+
+
+class PlannedCheckSerializer(serializers.Serializer[Any]):
+    """A sample of labels that the paper's authors checked."""
+
+    sentence = serializers.CharField()
+    size = serializers.IntegerField()
+    source = serializers.CharField()  # type: ignore[assignment]
+    per = serializers.CharField()
+    asks = serializers.CharField()
+
+
+class KindSerializer(serializers.Serializer[Any]):
+    """One way of working, with everything it sets."""
+
+    key = serializers.CharField()
+    name = serializers.CharField()
+    sentence = serializers.CharField()
+    settings = serializers.DictField(help_text="Rules of the project, by name.")
+    grades = KindGradeSerializer(many=True)
+    sides = serializers.ListField(child=serializers.CharField())
+    must_hold = MustHoldSerializer(many=True)
+    steps = serializers.ListField(child=serializers.CharField())
+    step_names = serializers.DictField(
+        child=serializers.CharField(), help_text="Steps that the paper calls otherwise, by key."
+    )
+    taxonomy = serializers.CharField(allow_blank=True)
+    rubric = serializers.CharField(allow_blank=True)
+    checks = PlannedCheckSerializer(many=True)
+    exports = serializers.ListField(child=serializers.CharField())
+    measures = serializers.ListField(child=serializers.CharField())
+
+
+class DifferenceSerializer(serializers.Serializer[Any]):
+    """A rule of the project that is otherwise than the kind sets it."""
+
+    field = serializers.CharField()
+    here = serializers.JSONField()
+    of_kind = serializers.JSONField()
+
+
+class KindOfProjectSerializer(serializers.Serializer[Any]):
+    """The kind of a project."""
+
+    kind = serializers.CharField()
+    differences = DifferenceSerializer(many=True, help_text="Rules that were changed since.")
+
+
+class SentKind(Sent):
+    """The kind that a project shall have."""
+
+    kind = serializers.ChoiceField(choices=list(KINDS))
+
+
+class Kinds(Resource):
+    """The kinds of projects."""
+
+    tag = "Projects"
+
+    @reads(KindSerializer, many=True)
+    def get(self, request: Request) -> Response:
+        """List the kinds with what each sets."""
+        return Response([_as_json(kind) for kind in KINDS.values()])
+
+
+class KindOfProject(Resource):
+    """The kind of a project."""
+
+    tag = "Projects"
+
+    @reads(KindOfProjectSerializer)
+    def get(self, request: Request, slug: str) -> Response:
+        """Read the kind, and what the project has changed of it."""
+        return Response(_of(access.lead(self.person, slug).project))
+
+    @writes(KindOfProjectSerializer, sent=SentKind, scope=Scope.LEAD)
+    def put(self, request: Request, slug: str) -> Response:
+        """Give the project another kind, with what it sets; refused where that loses something."""
+        by = access.lead(self.person, slug)
+        return Response(_of(kind_settings.change_kind(key=self.sent()["kind"], by=by)))
+
+
+def _as_json(kind: ProjectKind) -> dict[str, Any]:
+    return {
+        **kind._asdict(),
+        "settings": dict(kind.settings),
+        "step_names": dict(kind.step_names),
+        "grades": [grade._asdict() for grade in kind.grades],
+        "must_hold": [{"rule": one.rule, "limits": dict(one.limits)} for one in kind.must_hold],
+        "checks": [check._asdict() for check in kind.checks],
+    }
+
+
+def _of(project: Project) -> dict[str, Any]:
+    kind = kind_of(project.kind)
+    return {
+        "kind": kind.key,
+        "differences": [
+            {"field": one.field, "here": one.before, "of_kind": one.after}
+            for one in kind_settings.differences(project, kind)
+        ],
+    }

@@ -1,0 +1,151 @@
+"""Giving a project a kind: what the kind sets, and changing it afterwards."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from annotate.projects import rules
+from annotate.projects.access import refuse_if_archived
+from annotate.projects.audit_log import record
+from annotate.projects.kinds import KINDS, ProjectKind, kind_of
+from annotate.projects.models import Category, Membership, Project
+from annotate.projects.taxonomies import TAXONOMIES
+from base.errors import Refused
+from base.providers import Provider
+
+# The app of reviews answers; the person is None for a command.
+take_rubric: Provider[[Project, str, Membership | None], None] = Provider(
+    "How does a project take a rubric that comes with Rejudge?"
+)
+
+
+class Difference(NamedTuple):
+    """A setting that a change of kind would change."""
+
+    field: str
+    before: object
+    after: object
+
+
+def kind_called(key: str) -> ProjectKind:
+    """Return the kind with that key. Refused: there is none."""
+    if key not in KINDS:
+        raise Refused(
+            _("There is no kind of project “%(key)s”. There are: %(known)s.")
+            % {"key": key, "known": ", ".join(KINDS)}
+        )
+    return KINDS[key]
+
+
+def add_taxonomy_and_rubric(*, project: Project, kind: ProjectKind, by: Membership | None) -> None:
+    """Add the kind's types of instructions, and put its rubric in force.
+
+    Types that the project has stay as they are.
+    """
+    if kind.taxonomy:
+        known = set(project.categories.values_list("key", flat=True))
+        Category.objects.bulk_create(
+            Category(
+                project=project,
+                key=one.key,
+                name=one.name,
+                sentence=one.sentence,
+                place=len(known) + place,
+            )
+            for place, one in enumerate(TAXONOMIES[kind.taxonomy])
+            if one.key not in known
+        )
+    if kind.rubric:
+        take_rubric(project, kind.rubric, by)
+
+
+def differences(project: Project, kind: ProjectKind) -> list[Difference]:
+    """Return the settings of a project that differ from those of a kind, in their order."""
+    return [
+        Difference(field, getattr(project, field), kind.settings[field])
+        for field in rules.FIELDS
+        if field in kind.settings and getattr(project, field) != kind.settings[field]
+    ]
+
+
+def what_stands_in_the_way(project: Project, kind: ProjectKind) -> str:
+    """Say why the project cannot take this kind without losing something, or "" if it can."""
+    values = {grade.value for grade in kind.grades}
+    if not kind.settings:
+        return ""
+    if lost := sorted(rules.grades_in_use(project) - values):
+        return _(
+            "Judges have given the grade %(grades)s, which %(kind)s does not have. Those "
+            "judgments would have no grade, so the project keeps its kind."
+        ) % {"grades": ", ".join(map(str, lost)), "kind": kind.name}
+    counted = kind.settings.get("condition_rule") == Project.ConditionRule.COUNT_MET
+    longest = rules.longest_conditions(project) if counted else None
+    if longest is not None and longest[0] > max(values):
+        return _(
+            "The narrative of %(pair_id)s has %(conditions)s conditions; %(kind)s counts at most "
+            "%(most)s. The project keeps its kind."
+        ) % {
+            "pair_id": longest[1],
+            "conditions": longest[0],
+            "kind": kind.name,
+            "most": max(values),
+        }
+    return ""
+
+
+def change_kind(*, key: str, by: Membership) -> Project:
+    """Give the project another kind, with its settings, grades, taxonomy and rubric.
+
+    Words that the project gave to a grade stay; own changes no setting. The same kind again
+    changes nothing. Refused: who does not lead, an archived project, no such kind, and what would
+    lose something.
+    """
+    kind = kind_called(key)
+    if not by.leads:
+        raise Refused(_("Only leads of this project change its kind."))
+    with transaction.atomic():
+        project = Project.objects.select_for_update(no_key=True).get(pk=by.project_id)
+        refuse_if_archived(project)
+        before = kind_of(project.kind)
+        if before.key == kind.key:
+            return project
+        if sentence := what_stands_in_the_way(project, kind):
+            raise Refused(sentence)
+        project.kind = kind.key
+        project.save(update_fields=["kind"])
+        record(
+            project=project,
+            what="project.kind",
+            about=project,
+            changes={"kind": (before.key, kind.key)},
+            by=by,
+        )
+        if kind.settings:
+            rules.change_rules(
+                changes=dict(kind.settings), grades=_grades_after(project, kind, before), by=by
+            )
+            project.refresh_from_db()
+        add_taxonomy_and_rubric(project=project, kind=kind, by=by)
+    return project
+
+
+def _grades_after(
+    project: Project, kind: ProjectKind, before: ProjectKind
+) -> list[rules.GradeRule]:
+    """Return the grades of a kind, with the words that people of the project wrote themselves."""
+    own = {grade.value: grade for grade in project.grades.all()}
+    of_kind = {(grade.value, grade.name, grade.sentence) for grade in before.grades}
+    found = []
+    for grade in kind.grades:
+        here = own.get(grade.value)
+        written = (
+            here is not None
+            and here.sentence
+            and ((here.value, here.name, here.sentence) not in of_kind)
+        )
+        kept = here if here is not None and written else grade
+        found.append(rules.GradeRule(kept.value, kept.name, kept.sentence))
+    return found

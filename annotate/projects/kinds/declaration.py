@@ -1,0 +1,63 @@
+"""What a kind of project is: everything that a published way of working sets. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+
+class KindGrade(NamedTuple):
+    """A grade that the kind judges with."""
+
+    value: int
+    name: str
+    sentence: str
+
+
+class MustHold(NamedTuple):
+    """A rule of the kind: a value of `annotate.judgments.promises.Rule`, with its limits."""
+
+    rule: str
+    limits: Mapping[str, int] = {}
+
+
+class PlannedCheck(NamedTuple):
+    """A sample of labels that the paper's authors checked.
+
+    `source`, `per` and `asks` are values of `audit.checks.models.Sample`.
+    """
+
+    sentence: str
+    size: int
+    source: str = "machine"
+    per: str = "stratum"
+    asks: str = "grade"
+
+
+class ProjectKind(NamedTuple):
+    """One way of working."""
+
+    key: str
+    name: str
+    sentence: str
+    # Fields of Project, which `annotate.projects.rules.FIELDS` names.
+    settings: Mapping[str, object]
+    grades: tuple[KindGrade, ...]
+    # The narratives that an instruction has: values of `annotate.pairs.models.Narrative.Side`.
+    sides: tuple[str, ...]
+    must_hold: tuple[MustHold, ...]
+    # In the order of work: keys of `annotate.overview.steps`.
+    steps: tuple[str, ...]
+    # Steps that the paper calls otherwise, by key.
+    step_names: Mapping[str, str] = {}
+    # A name in TAXONOMIES; "" for none.
+    taxonomy: str = ""
+    # The name of a rubric that comes with Rejudge; "" leaves the one in force.
+    rubric: str = ""
+    checks: tuple[PlannedCheck, ...] = ()
+    # Values of `exporters.exports.models.Export.Format`.
+    exports: tuple[str, ...] = ("trec", "jsonl")
+    # Measures as docs/measures.md names them.
+    measures: tuple[str, ...] = ()
+    # Whether rules also count the labels that machines and files claim where no person judged.
+    counts_claims: bool = False

@@ -1,0 +1,47 @@
+"""FollowIR (Weller et al.), section 3: narratives are narrowed and relevant documents re-judged."""
+
+from __future__ import annotations
+
+from annotate.projects.kinds.declaration import (
+    KindGrade,
+    MustHold,
+    PlannedCheck,
+    ProjectKind,
+)
+
+FOLLOWIR = ProjectKind(
+    key="followir",
+    name="FollowIR",
+    sentence="Annotators make the narratives of TREC topics more specific, so that the number of "
+    "relevant documents is cut roughly in half. Only documents that were relevant are re-judged.",
+    settings={
+        "judge_scope": "relevant",
+        "relevant_from": 1,
+        "overlap_rewrite": 1,
+        "overlap_judge": 2,
+        "overlap_review": 0,
+    },
+    grades=(
+        KindGrade(0, "Not relevant", "The document does not meet the altered narrative."),
+        KindGrade(1, "Relevant", "The document meets the altered narrative."),
+        KindGrade(2, "Highly relevant", "The document is about the altered narrative."),
+    ),
+    sides=("original", "altered"),
+    must_hold=(
+        MustHold("shrinking"),
+        MustHold("change"),
+        # “Cut roughly in half.”
+        MustHold("share", {"least_percent": 25, "most_percent": 75}),
+    ),
+    steps=("load", "choose", "rewrite", "judge", "settle", "release"),
+    step_names={"judge": "Re-judge"},
+    checks=(
+        PlannedCheck(
+            "Documents that were never relevant: they stay non-relevant under the new narrative.",
+            size=100,
+            source="prior",
+        ),
+    ),
+    exports=("trec", "mteb", "hf"),
+    measures=("p_mrr",),
+)

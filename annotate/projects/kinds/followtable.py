@@ -1,0 +1,49 @@
+"""FollowTable, section 4: two people check every instruction, and five tables of each."""
+
+from __future__ import annotations
+
+from annotate.projects.kinds.declaration import (
+    KindGrade,
+    MustHold,
+    PlannedCheck,
+    ProjectKind,
+)
+
+FOLLOWTABLE = ProjectKind(
+    key="followtable",
+    name="FollowTable",
+    sentence="Two independent annotators check every instruction against six criteria; "
+    "sub-standard ones are revised or removed. Five tables per instruction are audited.",
+    settings={
+        "judge_scope": "pool",
+        "relevant_from": 1,
+        # Labels are claimed and checked on a sample.
+        "overlap_rewrite": 0,
+        "overlap_judge": 0,
+        "overlap_review": 2,
+    },
+    grades=(
+        KindGrade(0, "Not relevant", "The table is off topic or violates the constraint."),
+        KindGrade(1, "Relevant", "The table is on topic and meets the constraint."),
+    ),
+    sides=("original", "altered"),
+    must_hold=(MustHold("balance", {"complying": 3, "violating": 3}),),
+    steps=("load", "review", "check", "settle", "release"),
+    step_names={
+        "load": "Load queries, instructions and tables",
+        "review": "Check instructions",
+        "check": "Audit five tables each",
+    },
+    taxonomy="FollowTable",
+    rubric="followtable-1",
+    checks=(
+        PlannedCheck(
+            "Five tables per instruction: alignment with the query topic and the constraint.",
+            size=5,
+            per="instruction",
+        ),
+    ),
+    exports=("trec", "beir", "mteb"),
+    measures=("irs",),
+    counts_claims=True,
+)

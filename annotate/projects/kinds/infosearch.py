@@ -1,0 +1,48 @@
+"""InfoSearch, section 3: a query in original, instructed and reversed mode, in six dimensions."""
+
+from __future__ import annotations
+
+from annotate.projects.kinds.declaration import (
+    KindGrade,
+    MustHold,
+    PlannedCheck,
+    ProjectKind,
+)
+
+INFOSEARCH = ProjectKind(
+    key="infosearch",
+    name="InfoSearch",
+    sentence="Each query has an instructed and a reversely instructed mode in one of six "
+    "dimensions. Anomalous documents are screened by hand.",
+    settings={
+        "judge_scope": "pool",
+        "relevant_from": 1,
+        # Labels are claimed, and suspects from runs are checked.
+        "overlap_rewrite": 0,
+        "overlap_judge": 0,
+        "overlap_review": 2,
+    },
+    grades=(
+        KindGrade(0, "Not relevant", "The document does not answer the query in this mode."),
+        KindGrade(1, "Relevant", "The document answers the query in this mode."),
+    ),
+    sides=("original", "altered", "reversed"),
+    must_hold=(MustHold("gold"),),
+    steps=("load", "review", "check", "settle", "release"),
+    step_names={
+        "load": "Load queries and modes",
+        "review": "Validate instructions",
+        "check": "Screen gold documents",
+    },
+    taxonomy="InfoSearch",
+    checks=(
+        PlannedCheck(
+            "Gold documents outside the top 50 of six or more of twelve models: suspects from "
+            "runs, screened by hand.",
+            size=50,
+        ),
+    ),
+    exports=("trec", "mteb", "hf"),
+    measures=("wise", "sicr"),
+    counts_claims=True,
+)

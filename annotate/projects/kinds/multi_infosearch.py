@@ -1,0 +1,31 @@
+"""Multi-InfoSearch, section 3: two or three attributes per query, verdicts for each of them."""
+
+from __future__ import annotations
+
+from annotate.projects.kinds.declaration import KindGrade, MustHold, ProjectKind
+
+MULTI_INFOSEARCH = ProjectKind(
+    key="multi-infosearch",
+    name="Multi-InfoSearch",
+    sentence="A query names two or three attributes. A rewritten positive document satisfies all "
+    "of them; a hard negative violates at least one. People give a verdict per attribute.",
+    settings={
+        "judge_scope": "pool",
+        "relevant_from": 1,
+        "condition_rule": "all_met",
+        "overlap_rewrite": 0,
+        "overlap_judge": 2,
+        "overlap_review": 0,
+    },
+    grades=(
+        KindGrade(0, "Not relevant", "The document violates one or more attributes."),
+        KindGrade(1, "Relevant", "The document satisfies all attributes."),
+    ),
+    sides=("original", "altered", "reversed"),
+    must_hold=(MustHold("attributes"),),
+    steps=("load", "judge", "settle", "release"),
+    step_names={"load": "Load queries and documents", "judge": "Verdict per attribute"},
+    taxonomy="InfoSearch",
+    measures=("m_wise", "m_sicr"),
+    counts_claims=True,
+)

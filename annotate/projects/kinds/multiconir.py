@@ -1,0 +1,52 @@
+"""MultiConIR, section 3.2 and appendix C: queries of one to ten conditions."""
+
+from __future__ import annotations
+
+from annotate.projects.kinds.declaration import (
+    KindGrade,
+    MustHold,
+    PlannedCheck,
+    ProjectKind,
+)
+
+CONDITIONS = 10
+
+MULTICONIR = ProjectKind(
+    key="multiconir",
+    name="MultiConIR",
+    sentence="Ten raters say of queries whether they are natural, precise and plausible. Two "
+    "annotators count the satisfied conditions of sampled documents; a third settles.",
+    settings={
+        "judge_scope": "pool",
+        "relevant_from": CONDITIONS,
+        "condition_rule": "count_met",
+        "overlap_rewrite": 0,
+        # Labels are claimed and checked on a sample.
+        "overlap_judge": 0,
+        "overlap_review": 10,
+    },
+    grades=tuple(
+        KindGrade(
+            met, f"{met} of {CONDITIONS}", f"The document meets {met} of {CONDITIONS} conditions."
+        )
+        for met in range(CONDITIONS + 1)
+    ),
+    sides=("original", "altered"),
+    must_hold=(MustHold("conditions"),),
+    steps=("load", "review", "check", "settle", "release"),
+    step_names={
+        "load": "Load queries and documents",
+        "review": "Query validity",
+        "check": "Document-label validity",
+    },
+    rubric="multiconir-1",
+    checks=(
+        PlannedCheck(
+            "100 documents per domain: is the labelled number of satisfied conditions correct?",
+            size=100,
+            asks="count",
+        ),
+    ),
+    measures=("win_rate", "flip_rate"),
+    counts_claims=True,
+)

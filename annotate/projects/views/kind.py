@@ -1,0 +1,78 @@
+"""The page of a project's kind: what it sets, and changing it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods
+
+from annotate.projects import access, kind_settings
+from annotate.projects.forms.project import RulesForm
+from annotate.projects.kind_settings import Difference
+from annotate.projects.kinds import KINDS, ProjectKind, kind_of
+from annotate.projects.models import Project
+from annotate.projects.taxonomies import TAXONOMIES
+from base.errors import Refused
+from base.page_request import PageRequest
+
+
+@require_http_methods(["GET", "POST"])
+def kind(request: PageRequest, slug: str) -> HttpResponse:
+    """Show what the kind sets and what the project has changed; `?kind=` previews another one."""
+    member = access.lead(request.user, slug)
+    if request.method == "POST":
+        try:
+            kind_settings.change_kind(key=request.POST.get("kind", ""), by=member)
+        except Refused as refused:
+            messages.error(request, str(refused))
+        else:
+            messages.success(request, _("Saved. The settings of this kind hold from now on."))
+        return redirect("annotate:kind", slug)
+    project = member.project
+    now = kind_of(project.kind)
+    shown = KINDS.get(request.GET.get("kind", ""), now)
+    return render(
+        request,
+        "projects/kind.html",
+        {
+            "project": project,
+            "member": member,
+            "section": "settings",
+            "kinds": list(KINDS.values()),
+            "now": now,
+            "shown": shown,
+            "settings": _settings(shown),
+            "types": TAXONOMIES.get(shown.taxonomy, ()),
+            "changes": [_row(one) for one in kind_settings.differences(project, shown)],
+            "in_the_way": kind_settings.what_stands_in_the_way(project, shown),
+        },
+    )
+
+
+def _settings(shown: ProjectKind) -> list[dict[str, Any]]:
+    """The settings of a kind, as the settings page words them."""
+    return [
+        {"label": _label(field), "value": _words(field, value)}
+        for field, value in shown.settings.items()
+    ]
+
+
+def _row(one: Difference) -> dict[str, Any]:
+    return {
+        "label": _label(one.field),
+        "before": _words(one.field, one.before),
+        "after": _words(one.field, one.after),
+    }
+
+
+def _label(field: str) -> str:
+    return str(RulesForm.base_fields[field].label)
+
+
+def _words(field: str, value: object) -> str:
+    of_field: Any = Project._meta.get_field(field)
+    return str(dict(of_field.choices or ()).get(value, value))

@@ -1,0 +1,85 @@
+"""Choosing topics."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotate.projects import access
+from annotate.topics import choosing, removal
+from annotate.topics.api.removal import ChangedRowsSerializer, SentQueryRemoval
+from annotate.topics.forms import LARGEST
+from base.api.resource import Resource, Scope, Sent, reads, writes
+
+
+class SentDraw(Sent):
+    """How many topics are drawn, with what."""
+
+    number = serializers.IntegerField(min_value=1, max_value=removal.MOST)
+    seed = serializers.IntegerField(min_value=0, max_value=LARGEST)
+    narrative = serializers.BooleanField(default=True, help_text="Only topics with a narrative.")
+    least = serializers.IntegerField(
+        min_value=0, max_value=LARGEST, required=False, help_text="Relevant documents."
+    )
+    most = serializers.IntegerField(
+        min_value=0, max_value=LARGEST, required=False, help_text="Relevant documents."
+    )
+
+
+class TopicSerializer(serializers.Serializer[Any]):
+    """A topic that can be chosen."""
+
+    query_id = serializers.CharField()
+    title = serializers.CharField()
+    relevant = serializers.IntegerField(help_text="Documents that came as relevant.")
+    has_narrative = serializers.BooleanField()
+
+
+class Topics(Resource):
+    """The topics of a project that are not taken out."""
+
+    tag = "Collection"
+
+    @reads(TopicSerializer, many=True, scope=Scope.LEAD)
+    def get(self, request: Request, slug: str) -> Response:
+        """List them with what a choice can ask for."""
+        member = access.lead(self.person, slug)
+        found = choosing.topics(member.project)
+        return Response(TopicSerializer([one._asdict() for one in found], many=True).data)
+
+    @writes(ChangedRowsSerializer, sent=SentQueryRemoval, scope=Scope.LEAD)
+    def post(self, request: Request, slug: str) -> Response:
+        """Keep these queries, and take the others out with the reason."""
+        member = access.lead(self.person, slug)
+        given = self.sent()
+        changed = choosing.choose_topics(
+            project=member.project,
+            queries=removal.query_keys(member.project, given["queries"]),
+            reason=given["reason"],
+            by=member,
+        )
+        return Response(changed._asdict())
+
+
+class TopicDraw(Resource):
+    """Drawing topics."""
+
+    tag = "Collection"
+
+    @writes(ChangedRowsSerializer, sent=SentDraw, scope=Scope.LEAD)
+    def post(self, request: Request, slug: str) -> Response:
+        """Draw topics that meet the conditions, and take the others out."""
+        member = access.lead(self.person, slug)
+        given = self.sent()
+        conditions = choosing.Conditions(given["narrative"], given.get("least"), given.get("most"))
+        changed = choosing.draw_topics(
+            project=member.project,
+            conditions=conditions,
+            number=given["number"],
+            seed=given["seed"],
+            by=member,
+        )
+        return Response(changed._asdict())

@@ -1,0 +1,163 @@
+"""Queries and instructions that are taken out: taking some out, and bringing them back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotate.collection.models import Query
+from annotate.judgments.blindness import must_answer_first
+from annotate.pairs.models import InstructionPair
+from annotate.projects import access
+from annotate.topics import removal
+from base.api.resource import Resource, Scope, Sent, reads, writes
+
+
+def _ids() -> Any:
+    """A field of ids, as they are."""
+    return serializers.ListField(
+        child=serializers.CharField(max_length=255, trim_whitespace=False),
+        max_length=removal.MOST,
+    )
+
+
+class SentQueries(Sent):
+    """Which queries."""
+
+    queries = _ids()
+
+
+class SentQueryRemoval(SentQueries):
+    """Which queries are taken out, and why."""
+
+    reason = serializers.CharField(max_length=removal.MAX_REASON)
+
+
+class SentPairs(Sent):
+    """Which instructions."""
+
+    pairs = _ids()
+
+
+class SentPairRemoval(SentPairs):
+    """Which instructions are taken out, and why."""
+
+    reason = serializers.CharField(max_length=removal.MAX_REASON)
+
+
+class ChangedRowsSerializer(serializers.Serializer[Any]):
+    """How many were changed."""
+
+    changed = serializers.IntegerField()
+    unchanged = serializers.IntegerField(help_text="They were so already.")
+
+
+class RemovedRowSerializer(serializers.Serializer[Any]):
+    """A query or an instruction that is taken out."""
+
+    id = serializers.CharField()
+    removed_at = serializers.DateTimeField()
+    removed_by = serializers.CharField(allow_null=True, help_text="Null: a command.")
+    reason = serializers.CharField(
+        allow_null=True, help_text="Null while you have judging or reviewing left."
+    )
+
+
+class RemovedQueries(Resource):
+    """The queries of a project that are taken out."""
+
+    tag = "Collection"
+
+    @reads(RemovedRowSerializer, paged=True, scope=Scope.LEAD)
+    def get(self, request: Request, slug: str) -> Response:
+        """List them with the reasons."""
+        member = access.lead(self.person, slug)
+        rows = removal.removed_queries(member.project).select_related("removed_by")
+        blind = must_answer_first(member)
+        return self.page(rows, lambda found: [_as_json(one, one.query_id, blind) for one in found])
+
+    @writes(ChangedRowsSerializer, sent=SentQueryRemoval, scope=Scope.LEAD)
+    def post(self, request: Request, slug: str) -> Response:
+        """Take queries out: nobody works on them, and they are in no qrels."""
+        member = access.lead(self.person, slug)
+        given = self.sent()
+        changed = removal.remove_queries(
+            project=member.project,
+            queries=removal.query_keys(member.project, given["queries"]),
+            reason=given["reason"],
+            by=member,
+        )
+        return Response(changed._asdict())
+
+
+class QueryRestoration(Resource):
+    """Bringing queries back."""
+
+    tag = "Collection"
+
+    @writes(ChangedRowsSerializer, sent=SentQueries, scope=Scope.LEAD)
+    def post(self, request: Request, slug: str) -> Response:
+        """Bring queries back, with the instructions that were taken out with them."""
+        member = access.lead(self.person, slug)
+        changed = removal.restore_queries(
+            project=member.project,
+            queries=removal.query_keys(member.project, self.sent()["queries"]),
+            by=member,
+        )
+        return Response(changed._asdict())
+
+
+class RemovedPairs(Resource):
+    """The instructions of a project that are taken out."""
+
+    tag = "Collection"
+
+    @reads(RemovedRowSerializer, paged=True, scope=Scope.LEAD)
+    def get(self, request: Request, slug: str) -> Response:
+        """List those that are out without their query, with the reasons."""
+        member = access.lead(self.person, slug)
+        rows = removal.removed_pairs(member.project).select_related("removed_by")
+        blind = must_answer_first(member)
+        return self.page(rows, lambda found: [_as_json(one, one.pair_id, blind) for one in found])
+
+    @writes(ChangedRowsSerializer, sent=SentPairRemoval, scope=Scope.LEAD)
+    def post(self, request: Request, slug: str) -> Response:
+        """Take instructions out: nobody works on them, and they are in no qrels."""
+        member = access.lead(self.person, slug)
+        given = self.sent()
+        changed = removal.remove_pairs(
+            project=member.project,
+            pairs=removal.pair_keys(member.project, given["pairs"]),
+            reason=given["reason"],
+            by=member,
+        )
+        return Response(changed._asdict())
+
+
+class PairRestoration(Resource):
+    """Bringing instructions back."""
+
+    tag = "Collection"
+
+    @writes(ChangedRowsSerializer, sent=SentPairs, scope=Scope.LEAD)
+    def post(self, request: Request, slug: str) -> Response:
+        """Bring instructions back."""
+        member = access.lead(self.person, slug)
+        changed = removal.restore_pairs(
+            project=member.project,
+            pairs=removal.pair_keys(member.project, self.sent()["pairs"]),
+            by=member,
+        )
+        return Response(changed._asdict())
+
+
+def _as_json(row: Query | InstructionPair, name: str, blind: bool) -> dict[str, Any]:
+    return {
+        "id": name,
+        "removed_at": row.removed_at,
+        "removed_by": row.removed_by.name if row.removed_by else None,
+        "reason": None if blind else row.removed_reason,
+    }

@@ -1,0 +1,148 @@
+"""Choosing topics: so many of those that meet conditions, drawn with a seed or named by hand.
+
+What is not chosen is taken out with a reason (`annotate.topics.removal`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from hashlib import sha256
+from typing import NamedTuple
+
+from django.db import transaction
+from django.db.models import Count, Exists, F, OuterRef, Q
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from annotate.collection.models import Query
+from annotate.pairs.models import Narrative
+from annotate.projects.models import Membership, Project
+from annotate.topics.removal import Changed, remove_queries
+from base.errors import Refused
+
+
+class Conditions(NamedTuple):
+    """What a topic must have to be chosen."""
+
+    # Whether it needs an original narrative with words.
+    narrative: bool = True
+    # How many documents with an earlier relevance it has; None: no limit.
+    least: int | None = None
+    most: int | None = None
+
+    def words(self) -> str:
+        """Say the conditions in a few words, or "" where there are none."""
+        said = [_("with a narrative")] if self.narrative else []
+        if self.least is not None and self.most is not None:
+            limits = {"least": self.least, "most": self.most}
+            said.append(_("with %(least)d to %(most)d relevant documents") % limits)
+        elif self.least is not None:
+            said.append(_("with at least %(least)d relevant documents") % {"least": self.least})
+        elif self.most is not None:
+            said.append(_("with at most %(most)d relevant documents") % {"most": self.most})
+        return ", ".join(said)
+
+
+class Topic(NamedTuple):
+    """A query that is not taken out, with what the conditions ask."""
+
+    pk: int
+    query_id: str
+    title: str
+    relevant: int
+    has_narrative: bool
+
+    def meets(self, conditions: Conditions) -> bool:
+        """Whether it meets the conditions."""
+        return (
+            (self.has_narrative or not conditions.narrative)
+            and (conditions.least is None or self.relevant >= conditions.least)
+            and (conditions.most is None or self.relevant <= conditions.most)
+        )
+
+
+def topics(project: Project) -> list[Topic]:
+    """Return the queries of a project that are not taken out, as they were loaded: one query."""
+    narratives = Narrative.objects.filter(
+        pair__query=OuterRef("pk"), side=Narrative.Side.ORIGINAL
+    ).exclude(text="")
+    before = Q(candidates__prior_relevance__gte=project.relevant_from)
+    rows = (
+        Query.objects.filter(project=project, removed_at__isnull=True)
+        .annotate(relevant=Count("candidates", filter=before), has_narrative=Exists(narratives))
+        .order_by("pk")
+        .values_list("pk", F("query_id"), "title", "relevant", "has_narrative")
+    )
+    return [Topic(*row) for row in rows]
+
+
+def draw(found: Sequence[Topic], conditions: Conditions, number: int, seed: int) -> list[Topic]:
+    """Draw so many of the topics that meet the conditions; the same seed draws the same in any
+    database.
+
+    Refused: fewer topics meet the conditions than shall be drawn.
+    """
+    eligible = [topic for topic in found if topic.meets(conditions)]
+    if not 1 <= number <= len(eligible):
+        raise Refused(
+            ngettext(
+                "%(n)s topic meets the conditions, so %(number)s cannot be drawn. "
+                "Ask for 1 to %(n)s, or loosen the conditions.",
+                "%(n)s topics meet the conditions, so %(number)s cannot be drawn. "
+                "Ask for 1 to %(n)s, or loosen the conditions.",
+                len(eligible),
+            )
+            % {"n": len(eligible), "number": number}
+        )
+    by_chance = sorted(
+        eligible, key=lambda topic: sha256(f"{seed}:{topic.query_id}".encode()).digest()
+    )
+    drawn = {topic.pk for topic in by_chance[:number]}
+    return [topic for topic in eligible if topic.pk in drawn]
+
+
+def draw_topics(
+    *,
+    project: Project,
+    conditions: Conditions,
+    number: int,
+    seed: int,
+    by: Membership | None,
+) -> Changed:
+    """Draw topics, and take the others out. Refused: as `draw` and `choose_topics`."""
+    with transaction.atomic():
+        found = topics(project)
+        chosen = draw(found, conditions, number, seed)
+        said = conditions.words()
+        reason = _("Not chosen: %(number)d of %(of)d topics were drawn with seed %(seed)d") % {
+            "number": number,
+            "of": len(found),
+            "seed": seed,
+        }
+        return choose_topics(
+            project=project,
+            queries=[topic.pk for topic in chosen],
+            reason=f"{reason}{', ' if said else ''}{said}.",
+            by=by,
+        )
+
+
+def choose_topics(
+    *, project: Project, queries: Sequence[int], reason: str, by: Membership | None
+) -> Changed:
+    """Keep these queries of a project, and take the others out with a reason.
+
+    Refused: no query, one that is not among those that are in, and as `remove_queries`.
+    """
+    with transaction.atomic():
+        rows = Query.objects.filter(project=project, removed_at__isnull=True)
+        there = list(rows.order_by("pk").values_list("pk", flat=True))
+        wanted = set(queries)
+        if not wanted:
+            raise Refused(_("Choose one or more topics first."))
+        if not wanted <= set(there):
+            raise Refused(_("One of these topics is taken out or none of this project."))
+        others = [pk for pk in there if pk not in wanted]
+        if not others:
+            return Changed(0, 0)
+        return remove_queries(project=project, queries=others, reason=reason, by=by)

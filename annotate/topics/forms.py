@@ -1,0 +1,55 @@
+"""The form by which topics are drawn."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
+
+from annotate.topics.choosing import Conditions
+
+LARGEST = 2_147_483_647
+
+
+class DrawForm(forms.Form):
+    """How many topics, with what, by which seed."""
+
+    number = forms.IntegerField(label=_lazy("Topics to draw"), min_value=1, max_value=10_000)
+    seed = forms.IntegerField(
+        label=_lazy("Seed"),
+        min_value=0,
+        max_value=LARGEST,
+        initial=1,
+        help_text=_lazy("The same seed draws the same topics, so a paper can name it."),
+    )
+    narrative = forms.BooleanField(
+        label=_lazy("Only topics with a narrative"), required=False, initial=True
+    )
+    least = forms.IntegerField(
+        label=_lazy("Relevant documents, at least"),
+        min_value=0,
+        max_value=LARGEST,
+        required=False,
+    )
+    most = forms.IntegerField(
+        label=_lazy("Relevant documents, at most"),
+        min_value=0,
+        max_value=LARGEST,
+        required=False,
+    )
+
+    def clean(self) -> dict[str, Any]:
+        """Refuse limits that no number lies between."""
+        given = super().clean() or self.cleaned_data
+        least, most = given.get("least"), given.get("most")
+        if least is not None and most is not None and least > most:
+            self.add_error("most", _("This is less than the least number."))
+        return given
+
+    @property
+    def conditions(self) -> Conditions:
+        """The conditions of a form that is valid."""
+        given = self.cleaned_data
+        return Conditions(given["narrative"], given["least"], given["most"])

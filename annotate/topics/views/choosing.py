@@ -1,0 +1,100 @@
+"""The page on which topics are chosen."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_http_methods
+
+from annotate.projects import access
+from annotate.projects.models import Membership
+from annotate.topics import choosing
+from annotate.topics.forms import DrawForm
+from annotate.topics.removal import Changed, keys_sent
+from base.errors import Refused
+from base.page_request import PageRequest
+
+# Topics that one page lists, to be ticked by hand.
+LISTED = 1_000
+
+
+@require_http_methods(["GET", "POST"])
+def topics(request: PageRequest, slug: str) -> HttpResponse:
+    """Look at a draw (`?number=`), then keep what it drew; or keep the topics that are ticked."""
+    member = access.lead(request.user, slug)
+    asked = "number" in request.GET or request.method == "POST"
+    form = DrawForm((request.POST or request.GET) if asked else None)
+    error = ""
+    if request.method == "POST":
+        try:
+            changed = _chosen(request, member, form)
+        except Refused as refused:
+            error = str(refused)
+        else:
+            if changed is not None:
+                _tell(request, changed)
+                return redirect("annotate:topics", slug)
+    found = choosing.topics(member.project)
+    drawn: set[int] = set()
+    if request.method == "GET" and asked and form.is_valid():
+        given = form.cleaned_data
+        try:
+            rows = choosing.draw(found, form.conditions, given["number"], given["seed"])
+        except Refused as refused:
+            error = str(refused)
+        else:
+            drawn = {topic.pk for topic in rows}
+    return render(
+        request,
+        "topics/topics.html",
+        {
+            "project": member.project,
+            "member": member,
+            "section": "queries",
+            "form": form,
+            "error": error,
+            "count": len(found),
+            "topics": found[:LISTED] if len(found) <= LISTED else [],
+            "eligible": sum(topic.meets(form.conditions) for topic in found) if drawn else None,
+            "drawn": drawn,
+        },
+        status=422 if request.method == "POST" else 200,
+    )
+
+
+def _chosen(request: PageRequest, member: Membership, form: DrawForm) -> Changed | None:
+    """Keep what was asked for; None where the form says what is wrong."""
+    if "queries" in request.POST or "by_hand" in request.POST:
+        return choosing.choose_topics(
+            project=member.project,
+            queries=keys_sent(request.POST.getlist("queries")),
+            reason=request.POST.get("reason", ""),
+            by=member,
+        )
+    if not form.is_valid():
+        return None
+    return choosing.draw_topics(
+        project=member.project,
+        conditions=form.conditions,
+        number=form.cleaned_data["number"],
+        seed=form.cleaned_data["seed"],
+        by=member,
+    )
+
+
+def _tell(request: PageRequest, changed: Changed) -> None:
+    if not changed.changed:
+        messages.info(request, _("Every topic is chosen, so none was taken out."))
+        return
+    messages.success(
+        request,
+        ngettext(
+            "The topics are chosen: %(n)d other query was taken out.",
+            "The topics are chosen: %(n)d other queries were taken out.",
+            changed.changed,
+        )
+        % {"n": changed.changed},
+    )

@@ -1,0 +1,107 @@
+"""How the rules of a project stand: in words, for pages, programs, manifests and releases."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from django.db.models import TextChoices
+from django.utils.functional import Promise as Words
+from django.utils.translation import gettext_lazy as _
+
+from annotate.judgments.promises import Promise, Rule
+from annotate.judgments.tally import PairStanding, Promises
+
+RULES: Mapping[Rule, tuple[Words, Words]] = {
+    Rule.SHRINKING: (
+        _("The relevant set only shrinks"),
+        _("No document became relevant under the altered narrative that was not before."),
+    ),
+    Rule.CHANGE: (
+        _("At least one document changes"),
+        _("The altered narrative rules out at least one document that was put before judges."),
+    ),
+    Rule.SHARE: (
+        _("About half of the relevant documents drop out"),
+        _(
+            "Of the documents that were relevant, between %(least_percent)d and "
+            "%(most_percent)d percent drop out under the altered narrative."
+        ),
+    ),
+    Rule.BALANCE: (
+        _("The instruction tells documents apart"),
+        _(
+            "At least %(complying)d documents comply with it, and at least %(violating)d that were "
+            "relevant before violate it."
+        ),
+    ),
+    Rule.GOLD: (
+        _("Gold documents are relevant in two modes, not in the third"),
+        _(
+            "A document that is relevant to the instructed query is relevant to the original one, "
+            "and is not relevant to the reversed one."
+        ),
+    ),
+    Rule.CONDITIONS: (
+        _("Condition counts lie within the number of conditions"),
+        _("No document meets more conditions than the narrative has."),
+    ),
+    Rule.ATTRIBUTES: (
+        _("Relevance follows from the attributes"),
+        _(
+            "A relevant document satisfies all attributes; a document that is not relevant "
+            "violates at least one."
+        ),
+    ),
+}
+
+
+class State(TextChoices):
+    """How a rule stands in the whole project."""
+
+    HOLDS = "holds", _("holds")
+    BROKEN = "broken", _("broken")
+    NOT_KNOWN = "not_known", _("not known")
+
+
+@dataclass(frozen=True)
+class RuleStanding:
+    """One rule: of how many pairs it holds or is not known, and the pairs that break it."""
+
+    rule: Rule
+    name: str
+    sentence: str
+    limits: Mapping[str, int]
+    holds: int
+    not_known: int
+    broken: list[PairStanding]
+
+    @property
+    def state(self) -> State:
+        """How it stands in the whole project."""
+        if self.broken:
+            return State.BROKEN
+        return State.NOT_KNOWN if self.not_known or not self.holds else State.HOLDS
+
+
+def rule_standings(found: Promises) -> list[RuleStanding]:
+    """Return how each rule of the project's kind stands.
+
+    Pairs without any judgment are not known; those that the reader still judges are left out.
+    """
+    standings = []
+    for rule, limits in found.rules.items():
+        by = found.by(rule)
+        name, sentence = RULES[rule]
+        standings.append(
+            RuleStanding(
+                rule=rule,
+                name=str(name),
+                sentence=str(sentence) % limits if limits else str(sentence),
+                limits=limits,
+                holds=len(by[Promise.KEPT]),
+                not_known=len(by[Promise.NOT_YET]) + found.silent,
+                broken=by[Promise.BROKEN],
+            )
+        )
+    return standings

@@ -1,0 +1,82 @@
+"""What manifests say of the rules of the project's kind, and of what was taken out."""
+
+from __future__ import annotations
+
+from typing import TypedDict
+
+from django.utils import translation
+
+from annotate.judgments.tally import promises_in
+from annotate.projects.models import Project
+from annotate.topics.removal import removed_pairs, removed_queries
+from audit.reports.rule_standings import rule_standings
+from exporters.exports.walking import bytewise
+
+
+class RuleFacts(TypedDict):
+    """A rule: in how many pairs it holds or is not known, and the ids of those that break it."""
+
+    rule: str
+    says: str
+    state: str
+    holds: int
+    not_known: int
+    broken: list[str]
+
+
+class TakenOut(TypedDict):
+    """A query, or an instruction of one, that is taken out. `pair_id` is "" for a whole query."""
+
+    query_id: str
+    pair_id: str
+    reason: str
+
+
+class KindFacts(TypedDict, total=False):
+    """The kind of project, how its rules stand, and what was taken out (absent if nothing was)."""
+
+    kind: str
+    must_hold: list[RuleFacts]
+    taken_out: list[TakenOut]
+
+
+def kind_facts(project: Project) -> KindFacts:
+    """Return the kind of a project with its rules as they stand, and what was taken out."""
+    # The same rows make the same bytes, whatever language the reader has.
+    with translation.override("en"):
+        standings = rule_standings(promises_in(project, None))
+        found = KindFacts(
+            kind=project.kind,
+            must_hold=[
+                RuleFacts(
+                    rule=one.rule.value,
+                    says=one.sentence,
+                    state=one.state.value,
+                    holds=one.holds,
+                    not_known=one.not_known,
+                    broken=sorted((pair.pair.pair_id for pair in one.broken), key=str.encode),
+                )
+                for one in standings
+            ],
+        )
+    if out := _taken_out(project):
+        found["taken_out"] = out
+    return found
+
+
+def _taken_out(project: Project) -> list[TakenOut]:
+    """Return the queries that are taken out, then the instructions, in byte order of their ids."""
+    queries = removed_queries(project).order_by(bytewise("query_id"))
+    pairs = removed_pairs(project).order_by(bytewise("pair_id"))
+    return [
+        *(
+            TakenOut(query_id=query_id, pair_id="", reason=reason)
+            for query_id, reason in queries.values_list("query_id", "removed_reason")
+        ),
+        *(
+            TakenOut(query_id=query_id, pair_id=pair_id, reason=reason)
+            for query_id, pair_id, reason in pairs.values_list(
+                "query__query_id", "pair_id", "removed_reason"
+            )
+        ),
+    ]

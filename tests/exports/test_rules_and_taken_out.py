@@ -1,0 +1,62 @@
+"""A manifest and a release say how the rules stand, and what was taken out and why."""
+
+from __future__ import annotations
+
+import pytest
+
+from annotate.models import Query
+from annotate.topics.removal import remove_pairs, remove_queries
+from tests.exports.conftest import released
+
+pytestmark = pytest.mark.both_databases
+
+
+def take_out(tides, *ids: str) -> None:
+    keys = list(Query.objects.filter(query_id__in=ids).values_list("pk", flat=True))
+    remove_queries(project=tides.project, queries=keys, reason="Off topic.", by=tides.carla)
+
+
+def test_the_manifest_lists_every_rule_with_the_pairs_that_break_it(tides, write):
+    manifest = write(tides.project).manifest
+
+    assert manifest["kind"] == "own"
+    assert [rule["rule"] for rule in manifest["must_hold"]] == ["shrinking", "change", "balance"]
+    for rule in manifest["must_hold"]:
+        assert rule["state"] == ("broken" if rule["broken"] else rule["state"])
+    assert "taken_out" not in manifest
+
+
+def test_a_query_that_is_taken_out_is_in_no_file_of_qrels_and_topics(tides, write):
+    assert "301" in write(tides.project)["topics.original.all.txt"]
+    take_out(tides, "301")
+
+    files = write(tides.project)
+
+    assert files.manifest["taken_out"] == [
+        {"query_id": "301", "pair_id": "", "reason": "Off topic."}
+    ]
+    for name in files.bytes():
+        if name.startswith(("qrels", "topics", "disputed", "unjudged", "documents.changed.tsv")):
+            assert "301" not in {line.split()[0] for line in files[name].splitlines() if line}, name
+            assert "Number: 301" not in files[name], name
+
+
+def test_an_instruction_that_is_taken_out_is_named_with_its_query(tides, write):
+    pair = tides.project.pairs.get(pair_id="302")
+    remove_pairs(project=tides.project, pairs=[pair.pk], reason="Too vague.", by=tides.carla)
+
+    files = write(tides.project)
+
+    assert files.manifest["taken_out"] == [
+        {"query_id": "302", "pair_id": "302", "reason": "Too vague."}
+    ]
+    assert "302 " not in files["qrels.changed.txt"]
+
+
+def test_a_release_says_the_same(tides):
+    take_out(tides, "301")
+
+    held = released(tides, "v1").manifest
+
+    assert [rule["rule"] for rule in held["must_hold"]] == ["shrinking", "change", "balance"]
+    assert held["taken_out"] == [{"query_id": "301", "pair_id": "", "reason": "Off topic."}]

@@ -1,0 +1,141 @@
+"""The overview shows the steps of the kind: done, now or later, and what is next."""
+
+from __future__ import annotations
+
+import pytest
+from django.urls import reverse
+
+from annotate.judgments.completion import Judging
+from annotate.models import Assignment
+from annotate.overview.progress import TaskProgress
+from annotate.overview.steps import Key, next_step, steps
+from annotate.projects.kinds import KINDS
+from annotate.topics.removal import remove_queries
+from tests import factories
+from tests.programs import Program
+
+pytestmark = pytest.mark.both_databases
+
+NOTHING = Judging(0, 0, 0, 0)
+Task = Assignment.Task
+
+
+def of(member, *, judging=NOTHING, tasks=(), **context):
+    found = steps(member, judging, tasks, context)
+    return {one.key.value: (one.state.value, one.count) for one in found}
+
+
+def task(name: Task, done: int, total: int) -> TaskProgress:
+    return TaskProgress(name.value, name.label, done, total, 0)
+
+
+class Scene:
+    """A FollowIR project."""
+
+    def __init__(self) -> None:
+        self.project = factories.project(kind="followir", overlap_review=0)
+        self.carla = factories.lead(self.project)
+
+    def load(self) -> None:
+        self.queries = [factories.query(self.project, str(301 + number)) for number in range(2)]
+        for query in self.queries:
+            factories.candidate(query, prior=1)
+
+
+@pytest.fixture
+def scene(db) -> Scene:
+    return Scene()
+
+
+def test_every_step_that_a_kind_names_is_one():
+    assert {step for kind in KINDS.values() for step in kind.steps} <= {key.value for key in Key}
+
+
+def test_a_new_project_loads_first(scene):
+    assert of(scene.carla) == {
+        "load": ("now", "0 queries"),
+        "choose": ("later", "0 of 0"),
+        "rewrite": ("later", ""),
+        "judge": ("later", "0 of 0"),
+        "settle": ("later", "0 to settle"),
+        "release": ("later", ""),
+    }
+
+
+def test_what_is_next_follows_from_what_is_there(scene):
+    scene.load()
+    assert next_step(steps(scene.carla, NOTHING, (), {})).key is Key.CHOOSE
+
+    remove_queries(
+        project=scene.project, queries=[scene.queries[0].pk], reason="No.", by=scene.carla
+    )
+    found = of(scene.carla, tasks=[task(Task.REWRITE, 0, 1)])
+    assert (found["choose"], found["rewrite"]) == (("done", "1 of 2"), ("now", "0 of 1"))
+
+
+def test_steps_that_are_under_way_together_are_all_now(scene):
+    scene.load()
+    found = of(
+        scene.carla,
+        judging=Judging(4, 2, 2, 1),
+        tasks=[task(Task.REWRITE, 1, 2)],
+        disputed=3,
+    )
+
+    assert [state for state, _count in found.values()] == [
+        *("done", "done", "now", "now", "now", "later")
+    ]
+    assert found["settle"] == ("now", "3 to settle")
+
+
+def test_everything_done_leaves_nothing_next(scene):
+    scene.load()
+    release = type("Release", (), {"name": "v1"})()
+    judged, rewritten = Judging(4, 4, 2, 2), task(Task.REWRITE, 2, 2)
+
+    found = steps(scene.carla, judged, [rewritten], {"disputed": 0, "release": release})
+
+    assert {one.state.value for one in found} == {"done"}
+    assert next_step(found) is None
+
+
+def test_a_step_that_nobody_is_asked_to_do_is_none(scene):
+    scene.project.overlap_judge = 0
+    scene.carla.project = scene.project
+
+    assert "judge" not in of(scene.carla)
+
+
+def test_steps_cost_one_query(scene, django_assert_num_queries):
+    scene.load()
+    with django_assert_num_queries(1):
+        steps(scene.carla, NOTHING, (), {})
+
+
+def test_the_page_and_the_api_show_the_steps_to_leads_alone(scene, client):
+    scene.load()
+    ada = factories.member(scene.project, "ada")
+    address = reverse("annotate:project", args=["tides"])
+    client.force_login(scene.carla.user)
+    shown = client.get(address).content.decode()
+    client.force_login(ada.user)
+    hidden = client.get(address).content.decode()
+    told = Program("carla", "lead").get("projects/tides/steps/").json()
+
+    assert "Choose topics" in shown
+    assert 'aria-current="step"' in shown
+    assert "Choose topics" not in hidden
+    assert (told["kind"], told["next"]) == ("followir", "choose")
+
+
+@pytest.mark.django_db
+def test_labels_that_are_sampled_are_a_step_where_labels_are_claimed(client):
+    project = factories.project("tables", kind="followtable", overlap_rewrite=0, overlap_judge=0)
+    carla = factories.lead(project)
+    client.force_login(carla.user)
+
+    page = client.get(reverse("annotate:project", args=["tables"])).content.decode()
+
+    listed = page.split('<ol class="steps">')[1].split("</ol>")[0]
+    assert "Audit five tables each" in listed
+    assert "Rewrite" not in listed

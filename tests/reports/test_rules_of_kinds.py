@@ -1,0 +1,180 @@
+"""Each kind of project has rules of its own, which hold, are broken by named pairs, or are open."""
+
+from __future__ import annotations
+
+import pytest
+from django.urls import reverse
+
+from annotate.judgments.label_rules import gold_standing
+from annotate.judgments.promises import Counts, Promise, Rule
+from annotate.judgments.tally import promises
+from annotate.models import Condition, Narrative, Project, Verdict
+from audit.reports.rule_standings import rule_standings
+from tests import factories
+from tests.programs import Program
+
+pytestmark = pytest.mark.both_databases
+
+KEPT, NOT_YET, BROKEN = Promise.KEPT, Promise.NOT_YET, Promise.BROKEN
+
+
+@pytest.mark.parametrize(
+    ("counts", "promise"),
+    [
+        (Counts(kept=2, dropped=2), KEPT),
+        # 1 of 4 and 3 of 4: the limits belong to the range.
+        (Counts(kept=3, dropped=1), KEPT),
+        (Counts(kept=1, dropped=3), KEPT),
+        (Counts(kept=4, dropped=1), BROKEN),
+        (Counts(kept=4, dropped=1, unjudged=1), NOT_YET),
+        # At most 2 of 9 can still drop out.
+        (Counts(kept=7, dropped=1, unjudged=1), BROKEN),
+        (Counts(kept=0, dropped=4, disputed=1), BROKEN),
+        (Counts(), NOT_YET),
+    ],
+)
+def test_between_a_quarter_and_three_quarters_of_the_relevant_documents_drop_out(counts, promise):
+    assert counts.promise(Rule.SHARE) is promise
+
+
+def test_the_limits_of_a_rule_can_be_others():
+    found = Counts(kept=2, dropped=2).promise(Rule.BALANCE, {"complying": 2, "violating": 2})
+
+    assert found is KEPT
+
+
+@pytest.mark.parametrize(
+    ("instructed", "original", "turned", "promise", "wrong"),
+    [
+        ({1: 1, 2: 0}, {1: 1, 2: 1}, {1: 0}, KEPT, []),
+        ({1: 1}, {1: 0}, {1: 0}, BROKEN, [1]),
+        ({1: 1, 3: 1}, {1: 1, 3: 1}, {1: 1, 3: 0}, BROKEN, [1]),
+        ({1: 1}, {1: 1}, {}, NOT_YET, []),
+        ({1: None}, {1: 1}, {1: 0}, NOT_YET, []),
+        # No gold document at all.
+        ({1: 0}, {1: 1}, {1: 0}, BROKEN, []),
+    ],
+)
+def test_gold_is_relevant_in_original_and_instructed_and_not_in_reversed(
+    instructed, original, turned, promise, wrong
+):
+    found = gold_standing(instructed, original, turned, 1)
+
+    assert (found.promise, found.candidates) == (promise, wrong)
+
+
+class Scene:
+    """A project of a kind with one pair, of which a file claims labels."""
+
+    def __init__(self, kind: str, **fields) -> None:
+        self.project = factories.project(
+            kind=kind, judge_scope=Project.Scope.POOL, grades=tuple(range(4)), **fields
+        )
+        self.carla = factories.lead(self.project)
+        self.machine = factories.machine(self.project, "claims")
+        self.query = factories.query(self.project, "301")
+        self.pair = factories.pair(self.query)
+        self.altered = factories.altered(self.pair)
+
+    def candidate(self, prior: int | None, claimed: int) -> object:
+        made = factories.candidate(self.query, prior=prior)
+        factories.judgment(self.altered, made, self.machine, claimed)
+        return made
+
+    def standing(self) -> tuple[str, int, int, int]:
+        [one] = rule_standings(promises(self.carla))
+        return one.state.value, one.holds, one.not_known, len(one.broken)
+
+
+@pytest.mark.django_db
+def test_claimed_tables_count_where_nobody_judged_and_two_positives_are_too_few():
+    scene = Scene("followtable")
+    for claimed in (1, 1, 0, 0, 0):
+        scene.candidate(1, claimed)
+    assert scene.standing() == ("broken", 0, 0, 1)
+
+    scene.candidate(1, 1)
+    assert scene.standing() == ("holds", 1, 0, 0)
+
+
+@pytest.mark.django_db
+def test_what_people_said_counts_before_what_is_claimed():
+    scene = Scene("followtable")
+    tables = [scene.candidate(1, claimed) for claimed in (1, 1, 1, 0, 0, 0)]
+
+    factories.judgment(scene.altered, tables[0], factories.member(scene.project, "ada"), 0)
+
+    assert scene.standing() == ("broken", 0, 0, 1)
+
+
+@pytest.mark.django_db
+def test_a_gold_document_that_the_reversed_mode_claims_breaks_the_rule_and_is_named():
+    scene = Scene("infosearch")
+    gold = scene.candidate(1, 1)
+    turned = Narrative.objects.create(pair=scene.pair, side="reversed", text="Not about tides.")
+    assert scene.standing() == ("not_known", 0, 1, 0)
+
+    factories.judgment(turned, gold, scene.machine, 1)
+
+    assert scene.standing() == ("broken", 0, 0, 1)
+    [one] = promises(scene.carla).pairs
+    assert one.breaking(Rule.GOLD) == [gold.pk]
+
+
+@pytest.mark.django_db
+def test_a_count_above_the_number_of_conditions_breaks_the_rule():
+    scene = Scene("multiconir")
+    for number in (1, 2):
+        Condition.objects.create(narrative=scene.altered, number=number, text=f"Condition {number}")
+    scene.candidate(None, 2)
+    assert scene.standing() == ("holds", 1, 0, 0)
+
+    scene.candidate(None, 3)
+    assert scene.standing() == ("broken", 0, 0, 1)
+
+
+@pytest.mark.django_db
+def test_a_relevant_document_that_violates_an_attribute_breaks_the_rule():
+    scene = Scene("multi-infosearch")
+    attribute = Condition.objects.create(narrative=scene.altered, number=1, text="Short")
+    for claimed, answer in ((1, "met"), (0, "not_met")):
+        judgment = factories.judgment(
+            scene.altered, factories.candidate(scene.query), scene.machine, claimed
+        )
+        Verdict.objects.create(judgment=judgment, condition=attribute, answer=answer)
+    assert scene.standing() == ("holds", 1, 0, 0)
+
+    Verdict.objects.filter(answer="not_met").update(answer="met")
+    assert scene.standing() == ("broken", 0, 0, 1)
+
+
+@pytest.mark.django_db
+def test_the_page_and_the_api_name_the_pair_that_breaks_a_rule(client):
+    scene = Scene("followtable")
+    scene.candidate(1, 1)
+    client.force_login(scene.carla.user)
+
+    page = client.get(reverse("audit:collection", args=["tides"])).content.decode()
+    told = Program("carla", "lead").get("projects/tides/rules/").json()
+
+    assert "Broken: The instruction tells documents apart" in page
+    assert "At least 3 documents comply with it" in page
+    [rule] = told["rules"]
+    assert (told["kind"], rule["rule"], rule["state"]) == ("followtable", "balance", "broken")
+    assert [one["pair_id"] for one in rule["broken"]] == [scene.pair.pair_id]
+
+
+@pytest.mark.django_db
+def test_rules_of_labels_cost_the_same_however_many_pairs_there_are(django_assert_max_num_queries):
+    scene = Scene("infosearch")
+    for number in range(3):
+        query = factories.query(scene.project, str(400 + number))
+        factories.judgment(
+            factories.altered(factories.pair(query)),
+            factories.candidate(query, prior=1),
+            scene.machine,
+            1,
+        )
+
+    with django_assert_max_num_queries(20):
+        promises(scene.carla)

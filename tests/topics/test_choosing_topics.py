@@ -1,0 +1,152 @@
+"""Topics are drawn by conditions and a seed, or chosen by hand; the others are taken out."""
+
+from __future__ import annotations
+
+import pytest
+from django.core.management import call_command
+from django.urls import reverse
+
+from annotate.models import Narrative, Query
+from annotate.topics.choosing import Conditions, Topic, choose_topics, draw, draw_topics, topics
+from base.errors import Refused
+from tests import factories
+from tests.programs import Program
+
+pytestmark = pytest.mark.both_databases
+
+FOUND = [Topic(n, str(300 + n), "", relevant=n, has_narrative=n != 3) for n in range(1, 7)]
+
+
+@pytest.mark.parametrize(
+    ("conditions", "ids"),
+    [
+        (Conditions(narrative=False), ["301", "302", "303", "304", "305", "306"]),
+        (Conditions(), ["301", "302", "304", "305", "306"]),
+        (Conditions(least=2, most=5), ["302", "304", "305"]),
+        (Conditions(most=1), ["301"]),
+    ],
+)
+def test_a_draw_takes_of_those_that_meet_the_conditions(conditions, ids):
+    drawn = draw(FOUND, conditions, len(ids), 7)
+
+    assert [topic.query_id for topic in drawn] == ids
+
+
+def test_the_same_seed_draws_the_same_in_whatever_order_topics_were_loaded():
+    one = {topic.query_id for topic in draw(FOUND, Conditions(), 3, 7)}
+    other = {topic.query_id for topic in draw(FOUND[::-1], Conditions(), 3, 7)}
+
+    assert one == other
+    assert len(one) == 3
+    assert any(
+        {topic.query_id for topic in draw(FOUND, Conditions(), 3, seed)} != one for seed in range(5)
+    )
+
+
+@pytest.mark.parametrize("number", [0, 4])
+def test_more_than_there_are_cannot_be_drawn(number):
+    with pytest.raises(Refused, match="3 topics meet the conditions"):
+        draw(FOUND, Conditions(least=2, most=5), number, 7)
+
+
+class Scene:
+    """Topics 301 to 304; 301 has no narrative, the others have 0, 1 and 2 relevant documents."""
+
+    def __init__(self) -> None:
+        self.project = factories.project(kind="followir")
+        self.carla = factories.lead(self.project)
+        for number in range(4):
+            query = factories.query(self.project, str(301 + number))
+            pair = factories.pair(query)
+            text = "What is relevant." if number else ""
+            Narrative.objects.update_or_create(
+                pair=pair, side="original", version=1, defaults={"text": text}
+            )
+            for _ in range(number - 1):
+                factories.candidate(query, prior=1)
+
+    def inside(self) -> list[str]:
+        rows = Query.objects.filter(removed_at__isnull=True).order_by("query_id")
+        return list(rows.values_list("query_id", flat=True))
+
+    def reasons(self) -> set[str]:
+        return set(
+            Query.objects.exclude(removed_reason="").values_list("removed_reason", flat=True)
+        )
+
+
+@pytest.fixture
+def scene(db) -> Scene:
+    return Scene()
+
+
+def test_what_conditions_ask_is_read_in_one_query(scene, django_assert_num_queries):
+    with django_assert_num_queries(1):
+        found = topics(scene.project)
+
+    assert [(one.query_id, one.relevant, one.has_narrative) for one in found] == [
+        ("301", 0, False),
+        ("302", 0, True),
+        ("303", 1, True),
+        ("304", 2, True),
+    ]
+
+
+def test_what_is_not_drawn_is_taken_out_and_the_reason_names_the_draw(scene):
+    conditions = Conditions(least=1, most=2)
+
+    draw_topics(project=scene.project, conditions=conditions, number=2, seed=7, by=scene.carla)
+
+    assert scene.inside() == ["303", "304"]
+    [reason] = scene.reasons()
+    assert reason == (
+        "Not chosen: 2 of 4 topics were drawn with seed 7, with a narrative, "
+        "with 1 to 2 relevant documents."
+    )
+
+
+def test_topics_are_chosen_by_hand(scene):
+    keep = list(Query.objects.filter(query_id__in=["301", "304"]).values_list("pk", flat=True))
+
+    choose_topics(project=scene.project, queries=keep, reason="Off topic.", by=scene.carla)
+
+    assert (scene.inside(), scene.reasons()) == (["301", "304"], {"Off topic."})
+    with pytest.raises(Refused, match="Choose one or more topics first"):
+        choose_topics(project=scene.project, queries=[], reason="No.", by=scene.carla)
+
+
+def test_the_page_shows_a_draw_and_then_keeps_it(scene, client):
+    client.force_login(scene.carla.user)
+    address = reverse("annotate:topics", args=["tides"])
+    asked = {"number": 1, "seed": 3, "narrative": "on", "least": 2, "most": ""}
+
+    shown = client.get(address, asked).content.decode()
+    assert "1 topic meets the conditions; 1 drawn" in shown
+    assert len(scene.inside()) == 4
+
+    client.post(address, asked)
+    assert scene.inside() == ["304"]
+
+
+def test_the_page_says_why_nothing_can_be_drawn(scene, client):
+    client.force_login(scene.carla.user)
+
+    page = client.get(reverse("annotate:topics", args=["tides"]), {"number": 9, "seed": 1})
+
+    assert "0 topics meet" not in page.content.decode()
+    assert "4 topics meet the conditions, so 9 cannot be drawn" in page.content.decode()
+
+
+def test_a_program_draws(scene):
+    sent = {"number": 2, "seed": 7, "least": 1}
+
+    done = Program("carla", "lead").send("POST", "projects/tides/topics/draw/", sent)
+
+    assert (done.json(), scene.inside()) == ({"changed": 2, "unchanged": 0}, ["303", "304"])
+
+
+def test_a_command_draws(scene, capsys):
+    call_command("queries", "tides", "draw", "--number", "2", "--seed", "7", "--least", "1")
+
+    assert capsys.readouterr().out == "2 drawn, 2 taken out\n"
+    assert scene.inside() == ["303", "304"]

@@ -1,0 +1,255 @@
+"""A query or instruction taken out is nobody's work and in no qrels, until it comes back."""
+
+from __future__ import annotations
+
+import pytest
+from django.core.management import call_command
+from django.db import IntegrityError, transaction
+from django.urls import reverse
+from django.utils import timezone
+
+from annotate.judgments import completion
+from annotate.models import AuditEvent, InstructionPair, Judgment, Query
+from annotate.rewriting import actions as rewriting
+from annotate.topics.removal import (
+    pair_keys,
+    query_keys,
+    remove_pairs,
+    remove_queries,
+    restore_pairs,
+    restore_queries,
+)
+from audit.checks.queue import count_to_check
+from audit.models import Sample, SampleItem
+from base.errors import Refused
+from exporters.exports import selection
+from tests import factories
+from tests.programs import Program
+
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
+
+
+class Two:
+    """Query 301 with two instructions, 302 with one; one document each, which ada judged."""
+
+    def __init__(self) -> None:
+        self.project = factories.project(overlap_judge=1)
+        self.carla = factories.lead(self.project)
+        self.ada = factories.member(self.project, "ada")
+        self.q1, self.q2 = (factories.query(self.project, one) for one in ("301", "302"))
+        self.pairs = [
+            factories.pair(self.q1, pair_id="301_1"),
+            factories.pair(self.q1, pair_id="301_2"),
+            factories.pair(self.q2, pair_id="302"),
+        ]
+        candidates = {
+            query.pk: factories.candidate(query, f"D{query.query_id}", prior=1)
+            for query in (self.q1, self.q2)
+        }
+        for pair in self.pairs:
+            factories.judgment(factories.altered(pair), candidates[pair.query_id], self.ada, 1)
+
+    def out(self, *queries: Query, reason: str = "No narrative.") -> None:
+        keys = [one.pk for one in queries]
+        remove_queries(project=self.project, queries=keys, reason=reason, by=self.carla)
+
+    def back(self, *queries: Query) -> None:
+        restore_queries(project=self.project, queries=[one.pk for one in queries], by=self.carla)
+
+    def pair_out(self, *pairs: InstructionPair, reason: str = "Too vague.") -> None:
+        keys = [one.pk for one in pairs]
+        remove_pairs(project=self.project, pairs=keys, reason=reason, by=self.carla)
+
+    def alive(self) -> list[str]:
+        return sorted(pair.pair_id for pair in self.project.pairs.alive())
+
+
+@pytest.fixture
+def two(db) -> Two:
+    return Two()
+
+
+def test_a_query_goes_out_with_all_of_its_instructions_and_is_nobodys_work(two):
+    assert completion.judging(two.project).wanted == 3
+
+    two.out(two.q1)
+
+    assert two.alive() == ["302"]
+    assert completion.judging(two.project).wanted == 1
+    assert completion.rewritten(two.project).wanted == 1
+    assert Judgment.objects.current().count() == 3
+
+
+def test_it_is_in_no_qrels_and_no_topics(two):
+    two.out(two.q1)
+
+    queries, pairs = selection.queries(two.project), selection.pairs(two.project)
+    assert [query.query_id for query in queries] == ["302"]
+    assert [line.query_id for line in selection.prior_qrels(queries)] == ["302"]
+    assert [pair.pair_id for pair in selection.written(pairs, "altered")] == ["302"]
+    assert selection.prior_relevant(two.project) == 1
+
+
+def test_brought_back_its_instructions_are_back_but_not_one_that_was_out_before(two):
+    two.pair_out(two.pairs[0])
+    two.out(two.q1)
+    assert two.alive() == ["302"]
+
+    two.back(two.q1)
+
+    assert two.alive() == ["301_2", "302"]
+    assert not Query.objects.filter(removed_at__isnull=False).exists()
+
+
+def test_an_instruction_goes_out_alone_and_comes_back(two):
+    two.pair_out(two.pairs[0])
+    assert two.alive() == ["301_2", "302"]
+
+    restore_pairs(project=two.project, pairs=[two.pairs[0].pk], by=two.carla)
+
+    assert two.alive() == ["301_1", "301_2", "302"]
+
+
+def test_an_instruction_does_not_come_back_without_its_query(two):
+    two.out(two.q1)
+
+    with pytest.raises(Refused, match="301_1 is out with its query"):
+        restore_pairs(project=two.project, pairs=[two.pairs[0].pk], by=two.carla)
+
+
+def test_an_instruction_that_a_decision_removed_comes_back_by_the_decision_alone(two):
+    rewriting.remove(pair=two.pairs[2], by=two.carla)
+
+    with pytest.raises(Refused, match="302 was removed by a decision"):
+        restore_pairs(project=two.project, pairs=[two.pairs[2].pk], by=two.carla)
+
+
+def test_a_decision_that_is_withdrawn_brings_nothing_back_that_was_taken_out(two):
+    two.pair_out(two.pairs[2])
+    rewriting.remove(pair=two.pairs[2], by=two.carla)
+
+    rewriting.take_back_decision(pair=two.pairs[2], by=two.carla)
+
+    assert two.alive() == ["301_1", "301_2"]
+
+
+def test_labels_of_it_are_no_longer_to_be_checked(two):
+    narrative = two.pairs[2].current("altered")
+    sample = Sample.objects.create(
+        project=two.project, name="s", source="consensus", seed=1, size=1, created_by=two.carla
+    )
+    candidate = two.q2.candidates.get()
+    SampleItem.objects.create(sample=sample, narrative=narrative, candidate=candidate, claimed=1)
+    assert count_to_check(two.ada) == 1
+
+    two.out(two.q2)
+
+    assert count_to_check(two.ada) == 0
+
+
+def test_when_by_whom_and_why_stands_in_the_rows_and_in_the_audit_log(two):
+    two.out(two.q1, two.q2)
+
+    rows = [*Query.objects.all(), *InstructionPair.objects.all()]
+    assert {(row.removed_by, row.removed_reason) for row in rows} == {(two.carla, "No narrative.")}
+    event = AuditEvent.objects.get(what="queries.removed")
+    assert (event.about, event.words) == ("2 queries · 301, 302", "No narrative.")
+
+
+def test_one_that_is_out_keeps_its_first_reason(two):
+    two.out(two.q1)
+    two.out(two.q1, two.q2, reason="Too many.")
+
+    reasons = dict(Query.objects.values_list("query_id", "removed_reason"))
+    assert reasons == {"301": "No narrative.", "302": "Too many."}
+
+
+def test_instructions_that_a_file_brings_for_a_query_that_is_out_are_out(two, tmp_path):
+    two.out(two.q2)
+    file = tmp_path / "pairs.jsonl"
+    file.write_text(
+        '{"pair_id": "302_2", "query_id": "302", "narratives": '
+        '[{"side": "altered", "version": 1, "text": "Only spring tides."}]}\n',
+        encoding="utf-8",
+    )
+
+    call_command("load", "tides", "pairs-jsonl", str(file))
+
+    brought = InstructionPair.objects.get(pair_id="302_2")
+    assert brought.removed_reason == "No narrative."
+    two.back(two.q2)
+    assert two.alive() == ["301_1", "301_2", "302", "302_2"]
+
+
+@pytest.mark.parametrize(("reason", "sentence"), [("  ", "Say why"), ("x" * 501, "at most 500")])
+def test_without_a_fitting_reason_nothing_is_taken_out(two, reason, sentence):
+    with pytest.raises(Refused, match=sentence):
+        two.out(two.q1, reason=reason)
+
+    assert len(two.alive()) == 3
+
+
+def test_what_is_of_another_project_is_refused(two):
+    other = factories.query(factories.project("other"))
+
+    with pytest.raises(Refused, match="none of this project"):
+        two.out(two.q1, other)
+
+    assert len(two.alive()) == 3
+
+
+def test_ids_that_are_not_there_are_named(two):
+    assert query_keys(two.project, ["302", "301"]) == [two.q2.pk, two.q1.pk]
+    assert pair_keys(two.project, ["302"]) == [two.pairs[2].pk]
+    with pytest.raises(Refused, match="There is no query 303 in this project"):
+        query_keys(two.project, ["301", "303"])
+
+
+def test_the_database_takes_no_half_of_it(two):
+    for rows, fields in (
+        (Query.objects.filter(pk=two.q1.pk), {"removed_at": timezone.now()}),
+        (Query.objects.filter(pk=two.q1.pk), {"removed_reason": "Why"}),
+        (InstructionPair.objects.filter(query=two.q1), {"removed_reason": "Why"}),
+        (InstructionPair.objects.filter(query=two.q1), {"removed_at": timezone.now()}),
+    ):
+        with pytest.raises(IntegrityError), transaction.atomic():
+            rows.update(**fields)
+
+
+def test_a_command_takes_out_lists_and_brings_back(two, capsys):
+    call_command("queries", "tides", "remove", "--query", "301", "--reason", "No narrative.")
+    call_command("queries", "tides", "list")
+    call_command("queries", "tides", "restore", "--query", "301")
+
+    assert capsys.readouterr().out.splitlines() == [
+        "1 taken out, 0 were so already",
+        "query\t301\tNo narrative.",
+        "1 brought back, 0 were so already",
+    ]
+    assert len(two.alive()) == 3
+
+
+def test_a_lead_takes_many_out_and_back_on_the_pages(two, client):
+    client.force_login(two.carla.user)
+    sent = {"queries": [two.q1.pk, two.q2.pk], "reason": "Not needed."}
+
+    taken = client.post(reverse("annotate:query_removal", args=["tides"]), sent, follow=True)
+    page = client.get(reverse("annotate:removed_queries", args=["tides"])).content.decode()
+    client.post(reverse("annotate:query_restoration", args=["tides"]), {"queries": [two.q1.pk]})
+
+    assert "2 queries were taken out." in taken.content.decode()
+    assert "Not needed." in page
+    assert two.alive() == ["301_1", "301_2"]
+
+
+def test_a_program_takes_out_and_back(two):
+    program = Program("carla", "lead")
+    sent = {"pairs": ["301_1"], "reason": "Too vague."}
+
+    done = program.send("POST", "projects/tides/removed-pairs/", sent)
+    told = program.get("projects/tides/removed-pairs/").json()["results"]
+    program.send("POST", "projects/tides/removed-pairs/restoration/", {"pairs": ["301_1"]})
+
+    assert done.json() == {"changed": 1, "unchanged": 0}
+    assert [(one["id"], one["reason"]) for one in told] == [("301_1", "Too vague.")]
+    assert len(two.alive()) == 3
