@@ -222,6 +222,17 @@ def test_of_a_run_over_instructions_the_best_rank_under_any_pair_counts(project)
     assert chosen(make(project, runs=["one.run"], depth=1)) == {"A", "C"}
 
 
+def test_a_query_that_is_taken_out_gets_no_candidates(project):
+    runs = two_runs(project)
+    project.queries.filter(query_id="301").update(
+        removed_at=timezone.now(), removed_reason="Out of scope."
+    )
+
+    pool = make(project, runs=runs, depth=1)
+
+    assert [one["query_id"] for one in pool.counts["queries"]] == ["302"]
+
+
 def test_where_only_relevant_documents_are_judged_the_count_warns(project):
     project.judge_scope = Project.Scope.RELEVANT
     recipe = actions.recipe_of(project=project, method="union", runs=two_runs(project), depth=1)
