@@ -12,7 +12,9 @@ from annotate.judgments import completion
 from annotate.judgments.in_force import judgments_in_force
 from annotate.models import Assignment, AuditEvent, Candidate, Judgment, Narrative, Project
 from annotate.pools.removal import named, remove_candidates, restore_candidates
-from audit.settling.disagreement_queries import Kind, Reader, Wanted, source
+from audit.settling.disagreement_queries import source
+from audit.settling.kinds.frame import Reader
+from audit.settling.wanted import Kind, Wanted
 from base.errors import Refused
 from exporters.exports import selection
 from tests import factories
