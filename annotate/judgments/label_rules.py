@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from django.db.models import Count, Q, QuerySet
 
 from annotate.collection.models import Candidate
+from annotate.judgments.in_force import in_pools
 from annotate.judgments.models import Judgment, Verdict
 from annotate.judgments.promises import Promise, Rule
 from annotate.pairs.models import Condition, Narrative
@@ -45,7 +46,7 @@ def claims(narratives: QuerySet[Narrative]) -> Iterator[tuple[Claim, int | None]
     """Walk what machines claim under these narratives; None where they differ: one query."""
     rows: Iterable[Any] = (
         Judgment.objects.current()
-        .filter(annotator__is_machine=True, narrative__in=narratives.values("pk"))
+        .filter(in_pools(), annotator__is_machine=True, narrative__in=narratives.values("pk"))
         .order_by("narrative_id", "candidate_id")
         .values_list("narrative_id", "candidate_id", "candidate__prior_relevance", "relevance")
         .iterator(CHUNK)
@@ -159,7 +160,9 @@ def _attributes(
     altered = dict(narratives.filter(side=Narrative.Side.ALTERED).values_list("pk", "pair_id"))
     said: list[Any] = list(
         Verdict.objects.filter(
-            judgment__in=Judgment.objects.current().filter(narrative__in=altered).values("pk")
+            judgment__in=Judgment.objects.current()
+            .filter(in_pools(), narrative__in=altered)
+            .values("pk")
         )
         .order_by("judgment_id")
         .values_list(

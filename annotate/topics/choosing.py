@@ -66,7 +66,10 @@ def topics(project: Project) -> list[Topic]:
     narratives = Narrative.objects.filter(
         pair__query=OuterRef("pk"), side=Narrative.Side.ORIGINAL
     ).exclude(text="")
-    before = Q(candidates__prior_relevance__gte=project.relevant_from)
+    before = Q(
+        candidates__prior_relevance__gte=project.relevant_from,
+        candidates__removed_at__isnull=True,
+    )
     rows = (
         Query.objects.filter(project=project, removed_at__isnull=True)
         .annotate(relevant=Count("candidates", filter=before), has_narrative=Exists(narratives))

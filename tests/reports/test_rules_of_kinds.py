@@ -9,6 +9,7 @@ from annotate.judgments.label_rules import gold_standing
 from annotate.judgments.promises import Counts, Promise, Rule
 from annotate.judgments.tally import promises
 from annotate.models import Candidate, Condition, Narrative, Project, Verdict
+from annotate.pools.removal import remove_candidates
 from audit.reports.rule_standings import rule_standings
 from tests import factories
 from tests.programs import Program
@@ -95,6 +96,19 @@ def test_claimed_tables_count_where_nobody_judged_and_two_positives_are_too_few(
 
     scene.candidate(1, 1)
     assert scene.standing() == ("holds", 1, 0, 0)
+
+
+@pytest.mark.django_db
+def test_a_claim_of_a_table_that_is_taken_out_of_its_pool_counts_nowhere():
+    scene = Scene("followtable")
+    tables = [scene.candidate(1, claimed) for claimed in (1, 1, 1, 0, 0, 0)]
+    assert scene.standing() == ("holds", 1, 0, 0)
+
+    remove_candidates(
+        project=scene.project, candidates=[tables[0].pk], reason="A duplicate.", by=scene.carla
+    )
+
+    assert scene.standing() == ("broken", 0, 0, 1)
 
 
 @pytest.mark.django_db
