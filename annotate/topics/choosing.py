@@ -15,6 +15,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotate.collection.models import Query
+from annotate.collection.unseen import IsSeen
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Membership, Project
 from annotate.topics.removal import Changed, remove_queries
@@ -69,7 +70,7 @@ def topics(project: Project) -> list[Topic]:
     before = Q(
         candidates__prior_relevance__gte=project.relevant_from,
         candidates__removed_at__isnull=True,
-    )
+    ) & Q(IsSeen(F("candidates__pk"), kind="candidate"))
     rows = (
         Query.objects.filter(project=project, removed_at__isnull=True)
         .annotate(relevant=Count("candidates", filter=before), has_narrative=Exists(narratives))
