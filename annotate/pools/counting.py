@@ -199,11 +199,16 @@ def _choose(
 
 
 def _batches(recipe: Recipe) -> Iterator[dict[int, str]]:
-    """Yield the project's queries, a few at a time: their ids by their keys."""
+    """Yield the project's queries, a few at a time: their ids by their keys.
+
+    A query that is taken out gets no candidates.
+    """
     lines = len(recipe.runs) * (recipe.deepest or _UNBOUNDED)
     size = max(1, min(LINES_AT_ONCE // max(lines, 1), MOST_QUERIES_AT_ONCE))
     rows = list(
-        Query.objects.filter(project=recipe.project).order_by("pk").values_list("pk", "query_id")
+        Query.objects.filter(project=recipe.project, removed_at__isnull=True)
+        .order_by("pk")
+        .values_list("pk", "query_id")
     )
     for start in range(0, len(rows), size):
         yield dict(rows[start : start + size])

@@ -129,7 +129,7 @@ def advice(request: PageRequest, pk: int) -> HttpResponse:
     desk = _desk(request, member, pair)
     if request.htmx:
         return render(
-            request, "rewriting/shown_advice.html", shown_advice(desk, request.POST, in_texts=True)
+            request, "rewriting/_advice.html", shown_advice(desk, request.POST, in_texts=True)
         )
     form = NarrativeForm(initial={**_starting(desk), **request.POST.dict()})
     return _show(request, desk, form, in_texts=True)

@@ -25,7 +25,6 @@ WITHOUT = {
         "annotate/people/api/me.py:MyPreferences.patch",
         "annotate/people/views/account.py:account",
         "annotate/people/views/account.py:sessions",
-        "annotate/people/views/preferences.py:preferences",
         "annotate/people/views/tokens.py:token_end",
         "annotate/people/views/tokens.py:tokens",
     },

@@ -34,7 +34,7 @@ SAMPLES = [
 
 def load(layout, path, slug):
     """Load a file or folder into a new project whose texts may be published."""
-    project = factories.project(slug, grades=range(11))
+    project = factories.project(slug, grades=tuple(range(11)))
     Publication.objects.create(project=project, texts=True, licence="CC-BY-4.0")
     report = intake.load(project=project, kind=lookup(layout), arrived=intake.on_disk(str(path)))
     assert report.refused == 0, report.problems

@@ -37,6 +37,7 @@ def test_the_export_shows_tool_version_and_result(asked, client):
     assert '<th scope="row">ir_datasets</th>' in page
     assert "nDCG@10 changed 1.0000" in page
     proof = Export.objects.get().proof
+    assert proof is not None
     assert [one["result"] for one in proof["results"]] == ["same"]
 
 

@@ -57,6 +57,7 @@ def test_a_release_says_the_same(tides):
     take_out(tides, "301")
 
     held = released(tides, "v1").manifest
+    assert held is not None
 
     assert [rule["rule"] for rule in held["must_hold"]] == ["shrinking", "change", "balance"]
     assert held["taken_out"] == [{"query_id": "301", "pair_id": "", "reason": "Off topic."}]

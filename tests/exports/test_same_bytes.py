@@ -76,9 +76,14 @@ def test_no_text_is_sorted_by_the_language_of_the_database(tides, write, format_
         term
         for term in sorted_by
         if not re.search(r'"(version|number|at|created_at|uuid|value|rel\w+)"', term)
+        and not re.search(KEYS, term)
     ]
     assert len(texts) >= 8
     assert [term for term in texts if " COLLATE " not in term] == []
+
+
+# Columns that hold the key of a row, by which nothing is sorted as a text.
+KEYS = r'"id"|"candidate_id"|"narrative_id"|"annotate_narrative"\."pair_id"|"pool_id"'
 
 
 def order_terms(sql: str) -> list[str]:

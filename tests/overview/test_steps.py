@@ -26,7 +26,7 @@ def of(member, *, judging=NOTHING, tasks=(), **context):
 
 
 def task(name: Task, done: int, total: int) -> TaskProgress:
-    return TaskProgress(name.value, name.label, done, total, 0)
+    return TaskProgress(name.value, str(name.label), done, total, 0)
 
 
 class Scene:
@@ -64,7 +64,9 @@ def test_a_new_project_loads_first(scene):
 
 def test_what_is_next_follows_from_what_is_there(scene):
     scene.load()
-    assert next_step(steps(scene.carla, NOTHING, (), {})).key is Key.CHOOSE
+    following = next_step(steps(scene.carla, NOTHING, (), {}))
+    assert following is not None
+    assert following.key is Key.CHOOSE
 
     remove_queries(
         project=scene.project, queries=[scene.queries[0].pk], reason="No.", by=scene.carla

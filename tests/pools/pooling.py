@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from django.core.files.base import ContentFile
 
@@ -44,7 +45,7 @@ def two_runs(project: Project) -> list[str]:
     return [add_run(project, "ance.run", ANCE).name, add_run(project, "bm25.run", BM25).name]
 
 
-def make(project: Project, name: str = "first", **rule: object) -> Pool:
+def make(project: Project, name: str = "first", **rule: Any) -> Pool:
     """Make a pool at once, as the command does."""
     recipe = actions.recipe_of(project=project, **{"method": "union", **rule})
     pool = actions.request_pool(recipe=recipe, name=name, by=None)

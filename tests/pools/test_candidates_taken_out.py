@@ -12,7 +12,9 @@ from annotate.judgments import completion
 from annotate.judgments.in_force import judgments_in_force
 from annotate.models import Assignment, AuditEvent, Candidate, Judgment, Narrative, Project
 from annotate.pools.removal import named, remove_candidates, restore_candidates
-from audit.settling.disagreement_queries import Kind, Reader, Wanted, source
+from audit.settling.disagreement_queries import source
+from audit.settling.kinds.frame import Reader
+from audit.settling.wanted import Kind, Wanted
 from base.errors import Refused
 from exporters.exports import selection
 from tests import factories
@@ -120,6 +122,7 @@ def test_a_later_pool_leaves_it_out(two):
     pool = make(two.project, runs=["one.run"], depth=3)
 
     # B has the relevance it came with.
+    assert pool.counts is not None
     assert [pool.counts[state] for state in ("new", "judged", "removed")] == [1, 1, 1]
     assert set(two.query.candidates.values_list("document__doc_id", flat=True)) == {"B", "C"}
 

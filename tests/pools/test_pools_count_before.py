@@ -125,7 +125,7 @@ def test_another_seed_draws_another_sample_and_the_same_seed_the_same(project):
         recipe = actions.recipe_of(
             project=project, method="sample", runs=["one.run"], strata="40:25", seed=seed
         )
-        return actions.count_pool(recipe)["sha256"]
+        return str(actions.count_pool(recipe)["sha256"])
 
     assert drawn(1) == drawn(1)
     assert drawn(1) != drawn(2)
@@ -140,6 +140,7 @@ def test_everything_judged_so_far_adds_nothing_and_needs_no_run(project):
     pool = make(project, method="judged", runs=[])
 
     assert chosen(pool) == {"F"}
+    assert pool.counts is not None
     assert pool.counts["new"] == 0
 
 
@@ -149,6 +150,7 @@ def test_a_second_pool_adds_only_what_is_new_and_says_so(project):
     second = make(project, "second", runs=runs, depth=2)
 
     # The first: A B and X Z. The second has these, and E and Y.
+    assert second.counts is not None
     assert (second.counts["new"], second.counts["waiting"]) == (2, 4)
     assert Candidate.objects.count() == 6
 
@@ -218,6 +220,17 @@ def test_of_a_run_over_instructions_the_best_rank_under_any_pair_counts(project)
     RunLine.objects.create(run=run, query=query, pair=pairs[1], document=document, rank=1, score=1)
 
     assert chosen(make(project, runs=["one.run"], depth=1)) == {"A", "C"}
+
+
+def test_a_query_that_is_taken_out_gets_no_candidates(project):
+    runs = two_runs(project)
+    project.queries.filter(query_id="301").update(
+        removed_at=timezone.now(), removed_reason="Out of scope."
+    )
+
+    pool = make(project, runs=runs, depth=1)
+
+    assert [one["query_id"] for one in pool.counts["queries"]] == ["302"]
 
 
 def test_where_only_relevant_documents_are_judged_the_count_warns(project):

@@ -8,7 +8,7 @@ from django.urls import reverse
 from annotate.judgments.label_rules import gold_standing
 from annotate.judgments.promises import Counts, Promise, Rule
 from annotate.judgments.tally import promises
-from annotate.models import Condition, Narrative, Project, Verdict
+from annotate.models import Candidate, Condition, Narrative, Project, Verdict
 from annotate.pools.removal import remove_candidates
 from audit.reports.rule_standings import rule_standings
 from tests import factories
@@ -77,7 +77,7 @@ class Scene:
         self.pair = factories.pair(self.query)
         self.altered = factories.altered(self.pair)
 
-    def candidate(self, prior: int | None, claimed: int) -> object:
+    def candidate(self, prior: int | None, claimed: int) -> Candidate:
         made = factories.candidate(self.query, prior=prior)
         factories.judgment(self.altered, made, self.machine, claimed)
         return made
