@@ -230,6 +230,7 @@ def test_a_query_that_is_taken_out_gets_no_candidates(project):
 
     pool = make(project, runs=runs, depth=1)
 
+    assert pool.counts is not None
     assert [one["query_id"] for one in pool.counts["queries"]] == ["302"]
 
 
