@@ -12,8 +12,8 @@ from annotate.projects.kinds.declaration import (
 FOLLOWIR = ProjectKind(
     key="followir",
     name="FollowIR",
-    sentence="Annotators make the narratives of TREC topics more specific, so that the number of "
-    "relevant documents is cut roughly in half. Only documents that were relevant are re-judged.",
+    sentence="Annotators narrow the narratives of TREC topics until about half of the relevant "
+    "documents drop out. Only documents that were relevant are judged again.",
     settings={
         "judge_scope": "relevant",
         "relevant_from": 1,
@@ -30,7 +30,7 @@ FOLLOWIR = ProjectKind(
     must_hold=(
         MustHold("shrinking"),
         MustHold("change"),
-        # “Cut roughly in half.”
+        # About half are to drop out; the range around it is ours.
         MustHold("share", {"least_percent": 25, "most_percent": 75}),
     ),
     steps=("load", "choose", "rewrite", "judge", "settle", "release"),

@@ -12,8 +12,8 @@ from annotate.projects.kinds.declaration import (
 FOLLOWTABLE = ProjectKind(
     key="followtable",
     name="FollowTable",
-    sentence="Two independent annotators check every instruction against six criteria; "
-    "sub-standard ones are revised or removed. Five tables per instruction are audited.",
+    sentence="Two people review each instruction on six criteria; what fails is rewritten or taken "
+    "out. Labels of five tables of each instruction are checked.",
     settings={
         "judge_scope": "pool",
         "relevant_from": 1,

@@ -12,8 +12,8 @@ from annotate.projects.kinds.declaration import (
 INFOSEARCH = ProjectKind(
     key="infosearch",
     name="InfoSearch",
-    sentence="Each query has an instructed and a reversely instructed mode in one of six "
-    "dimensions. Anomalous documents are screened by hand.",
+    sentence="Each query comes without an instruction, with one, and with its reverse, in one of "
+    "six dimensions. People look at documents whose ranks are odd.",
     settings={
         "judge_scope": "pool",
         "relevant_from": 1,

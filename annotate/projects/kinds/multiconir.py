@@ -14,8 +14,8 @@ CONDITIONS = 10
 MULTICONIR = ProjectKind(
     key="multiconir",
     name="MultiConIR",
-    sentence="Ten raters say of queries whether they are natural, precise and plausible. Two "
-    "annotators count the satisfied conditions of sampled documents; a third settles.",
+    sentence="Ten people say whether a query is valid: natural, exact and possible. Two people "
+    "count the conditions that sampled documents meet; a third settles.",
     settings={
         "judge_scope": "pool",
         "relevant_from": CONDITIONS,
