@@ -128,5 +128,6 @@ class MyNaming(Resource):
     @writes(NamingSerializer, sent=SentNaming, scope=Scope.JUDGE)
     def put(self, request: Request, slug: str) -> Response:
         """Agree, or take it back."""
-        made = set_named(named=self.sent()["named"], by=member(self.person, slug))
+        by = member(self.person, slug)
+        made = set_named(named=self.sent()["named"], by=by)
         return Response(NamingSerializer(made).data)
