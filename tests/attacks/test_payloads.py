@@ -17,7 +17,17 @@ from django.core.files.base import ContentFile
 from django.db import DatabaseError, models, transaction
 
 from annotate.collection import loading
-from annotate.models import InstructionPair, Load, Membership, Narrative, User
+from annotate.models import (
+    Candidate,
+    Document,
+    InstructionPair,
+    Load,
+    Membership,
+    Narrative,
+    Project,
+    Query,
+    User,
+)
 from audit.reports.actions import request_agreement
 from audit.reports.scopes import Scope
 from audit.reviews.criteria import SHIPPED, Rubric
@@ -43,6 +53,8 @@ CODES = {
 PLAIN = {f"Content-Type: {kind}" for kind in ("application/json", "text/plain")}
 # A job that failed says why, and no other may: attacked by a job that fails.
 OF_FAILED = "error"
+# What is taken out says why, and nothing else may: attacked by rows that are taken out.
+OF_REMOVED = "removed_reason"
 # What no update changes, whoever asks: triggers refuse it. Attacked when it is made.
 UNCHANGING = {"exporters.Release", "annotate.AuditEvent", "annotate.Link"}
 
@@ -58,7 +70,7 @@ def columns() -> Iterator[tuple[type[models.Model], models.Field[Any, Any], int]
                     isinstance(field, models.CharField | models.TextField)
                     and not field.choices
                     and label not in CODES
-                    and field.name != OF_FAILED
+                    and field.name not in {OF_FAILED, OF_REMOVED}
                 ):
                     number += 1
                     yield model, field, number
@@ -69,7 +81,7 @@ def word_of(number: int) -> str:
     return f"zz{number}zz"
 
 
-def poison() -> tuple[int, dict[str, str]]:
+def poison(project: Project) -> tuple[int, dict[str, str]]:
     """Add a payload to every text there is; return how many were, and the word of each column."""
     poisoned, words = 0, {}
     # Only what a model wrote names its model.
@@ -92,7 +104,18 @@ def poison() -> tuple[int, dict[str, str]]:
                 continue
             poisoned += 1
             words[word] = f"{model._meta.label}.{field.name}"
-    return poisoned, words
+    return poisoned + _take_out(project), words | {word_of(0): OF_REMOVED}
+
+
+def _take_out(project: Project) -> int:
+    """Make a query, an instruction and a candidate that are out for a reason; return how many."""
+    out = {"removed_at": project.created_at, "removed_reason": f"{word_of(0)}{SHORT} {ALL}"}
+    query = Query.objects.create(project=project, query_id="out", title="Out", **out)
+    InstructionPair.objects.create(project=project, query=query, pair_id="out", **out)
+    shown = project.queries.earliest("pk")
+    document = Document.objects.create(project=project, doc_id="out")
+    Candidate.objects.create(query=shown, document=document, origin="listed", **out)
+    return 3
 
 
 def make_more(stage: SimpleNamespace) -> None:
@@ -140,7 +163,7 @@ def test_no_text_of_anybody_is_more_than_text_on_any_page(stage, htmx, record_pr
     stage.finish_jobs()
     with undone():
         speak(stage, Way(1))
-        poisoned, words = poison()
+        poisoned, words = poison(stage.carla.project)
         make_more(stage)
         wrong, shown, pages, inline = {}, set(), 0, {}
         for name in ("carla", "ada", "dan", "ben"):
@@ -174,7 +197,7 @@ def test_staff_reads_the_same_texts_as_text(stage, client):
     client.force_login(User.objects.get(username="root"))
     with undone():
         speak(stage, Way(1))
-        poison()
+        poison(stage.carla.project)
         seen = 0
         for model in apps.get_models():
             url = f"/admin/{model._meta.app_label}/{model._meta.model_name}/"
