@@ -107,7 +107,7 @@ HOW_FAR_FOR_LEADS = {
     ),
     "audit:agreement_reports",
     *("annotate:progress", "annotate:person", "annotate:api_rejudge_requests_of_guideline"),
-    *("annotate:api_pace", "annotate:api_member_pace"),
+    *("annotate:api_pace", "annotate:api_member_pace", "annotate:api_steps"),
     # That there are judgments, so that grades cannot be taken away; that there are figures.
     *("annotate:settings", "audit:agreement", "audit:agreement_report"),
     # The same, told to programs; and when work was asked for and done.
