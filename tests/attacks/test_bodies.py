@@ -165,6 +165,8 @@ def known(stage: SimpleNamespace) -> dict[str, Body]:
     part = dict.fromkeys(("category", "side", "criterion", "one", "other", "week"), LEFT_OUT)
     part |= {"query": "301", "guideline": LEFT_OUT}
     said = {"narrative": narrative, "candidate": candidate}
+    of_pool = [{"query_id": "301", "doc_id": stage.first.document.doc_id}]
+    pool = {"runs": ["bm25"], "strata": LEFT_OUT}
     return {
         "SentAccount": {"is_active": True},
         "SentFlag": said,
@@ -217,6 +219,14 @@ def known(stage: SimpleNamespace) -> dict[str, Body]:
             **dict.fromkeys(("release", "baseline"), LEFT_OUT),
         },
         "SentPreferences": {"time_zone": "UTC"},
+        **{key: {"candidates": of_pool} for key in ("SentCandidates", "SentRemoval")},
+        **{key: {"pairs": [stage.pair.pair_id]} for key in ("SentPairs", "SentPairRemoval")},
+        **{key: {"queries": ["301"]} for key in ("SentQueries", "SentQueryRemoval")},
+        "SentDraw": dict.fromkeys(("narrative", "least", "most"), LEFT_OUT),
+        "SentSystems": {"runs": ["bm25"]},
+        "SentPassages": {"words": 2},
+        "SentRule": pool,
+        "SentPool": {**pool, "counted": LEFT_OUT},
     }
 
 

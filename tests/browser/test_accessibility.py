@@ -32,11 +32,14 @@ from annotate.models import (
     Judgment,
     Membership,
     Narrative,
+    Pool,
     Project,
     User,
     Verdict,
 )
 from annotate.people.invitations import invite
+from annotate.pools import actions as pooling
+from annotate.pools.removal import remove_candidates
 from audit.checks import actions as checking
 from audit.checks.claims import Asked
 from audit.checks.samples import draw_sample
@@ -227,6 +230,19 @@ PAGES: dict[str, Callable[[Scene], list[str]]] = {
     "annotate:members": every("annotate:members"),
     "annotate:categories": every("annotate:categories"),
     "annotate:kind": every("annotate:kind", "?kind=followtable"),
+    "annotate:pools": lambda scene: [
+        scene.one("annotate:pools"),
+        reverse("annotate:pools", args=["empty"]),
+    ],
+    "annotate:new_pool": every("annotate:new_pool", "?method=judged"),
+    "annotate:pool": lambda scene: [
+        scene.one("annotate:pool", pk=pool.pk) for pool in Pool.objects.order_by("pk")
+    ],
+    "annotate:removed_candidates": lambda scene: [
+        scene.one("annotate:removed_candidates"),
+        reverse("annotate:removed_candidates", args=["empty"]),
+    ],
+    "annotate:passages": every("annotate:passages"),
     "annotate:topics": every("annotate:topics", "?number=1&seed=1"),
     "annotate:removed_queries": every("annotate:removed_queries"),
     "audit:rubric": every("audit:rubric", "?edit=1"),
@@ -382,6 +398,7 @@ def _make_scene(settings: Any, finish_jobs: Callable[[], int]) -> Scene:
     checks = _checks(project)
     _disagreeing_verdicts(project)
     found = _disagreements(project) | checks | _batch(project, lead)
+    _pool(project, lead, finish_jobs)
     link = invite(role="annotator", by=lead)
     asked["annotate:invitation"] = [reverse("annotate:invitation", args=[link.token])]
     scene = Scene(project, found | asked)
@@ -421,6 +438,16 @@ def _checks(project: Project) -> dict[str, list[str]]:
         "audit:check": [reverse("audit:check", args=[third.pk])],
         "audit:settlement": [reverse("audit:settlement", args=[second.pk])],
     }
+
+
+def _pool(project: Project, lead: Membership, finish_jobs: Callable[[], int]) -> None:
+    """A pool of two runs, and a document that is taken out of a query that nobody has judged."""
+    runs = list(project.runs.order_by("name").values_list("name", flat=True)[:2])
+    recipe = pooling.recipe_of(project=project, method="union", runs=runs, depth=2)
+    pooling.request_pool(recipe=recipe, name="first", by=lead)
+    finish_jobs()
+    one = Candidate.objects.filter(query__project=project, query__query_id="905").earliest("pk")
+    remove_candidates(project=project, candidates=[one.pk], reason="Twice here.", by=lead)
 
 
 def _batch(project: Project, lead: Membership) -> dict[str, list[str]]:
