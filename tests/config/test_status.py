@@ -238,8 +238,8 @@ def test_it_costs_the_same_however_much_failed(
     for minutes in range(40):
         failed(carla, minutes=minutes)
 
-    # Two for who it is, two for migrations, two for workers, and three for each of six kinds.
-    with django_assert_max_num_queries(27):
+    # Two for who it is, two for migrations, two for workers, and three for each of seven kinds.
+    with django_assert_max_num_queries(30):
         page(client)
 
 

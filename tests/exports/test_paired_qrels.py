@@ -166,7 +166,7 @@ def test_a_release_made_before_is_compared_with_one_made_now(tides, earlier_name
 
     compared = comparison.Comparison(old, new)
 
-    changes = [change for change in compared.grades() if change.under == changes.BEFORE]
-    assert [(one.query_id, one.doc_id, one.before, one.after) for one in changes] == [
+    found = [change for change in compared.grades() if change.under == changes.BEFORE]
+    assert [(one.query_id, one.doc_id, one.before, one.after) for one in found] == [
         ("1000", "X", "-1", "1")
     ]

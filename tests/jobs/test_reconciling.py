@@ -114,5 +114,6 @@ def test_every_kind_of_job_is_looked_after():
         "exporters.Evaluation",
         "audit.AgreementReport",
         "annotate.Load",
+        "annotate.Pool",
         "errands.Errand",
     }
