@@ -54,7 +54,6 @@ def without_manifest(written):
     return {name: content for name, content in written.bytes().items() if name != "manifest.json"}
 
 
-@pytest.mark.both_databases
 @pytest.mark.parametrize(("layout", "sample"), SAMPLES, ids=[sample for _, sample in SAMPLES])
 def test_a_sample_comes_back_with_the_same_counts_and_bytes(layout, sample, write, shared_data):
     project = load(layout, shared_data / sample, "first")
