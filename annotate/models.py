@@ -25,7 +25,15 @@ from annotate.judgments.models import (
 )
 from annotate.pairs.models import Assignment, Condition, InstructionPair, Narrative
 from annotate.people.models import Invitation, Token
-from annotate.pools.models import HardNegativeRun, HardNegatives, Pool, PoolEntry, PoolRun
+from annotate.pools.models import (
+    HardNegativeRun,
+    HardNegatives,
+    Pool,
+    PoolEntry,
+    PoolRun,
+    ReplacedCandidate,
+    Replacement,
+)
 from annotate.projects.models import (
     AuditEvent,
     Category,
@@ -73,6 +81,8 @@ __all__ = [
     "Query",
     "RejudgeRequest",
     "Repeat",
+    "ReplacedCandidate",
+    "Replacement",
     "Run",
     "RunLine",
     "Token",

@@ -23,12 +23,19 @@ from formats.records import (
     Qrel,
     Topic,
     VerdictRecord,
+    kept_fields,
 )
 from formats.source import Source
 
 # Types of the documents of query-doc.json -> the relevance they come with.
 TYPES = {"positive": 1, "hard_negative": 0}
 RATER = "multi-infosearch-claims"
+# What a document may be asked to be. A record has them all; `attributes` are those of its query.
+METADATA = ("audience", "keyword", "format", "language", "length", "source")
+# What no field has.
+NOTHING = object()
+# Fields of a record that are kept as they are.
+KEPT = ("dataset", "query_type", *METADATA)
 
 
 @reader("multi-infosearch", "record")
@@ -91,7 +98,7 @@ def _record(
     query_id: str, pair_id: str, query: str, fields: Fields, number: int
 ) -> Iterator[Doc | Qrel | PairRecord | JudgmentRecord]:
     attributes = _attributes(fields)
-    violated = _names(fields.value("violated_attributes"))
+    violated = _names(fields.value("violated_attributes"), "violated_attributes")
     if unknown := [name for name in violated if name not in attributes]:
         raise ValueError(f"{unknown[0]} is violated, but is not among the attributes")
     if not violated:
@@ -100,7 +107,11 @@ def _record(
         f"{pair_id}_positive": (fields.required_text("positive_doc"), ()),
         f"{pair_id}_negative": (fields.required_text("hard_negative_doc"), tuple(violated)),
     }
-    asked = tuple(ConditionRecord(name, value) for name, value in attributes.items())
+    negated = _negated(fields, attributes)
+    asked = tuple(
+        ConditionRecord(name, value, None if negated is None else name in negated)
+        for name, value in attributes.items()
+    )
     narratives = [
         NarrativeRecord(
             *("altered", 1, fields.required_text("instructed_query")),
@@ -120,6 +131,7 @@ def _record(
         category=", ".join(attributes),
         origin="llm",
         narratives=tuple(narratives),
+        source_fields=_kept(fields),
     )
     for doc_id, (_, broken) in documents.items():
         yield JudgmentRecord(
@@ -147,21 +159,48 @@ def _attributes(fields: Fields) -> dict[str, str]:
         raise ValueError(f"attributes must be an object of names, not {json_name(value)}")
     for name, said in value.items():
         if fields.values.get(name) == said:
-            # The attributes stand once more beside `attributes`, those of no instruction too.
+            # The attributes stand once more beside `attributes`.
             fields.value(name)
     return {name: _value(name, said) for name, said in value.items()}
+
+
+def _kept(fields: Fields) -> str:
+    """What a record says beside its instruction; what stands in `attributes` is kept there, but
+    for lists, of which a condition has the values joined.
+    """
+    attributes = fields.values.get("attributes", {})
+    kept = {
+        name: value for name in KEPT if (value := fields.value(name)) != attributes.get(name, NOTHING)
+    }
+    lists = {name: value for name, value in attributes.items() if isinstance(value, list)}
+    return kept_fields({**kept, "attributes": lists})
+
+
+def _negated(fields: Fields, attributes: dict[str, str]) -> list[str] | None:
+    """The attributes of which the reversed query asks the opposite; None where it is not said."""
+    if fields.value("negated_attributes") is None:
+        return None
+    negated = _names(fields.value("negated_attributes"), "negated_attributes")
+    if unknown := [name for name in negated if name not in attributes]:
+        raise ValueError(f"{unknown[0]} is negated, but is not among the attributes")
+    return negated
+
+
+def joined(values: list[str]) -> str:
+    """Return several values of an attribute as a condition has them."""
+    return ", ".join(values)
 
 
 def _value(name: str, said: Any) -> str:
     values = said if isinstance(said, list) else [said]
     if not values or not all(isinstance(one, str) and one.strip() for one in values):
         raise ValueError(f"the attribute {name} must be text or a list of texts")
-    return ", ".join(values)
+    return joined(values)
 
 
-def _names(value: Any) -> list[str]:
+def _names(value: Any, field: str) -> list[str]:
     if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
-        raise ValueError(f"violated_attributes must be a list of names, not {json_name(value)}")
+        raise ValueError(f"{field} must be a list of names, not {json_name(value)}")
     return value
 
 

@@ -136,16 +136,19 @@ def pair_records(project: Project) -> Iterator[PairRecord]:
         "category",
         "origin",
         "model",
+        "query__core",
+        "query__core_given",
+        "source_fields",
     )
     for batch in batches(of_pair, TEXTS):
         narratives: dict[int, list[NarrativeRecord]] = {}
         versions = Narrative.objects.filter(pair__in=[row[0] for row in batch])
         conditions: dict[int, list[ConditionRecord]] = {}
-        for narrative, name, text in walk(
+        for narrative, *condition in walk(
             Condition.objects.filter(narrative__in=versions).order_by("number"),
-            *("narrative", "name", "text"),
+            *("narrative", "name", "text", "negated"),
         ):
-            conditions.setdefault(narrative, []).append(ConditionRecord(name, text))
+            conditions.setdefault(narrative, []).append(ConditionRecord._make(condition))
         for pair, pk, *fields in walk(
             versions,
             *("pair", "pk", "origin", "model"),
@@ -154,8 +157,10 @@ def pair_records(project: Project) -> Iterator[PairRecord]:
             origin, model, *fields = fields
             record = NarrativeRecord._make([*fields, tuple(conditions.get(pk, ())), origin, model])
             narratives.setdefault(pair, []).append(record)
-        for pk, *fields in batch:
+        for pk, *fields, core, given, source_fields in batch:
             in_order = sorted(
                 narratives.get(pk, []), key=lambda n: (ORDER_OF_SIDES[n.side], n.version)
             )
-            yield PairRecord._make([*fields, tuple(in_order)])
+            # One made of the title is made again where the file is loaded.
+            its_core = core if given else ""
+            yield PairRecord._make([*fields, tuple(in_order), its_core, source_fields])

@@ -38,6 +38,7 @@ from formats.records import (
     TextRead,
     Topic,
     VerdictRecord,
+    kept_fields,
     writer_of,
 )
 from formats.registry import FORMATS
@@ -122,9 +123,10 @@ def with_writers(pair: PairRecord, writers: list[tuple[str, str]]) -> PairRecord
 WRITERS = st.lists(
     st.sampled_from([("human", ""), ("llm", ""), ("llm", "gpt")]), min_size=4, max_size=4
 )
+KEPT = st.dictionaries(NAMES, TEXT | st.lists(NAMES, max_size=2), max_size=2).map(kept_fields)
 PAIRS = st.builds(
-    PairRecord, IDS, IDS, TEXT, TEXT, TEXT, st.just("llm"), TEXT, NARRATIVES
-) | st.builds(PairRecord, IDS, IDS, TEXT, TEXT, TEXT, st.just("human"), st.just(""), NARRATIVES)
+    PairRecord, IDS, IDS, TEXT, TEXT, TEXT, st.just("llm"), TEXT, NARRATIVES, TEXT, KEPT
+) | st.builds(PairRecord, IDS, IDS, TEXT, TEXT, TEXT, st.just("human"), st.just(""), NARRATIVES, TEXT, KEPT)
 PAIRS = st.builds(with_writers, PAIRS, WRITERS)
 CLAIMS = st.builds(Claim, IDS, IDS, GRADES, NAMES)
 UUIDS = st.none() | st.uuids().map(str)

@@ -17,14 +17,22 @@ MAX_MODEL = 120
 MAX_NOTE = 500
 
 
+MAX_CORE = 255
+
+
+MAX_SOURCE_FIELDS = 20_000
+
+
 def fault_of(record: PairRecord) -> str | None:
     """Say in a sentence why this pair cannot be kept, if it cannot."""
     for value, most, what in (
         (record.category, MAX_CATEGORY, "category"),
         (record.model, MAX_MODEL, "model"),
+        (record.core, MAX_CORE, "id of the core query"),
+        (record.source_fields, MAX_SOURCE_FIELDS, "part that is kept of the source's other fields"),
     ):
         if len(value) > most:
-            return f"the {what} is longer than {most} characters"
+            return f"the {what} is longer than {most:,} characters"
     for one in record.narratives:
         if one.side != "original" and not one.text.strip():
             return f"version {one.version} of the {one.side} narrative has no words"
