@@ -1,3 +1,5 @@
+import { inSight } from "../in-sight.js";
+
 // The cells of a table as evidence: each stands somewhere in the document's text, as the server says (`data-cells`: for each
 // cell of the window the way from the end of the one before, and its length, in code points).
 // chooseCell(cells, { chosen(cell), toggle(cell), left(), say(words) }) -> a function that leaves. A click chooses a cell and
@@ -76,9 +78,4 @@ export function chooseCell(cells, { chosen, toggle, left, say }) {
   }, { signal });
   go(current);
   return leave;
-}
-
-function inSight(element) {
-  const { top, bottom } = element.getBoundingClientRect();
-  return top >= 0 && bottom <= innerHeight;
 }

@@ -1,6 +1,7 @@
 // List mode: the rows of a pool, one of them current; a grade's key journals the judgment and goes on to the next row. The
 // marks on the rows come from the same judging session and the same journal as the judge page, so that both say the same. Parts of
 // a long list are fetched and put in place, and what is known of the whole pool stays.
+import { inSight } from "../in-sight.js";
 import { add, journal, unknown, uuid } from "../journal.js";
 import { forget, tell } from "../told.js";
 import { Clock, watched } from "./clock.js";
@@ -87,7 +88,8 @@ function go(row, focus = true) {
   row.dataset.current = "";
   row.ariaCurrent = "true";
   if (focus) row.querySelector("a").focus({ preventScroll: true });
-  row.scrollIntoView({ block: "nearest" });
+  // Tab goes on from where a page was scrolled to: on a list just opened, to the skip link first.
+  if (focus || !inSight(row)) row.scrollIntoView({ block: "nearest" });
   clock.turn(candidateOf(row));
   root.querySelector("[data-mode]").href = row.querySelector("a").href;
   const all = rows();
