@@ -170,7 +170,9 @@ def _kept(fields: Fields) -> str:
     """
     attributes = fields.values.get("attributes", {})
     kept = {
-        name: value for name in KEPT if (value := fields.value(name)) != attributes.get(name, NOTHING)
+        name: value
+        for name in KEPT
+        if (value := fields.value(name)) != attributes.get(name, NOTHING)
     }
     lists = {name: value for name, value in attributes.items() if isinstance(value, list)}
     return kept_fields({**kept, "attributes": lists})

@@ -213,9 +213,7 @@ class ReplacedCandidate(models.Model):
 
     class Meta:
         constraints: ClassVar = [
-            models.UniqueConstraint(
-                name="replaced_candidate_once", fields=["replacement", "old"]
-            ),
+            models.UniqueConstraint(name="replaced_candidate_once", fields=["replacement", "old"]),
         ]
 
     def __str__(self) -> str:

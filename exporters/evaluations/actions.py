@@ -4,7 +4,7 @@ here.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -47,6 +47,7 @@ FORMAT = "trec"
 ORIGINAL, CHANGED, REVERSED = (f"qrels.{side}.txt" for side in systems.SIDES)
 WHOLE, CLAIMED, PAIRS = "qrels.original.all.txt", "qrels.claimed.txt", "pairs.tsv"
 DISPUTED = "disputed.tsv"
+CLAIMED_REVERSED, CORES = "qrels.claimed.reversed.txt", "core_queries.tsv"
 
 
 def request_evaluation(
@@ -172,8 +173,10 @@ def read_collection(
     """
     changed, claimed = _qrels(folder / CHANGED), _qrels(folder / CLAIMED)
     original, notes = _qrels(folder / ORIGINAL), []
+    reverse = _qrels(folder / REVERSED)
     if not changed and claimed:
         changed = claimed
+        reverse = reverse or _qrels(folder / CLAIMED_REVERSED)
         whole = _qrels(folder / WHOLE)
         original = {pair: whole.get(of_pairs[pair], {}) for pair in changed}
         notes.append(
@@ -188,10 +191,11 @@ def read_collection(
     collection = Collection(
         original=original,
         changed=changed,
-        reverse=_qrels(folder / REVERSED),
+        reverse=reverse,
         claimed=claimed,
         relevant=project.relevant_from,
         documents=Document.objects.filter(project=project).count(),
+        cores=_shared(_cores(folder / CORES) or of_pairs, changed),
     )
     return collection, notes
 
@@ -204,6 +208,21 @@ def _qrels(path: Path) -> Qrels:
             for line in read_qrels(source):
                 found.setdefault(line.query_id, {})[line.doc_id] = line.relevance
     return found
+
+
+def _cores(path: Path) -> dict[str, str]:
+    """Read the core query of each pair; none where the export has no such file."""
+    if not path.exists():
+        return {}
+    _heading, *rows = path.read_text(encoding="utf-8").split("\n")
+    fields = [row.split("\t") for row in rows if row]
+    return {pair: core for pair, _query, core in fields}
+
+
+def _shared(cores: Mapping[str, str], topics: Iterable[str]) -> dict[str, str]:
+    """Return the core query of each topic; none where no two topics share one."""
+    found = {topic: cores[topic] for topic in topics if topic in cores}
+    return found if len(set(found.values())) < len(found) else {}
 
 
 def _queries_of_pairs(folder: Path) -> dict[str, str]:
@@ -243,5 +262,5 @@ def _read_systems(
 
 def _sums(written: Manifest) -> dict[str, str]:
     """The sha256 of every file of qrels that was read."""
-    read = {ORIGINAL, CHANGED, REVERSED, WHOLE, CLAIMED}
+    read = {ORIGINAL, CHANGED, REVERSED, WHOLE, CLAIMED, CLAIMED_REVERSED}
     return {entry["name"]: entry["sha256"] for entry in written["files"] if entry["name"] in read}

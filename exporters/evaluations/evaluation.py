@@ -23,7 +23,14 @@ if TYPE_CHECKING:
 
 # Moves of documents that an evaluation keeps for each system.
 MOST_MOVES = 20_000
-NAMES = {"p-mrr": "p-MRR", "wise": "WISE", "sicr": "SICR", "irs": "IRS", "nfr": "NFR"}
+NAMES = {
+    "p-mrr": "p-MRR",
+    "wise": "WISE",
+    "sicr": "SICR",
+    "robustness": "Robustness",
+    "irs": "IRS",
+    "nfr": "NFR",
+}
 # Measures of which less is better.
 LOWER = {"nfr"}
 
@@ -40,6 +47,7 @@ class Collection(NamedTuple):
         claimed: Claimed labels, for IRS and NFR; empty where there are none.
         relevant: Lowest grade that is relevant.
         documents: How many documents the collection has.
+        cores: The core query of each topic, where topics share one; else empty.
     """
 
     original: Qrels
@@ -48,6 +56,7 @@ class Collection(NamedTuple):
     claimed: Qrels
     relevant: int
     documents: int
+    cores: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True)
@@ -90,8 +99,9 @@ class Prepared:
         self.collection = collection
         self.options = options
         self.interval: IntervalKind = None if values_only else "bootstrap"
-        by_query = options["intervals"].get("clusters") == "query"
-        self.clusters = (queries or {}) if by_query else None
+        by = options["intervals"].get("clusters")
+        clusters = {"query": queries or {}, "core": {**(queries or {}), **collection.cores}}
+        self.clusters = clusters.get(by)
         names = tuple(options["ir"].get("measures", IR))
         if values_only:
             self.ir_names = tuple(name for name in names if is_quick(name))
@@ -119,6 +129,22 @@ class Prepared:
         """The documents that WISE and SICR follow."""
         its = self.collection
         return gold_documents(its.changed, its.reverse, its.relevant)
+
+    @cached_property
+    def relevant_to_core(self) -> dict[str, int] | None:
+        """How many documents are relevant to the core query of each topic: the N of WISE. None
+        where topics share no core query.
+        """
+        its = self.collection
+        if not its.cores:
+            return None
+        found: dict[str, set[str]] = {}
+        for topic, grades in its.original.items():
+            relevant = {document for document, grade in grades.items() if grade >= its.relevant}
+            found.setdefault(its.cores.get(topic, topic), set()).update(relevant)
+        return {
+            topic: max(1, len(found.get(its.cores.get(topic, topic), ()))) for topic in self.gold
+        }
 
     @cached_property
     def compliance(self) -> tuple[dict[str, set[str]], dict[str, set[str]]]:
@@ -224,7 +250,8 @@ def measure_system(prepared: Prepared, runs: Mapping[str, Scores]) -> dict[str, 
                 "reversed": runs["reversed"].only(gold),
                 "gold": gold,
             }
-            found["wise"] = wise(**three, **prepared.function_options("wise"))
+            sizes: Any = {"N": prepared.relevant_to_core}
+            found["wise"] = wise(**three, **{**sizes, **prepared.function_options("wise")})
             found["sicr"] = sicr(**three, **prepared.function_options("sicr"))
         comply, violate = prepared.compliance
         if comply:
@@ -237,8 +264,21 @@ def measure_system(prepared: Prepared, runs: Mapping[str, Scores]) -> dict[str, 
             found["irs"] = irs(**two, positive=comply, violating=violate, **irs_options)
             nfr_options = {**size, **prepared.function_options("nfr")}
             found["nfr"] = nfr(**two, trap=violate, **nfr_options)
+    if changed is not None and collection.cores and prepared.interval is not None:
+        found["robustness"] = _robustness(prepared, changed)
     found |= _before_and_after(prepared, runs)
     return {key: prepared.with_interval(measurement) for key, measurement in found.items()}
+
+
+def _robustness(prepared: Prepared, changed: Scores) -> Measurement:
+    """Robustness@k: the least nDCG@k of each core query."""
+    from measures import robustness
+
+    its, options = prepared.collection, prepared.function_options("robustness")
+    name = f"nDCG@{options.get('k', 10)}"
+    by_topic = IrMeasures((name,), its.changed, its.relevant).values(changed.only(its.changed))
+    groups = {topic: its.cores.get(topic, topic) for topic in its.changed}
+    return robustness(by_topic[name], groups, **options)
 
 
 def _before_and_after(prepared: Prepared, runs: Mapping[str, Scores]) -> dict[str, Measurement]:

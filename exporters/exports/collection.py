@@ -123,6 +123,17 @@ def runs(project: Project) -> list[Run]:
     return list(Run.objects.filter(project=project).order_by(bytewise("name")))
 
 
+def cores_of_pairs(project: Project) -> dict[int, tuple[str, str]]:
+    """Return the id of the query of each pair and its core query, by key of the pair; a query
+    without one is its own.
+    """
+    rows = InstructionPair.objects.filter(project=project).order_by()
+    return {
+        pk: (query_id, core or query_id)
+        for pk, query_id, core in walk(rows, "pk", "query__query_id", "query__core")
+    }
+
+
 def pair_records(project: Project) -> Iterator[PairRecord]:
     """Yield every pair with every version of its narratives, in byte order of pair_id."""
     rows = InstructionPair.objects.filter(project=project).order_by(bytewise("pair_id"))

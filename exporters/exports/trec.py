@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack
 from typing import IO
@@ -139,6 +140,7 @@ class _Export:
             self._write_claimed(claimed_on)
         with into.file("pairs.tsv", "Which query each pair belongs to.") as stream:
             self._write_pairs(stream)
+        self._write_core_queries()
         with into.file("documents.changed.jsonl", "The same documents with their texts.") as stream:
             texts = write_docs(collection.documents(self.project, self.changed_documents), stream)
         write_runs(self.project, into)
@@ -298,6 +300,18 @@ class _Export:
                 pair.left_out,
                 pair.claimed,
             )
+
+    def _write_core_queries(self) -> None:
+        """Write the core query of each pair, where several queries share one."""
+        cores = collection.cores_of_pairs(self.project)
+        queries_of_core = Counter(dict(cores.values()).values())
+        if not any(number > 1 for number in queries_of_core.values()):
+            return
+        with self.into.file("core_queries.tsv", "The core query of each pair.") as stream:
+            _line(stream, "pair_id", "query_id", "core")
+            for pair in self.pairs:
+                query, core = cores[pair.pk]
+                _line(stream, pair.pair_id, query, " ".join(core.split()))
 
     def _manifest(self, *, prior: int, texts: int) -> Manifest:
         pairs = list(self.facts.values())

@@ -126,7 +126,9 @@ WRITERS = st.lists(
 KEPT = st.dictionaries(NAMES, TEXT | st.lists(NAMES, max_size=2), max_size=2).map(kept_fields)
 PAIRS = st.builds(
     PairRecord, IDS, IDS, TEXT, TEXT, TEXT, st.just("llm"), TEXT, NARRATIVES, TEXT, KEPT
-) | st.builds(PairRecord, IDS, IDS, TEXT, TEXT, TEXT, st.just("human"), st.just(""), NARRATIVES, TEXT, KEPT)
+) | st.builds(
+    PairRecord, IDS, IDS, TEXT, TEXT, TEXT, st.just("human"), st.just(""), NARRATIVES, TEXT, KEPT
+)
 PAIRS = st.builds(with_writers, PAIRS, WRITERS)
 CLAIMS = st.builds(Claim, IDS, IDS, GRADES, NAMES)
 UUIDS = st.none() | st.uuids().map(str)
