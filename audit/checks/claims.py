@@ -25,12 +25,15 @@ _BETWEEN = "\t"
 
 
 class Asked(NamedTuple):
-    """Whose claims, whether only those of being relevant, and what is claimed (`Sample.Asks`)."""
+    """Whose claims, whether only those of being relevant, what is claimed (`Sample.Asks`), and the
+    mode (a side of the narratives) under which it is claimed; "" for all modes.
+    """
 
     source: str
     rater: Membership | None = None
     relevant_only: bool = False
     asks: str = Sample.Asks.GRADE
+    side: str = ""
 
 
 class Under(NamedTuple):
@@ -79,6 +82,13 @@ class Claim(NamedTuple):
         """What the files call it: the same in every database, so that a seed draws the same."""
         return f"{self.under.name}{_BETWEEN}{self.doc_id}"
 
+    @property
+    def place_in_any_mode(self) -> str:
+        """What it is called where one mode alone is drawn from: a seed draws the same documents in
+        each mode.
+        """
+        return f"{self.under.pair_id}{_BETWEEN}{self.doc_id}"
+
 
 @dataclass(frozen=True)
 class Frame:
@@ -86,6 +96,8 @@ class Frame:
 
     claims: list[Claim]
     under: list[Under]
+    # The one mode that they are of; "" for all modes.
+    side: str = ""
 
 
 @dataclass(frozen=True)
@@ -128,11 +140,14 @@ def frame(project: Project, asked: Asked) -> Frame:
         wanted = set(narratives_in_force(project).values_list("pk", flat=True))
         wanted |= {claim.under.narrative for claim in claims}
         under = [one for one in every.values() if one.narrative in wanted]
+    if asked.side:
+        claims = [claim for claim in claims if claim.under.side == asked.side]
+        under = [one for one in under if one.side == asked.side]
     if asked.asks == Sample.Asks.COUNT:
         claims, under = _counts(claims, under, asked.rater)
     if asked.relevant_only:
         claims = [claim for claim in claims if claim.relevance >= project.relevant_from]
-    return Frame(claims, under)
+    return Frame(claims, under, asked.side)
 
 
 def _counts(
@@ -187,7 +202,8 @@ def plan(
     for claim in found.claims:
         stratum = claim.under.stratum(stratify)
         sizes[stratum] += 1
-        groups[claim.under.name if of_instruction else stratum][claim.name] = claim
+        name = claim.place_in_any_mode if found.side else claim.name
+        groups[claim.under.name if of_instruction else stratum][name] = claim
     sizes = dict(sorted(sizes.items()))
     # A sentence names an instruction by its pair, and the side is the same for all but originals.
     said = {name: name.partition(_BETWEEN)[0] if of_instruction else name for name in groups}

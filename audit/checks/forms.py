@@ -16,6 +16,7 @@ from audit.checks.actions import MAX_WORDS
 from audit.checks.claims import Asked
 from audit.checks.figures import BOUND
 from audit.checks.models import Sample
+from audit.checks.modes import MODES
 from audit.checks.samples import MAX_ITEMS, MAX_NAME
 
 # As large as every database takes.
@@ -53,8 +54,23 @@ class _ClaimsForm(forms.Form):
         return Asked(chosen, None, relevant_only, asks)
 
 
+def _modes() -> forms.MultipleChoiceField:
+    return forms.MultipleChoiceField(
+        label=_("Modes"),
+        choices=list(MODES.items()),
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text=_(
+            "Each mode is a sample of its own, checked with the narrative of that mode. The same "
+            "seed draws the same documents in each. None ticked: one sample of all modes."
+        ),
+    )
+
+
 class SampleForm(_ClaimsForm):
     """A random sample before it is drawn."""
+
+    modes = _modes()
 
     name = forms.CharField(
         max_length=MAX_NAME,
@@ -99,7 +115,18 @@ class SampleForm(_ClaimsForm):
     )
 
     field_order = (
-        *("name", "claims", "asks", "relevant_only", "stratify", "size", "per", "seed", "fewer"),
+        *(
+            "name",
+            "claims",
+            "modes",
+            "asks",
+            "relevant_only",
+            "stratify",
+            "size",
+            "per",
+            "seed",
+            "fewer",
+        ),
         "shows_claim",
     )
 
@@ -124,6 +151,7 @@ class _Runs(forms.ModelMultipleChoiceField[Run]):
 class SuspectsForm(_ClaimsForm):
     """Which documents are suspects: claimed relevant, and missed by runs."""
 
+    modes = _modes()
     runs = _Runs(
         Run.objects.none(),
         widget=forms.CheckboxSelectMultiple,
