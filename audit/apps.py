@@ -19,6 +19,7 @@ class AuditConfig(AppConfig):
         from annotate.judging import journal_entries
         from annotate.judgments import completion_queries, tally
         from annotate.overview import contributions, progress
+        from annotate.pools import replacing
         from annotate.projects import audit_events, chain, kind_settings
         from annotate.rewriting import sent_back
         from audit.audit_events import AUDIT_EVENTS
@@ -38,6 +39,7 @@ class AuditConfig(AppConfig):
         chain.register(of_reviews.KINDS | of_checks.KINDS)
         completion_queries.register_reviews(passes.in_force)
         tally.checked_labels.register(outcomes.checked_labels)
+        replacing.checks_of.register(outcomes.checks_of)
         sent_back.register(passes.why_sent_back)
         journal_entries.register("rating", journal_entry.rating)
         contributions.register(overview.contribution)

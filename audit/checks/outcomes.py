@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from django.db.models import QuerySet
 
 from annotate.judgments.in_force import in_pools
 from annotate.pairs.models import Narrative
-from audit.checks.models import Sample, SampleItem
+from audit.checks.models import Check, Sample, SampleItem
 from audit.checks.queue import with_checks
 
 CHUNK = 5_000
@@ -53,3 +53,8 @@ def checked_labels(narratives: QuerySet[Narrative]) -> dict[tuple[int, int], int
         .iterator(CHUNK)
     )
     return {place: one.outcome for place, one in newest(rows).items() if one.outcome is not None}
+
+
+def checks_of(candidates: Sequence[int]) -> int:
+    """Return how many checks there are of these candidates now."""
+    return Check.objects.current().filter(item__candidate__in=candidates).count()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from annotate.overview.contributions import Contribution
-from annotate.projects.models import Membership
+from annotate.projects.models import Membership, Project
 from exporters.exports.models import Export
 from exporters.releases.models import Release
 
@@ -17,6 +17,12 @@ def contribution(member: Membership) -> Contribution:
     if not member.leads:
         return Contribution()
     return Contribution(details=lambda: _newest(member))
+
+
+def releases_made(project: Project) -> list[str]:
+    """Return the names of the releases that stand, in the order in which they were made."""
+    made = Release.objects.made().filter(project=project)
+    return list(made.order_by("pk").values_list("name", flat=True))
 
 
 def _newest(member: Membership) -> dict[str, Any]:

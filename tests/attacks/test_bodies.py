@@ -220,6 +220,10 @@ def known(stage: SimpleNamespace) -> dict[str, Body]:
         },
         "SentPreferences": {"time_zone": "UTC"},
         **{key: {"candidates": of_pool} for key in ("SentCandidates", "SentRemoval")},
+        **{
+            key: {**of_pool[0], "new_doc_id": "NEW-1", "title": "", "text": "A better text."}
+            for key in ("SentNewDocument", "SentReplacement")
+        },
         **{key: {"pairs": [stage.pair.pair_id]} for key in ("SentPairs", "SentPairRemoval")},
         **{key: {"queries": ["301"]} for key in ("SentQueries", "SentQueryRemoval")},
         "SentDraw": dict.fromkeys(("narrative", "least", "most"), LEFT_OUT),

@@ -242,6 +242,14 @@ PAGES: dict[str, Callable[[Scene], list[str]]] = {
         scene.one("annotate:removed_candidates"),
         reverse("annotate:removed_candidates", args=["empty"]),
     ],
+    "annotate:replacement": lambda scene: [
+        reverse("annotate:replacement", args=[one.query.project.slug, one.query_id, one.pk])
+        for one in Candidate.objects.filter(query__project__slug="tides")[:1]
+    ],
+    "annotate:replacements": lambda scene: [
+        scene.one("annotate:replacements"),
+        reverse("annotate:replacements", args=["empty"]),
+    ],
     "annotate:passages": every("annotate:passages"),
     "annotate:topics": every("annotate:topics", "?number=1&seed=1"),
     "annotate:removed_queries": every("annotate:removed_queries"),
