@@ -34,7 +34,7 @@ from annotate.projects import chain
 from annotate.projects.access import refuse_if_archived
 from annotate.projects.audit_log import record
 from annotate.projects.models import Membership, Project
-from base.errors import Refused, refuse_strange
+from base.errors import Refused, Stale, refuse_strange
 from base.providers import Provider
 from formats.limits import check_id
 
@@ -122,7 +122,8 @@ def replace_document(
     """Replace a candidate's document by another in the pools of its core query.
 
     `digest`: of the effects that `by` has seen; where they are others now, nothing is done.
-    Refused: as by `effects`; who does not lead, an archived project, no reason, other effects.
+    Refused: as by `effects`; who does not lead, an archived project, no reason. Stale: it has other
+    effects now.
     """
     reason = str(fields_of_removal(reason, by)["removed_reason"])
     now = now or timezone.now()
@@ -132,9 +133,7 @@ def replace_document(
             Candidate.objects.select_related("query__project").get(pk=candidate.pk), new
         )
         if found.digest != digest:
-            raise Refused(
-                _("What the replacement changes has changed meanwhile. Look at it again.")
-            )
+            raise Stale(_("What the replacement changes has changed meanwhile. Look at it again."))
         document = _make_document(project, new, now) if found.makes_document else None
         document = document or Document.objects.get(project=project, doc_id=new.doc_id)
         made = Replacement.objects.create(

@@ -185,9 +185,13 @@ def known(stage: SimpleNamespace) -> dict[str, Body]:
         "SentChange": {"left": LEFT_OUT},
         "SentPart": part,
         "SentComparison": {"part": {"query": "301"}, "against": {"side": "altered"}},
-        "SentPlan": {"rater": "machine"},
-        "SentSample": {"rater": "machine", "name": "Another"},
-        "SentSuspects": {"rater": "machine", "runs": [Run.objects.get(project=stage.project).pk]},
+        "SentPlan": {"rater": "machine", "side": LEFT_OUT},
+        "SentSample": {"rater": "machine", "name": "Another", "side": LEFT_OUT},
+        "SentSuspects": {
+            "rater": "machine",
+            "side": LEFT_OUT,
+            "runs": [Run.objects.get(project=stage.project).pk],
+        },
         "SentLooks": {"query": "301"},
         "RubricSerializer": {
             "levels": [
@@ -332,6 +336,7 @@ NOT_NOW = {
     # Another token than that of a preview.
     "annotate:api_rejudge_requests_of_guideline": 409,
     "audit:api_settling_many": 409,
+    "annotate:api_replacements": 409,
     # Nothing of the kind is to be done now.
     "annotate:api_pair_assignments": 422,
     "audit:api_settling": 422,

@@ -111,7 +111,7 @@ class Replacements(Resource):
 
     @writes(ReplacementSerializer, sent=SentReplacement, scope=Scope.LEAD, status=201)
     def post(self, request: Request, slug: str) -> Response:
-        """Replace a document. 422 where it changes something else than the preview said."""
+        """Replace a document. 409 where it changes something else than the preview said."""
         member = access.lead(self.person, slug)
         given = self.sent()
         made = replacing.replace_document(
