@@ -230,6 +230,7 @@ def known(stage: SimpleNamespace) -> dict[str, Body]:
         },
         **{key: {"pairs": [stage.pair.pair_id]} for key in ("SentPairs", "SentPairRemoval")},
         **{key: {"queries": ["301"]} for key in ("SentQueries", "SentQueryRemoval")},
+        "SentNegated": {"negated": [1]},
         "SentDraw": dict.fromkeys(("narrative", "least", "most"), LEFT_OUT),
         "SentSystems": {"runs": ["bm25"]},
         "SentPassages": {"words": 2},

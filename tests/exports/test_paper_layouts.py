@@ -146,8 +146,36 @@ def test_multi_infosearch_records_are_those_of_the_sample(write, shared_data):
         its = written[one["query_id"], one["combo_id"]]
         assert set(its.pop("violated_attributes")) == set(one["violated_attributes"])
         assert its == {name: one[name] for name in one if name != "violated_attributes"}
-    documents = json.loads(folder["query-doc.json"])
-    assert [len(one["documents"]) for one in documents] == [4, 4, 2]
+    documents = {one["query_id"]: one for one in json.loads(folder["query-doc.json"])}
+    sample = json.loads((original.parent / "query-doc.json").read_bytes())
+    assert documents == {one["query_id"]: one for one in sample}
+
+
+def test_both_files_of_multi_infosearch_come_in_and_out_as_one_set_of_documents(write, shared_data):
+    sample = shared_data / "multi_infosearch"
+    alone = load("multi-infosearch", sample / "final_sorted.jsonl", "alone")
+    both = load("multi-infosearch-folder", sample, "both")
+
+    first = write(both, "multi-infosearch")
+    again = load("multi-infosearch-folder", first.folder, "again")
+
+    assert counts(both) == counts(alone) == counts(again)
+    assert without_manifest(write(again, "multi-infosearch")) == without_manifest(first)
+
+
+def test_multi_infosearch_says_what_is_claimed_and_what_is_not_verified(write, shared_data):
+    _original, folder = written_from(
+        "multi_infosearch/final_sorted.jsonl", "multi-infosearch", write, shared_data
+    )
+
+    found = {one["doc_id"]: one for one in folder.records("attributes.jsonl")}
+    assert len(found) == 10
+    assert found["2654_1_negative"] == {
+        "pair_id": "2654_1",
+        "doc_id": "2654_1_negative",
+        "claimed": {"satisfied": ["audience", "source"], "violated": ["length"]},
+        "verified": None,
+    }
 
 
 # --- from a project that people judged ------------------------------------------------------------

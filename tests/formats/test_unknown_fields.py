@@ -112,11 +112,22 @@ EXAMPLES = {
         None,
         ONE.format("“documents.colour”"),
     ),
+    "multi-infosearch-folder": Example(
+        {
+            "final_sorted.jsonl": '{"query_id": "1", "combo_id": 1, "query": "q", "document": "d", '
+            '"relevance": 1, "attributes": {"a": "b"}, "instructed_query": "i", '
+            '"positive_doc": "p", "hard_negative_doc": "n", "violated_attributes": ["a"]}\n',
+            "query-doc.json": '[{"query_id": "1", "query": "q", "documents": [{"doc_id": "d", '
+            '"type": "positive", "text": "p", "colour": "red"}]}]\n',
+        },
+        None,
+        "the field “documents.colour” of 1 record of query-doc.json is not kept",
+    ),
     "pairs-jsonl": Example(
         '{"query_id": "1", "altered": "a"}\n{"query_id": "2", "altred": "a"}\n',
         2,
         "there is no field “altred”; there are type, query_id, model, origin, pair_id, title, "
-        "description, category, narratives, original, altered, reversed",
+        "description, category, narratives, original, altered, reversed, core, source_fields",
     ),
     "judgments-csv": Example(
         "query_id,doc_id,annotator,relevance,evidence\n1,a,ada,1,0-4\n",

@@ -204,6 +204,9 @@ def _pair(member: Membership, pair: InstructionPair) -> dict[str, Any]:
             for task in Assignment.Task
         ],
         "rewrite_url": reverse("annotate:rewrite", args=[pair.pk]) if member.leads else None,
+        "attributes_url": reverse("annotate:attributes", args=[pair.pk])
+        if member.leads and altered and altered.conditions.exists()
+        else None,
     }
 
 

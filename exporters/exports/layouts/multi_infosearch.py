@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Project
-from exporters.exports import walking
+from exporters.exports import conditions, walking
 from exporters.exports.files import Writer
 from exporters.exports.layouts import about, rows
-from exporters.exports.layouts.answers import Answers, by_pair
+from exporters.exports.layouts.answers import MET, NOT_MET, Answers, by_pair
 from exporters.exports.layouts.facts import manifest_of
 from exporters.exports.layouts.grades import Row
 from exporters.exports.layouts.pair_records import conditions_of, kept_of
@@ -23,11 +23,11 @@ from exporters.exports.manifest import Manifest
 from exporters.exports.progress import Report
 from exporters.exports.selection import Pair
 from formats.fields import to_json
-from formats.multi_infosearch import METADATA, document_id, joined, made_from
+from formats.multi_infosearch import DOCUMENTS, METADATA, RECORDS, document_id, joined, made_from
 from formats.records import ConditionRecord
 
 SHAPE = Shape(claims=True, sides=(ALTERED,), change=False, needs_texts=True)
-RECORDS, DOCUMENTS = "final_sorted.jsonl", "query-doc.json"
+ATTRIBUTES = "attributes.jsonl"
 
 NO_DOCUMENTS = "no document that meets all conditions, or none that violates one"
 
@@ -57,6 +57,7 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
         for written in _written(published, records, combinations):
             stream.write((to_json(written) + "\n").encode())
     _write_documents(published, records, into)
+    _write_attributes(published, records, into)
     with into.file(rows.IDS_HERE, "The id of each pair in the project and here.") as stream:
         stream.write(rows.table_line("pair_id", "written_as"))
         for one in records:
@@ -231,6 +232,42 @@ def _write_documents(published: Published, records: list[_Record], into: Writer)
             }
             stream.write((",\n" if place else "\n").encode() + to_json(entry).encode())
         stream.write(b"\n]\n")
+
+
+def _write_attributes(published: Published, records: list[_Record], into: Writer) -> None:
+    """Write what each document satisfies and violates: claimed, and verified by people."""
+    of = [one.pair for one in records]
+    holds = "What each document satisfies and violates, claimed and verified."
+    with into.file(ATTRIBUTES, holds) as stream:
+        for one in conditions.documents(published.project, of):
+            if one.side == ALTERED:
+                rows.put(
+                    stream,
+                    {
+                        "pair_id": one.pair_id,
+                        "doc_id": one.doc_id,
+                        "claimed": _known(one, [_claimed(asked) for asked in one.conditions]),
+                        "verified": _known(one, [asked.agreed for asked in one.conditions]),
+                    },
+                )
+
+
+def _claimed(asked: conditions.Asked) -> str | None:
+    """Return what machines claim of a condition, None where none does or they differ."""
+    said = {one.answer for one in asked.answers if one.machine}
+    return said.pop() if len(said) == 1 else None
+
+
+def _known(document: conditions.Document, answers: list[str | None]) -> dict[str, Any] | None:
+    """Return the names of what is satisfied and violated, None where an answer is missing."""
+    if None in answers:
+        return None
+    names = [one.name for one in document.conditions]
+    both = list(zip(names, answers, strict=True))
+    return {
+        "satisfied": [name for name, answer in both if answer == MET],
+        "violated": [name for name, answer in both if answer == NOT_MET],
+    }
 
 
 def _kinds(record: _Record) -> Iterator[tuple[str, Row]]:
