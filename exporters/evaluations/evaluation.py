@@ -99,7 +99,7 @@ class Prepared:
         self.collection = collection
         self.options = options
         self.interval: IntervalKind = None if values_only else "bootstrap"
-        by = options["intervals"].get("clusters")
+        by = str(options["intervals"].get("clusters", "pair"))
         clusters = {"query": queries or {}, "core": {**(queries or {}), **collection.cores}}
         self.clusters = clusters.get(by)
         names = tuple(options["ir"].get("measures", IR))

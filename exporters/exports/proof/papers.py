@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from exporters.exports.layouts import multi_infosearch as records_of
+from formats import multi_infosearch as records_of
 from exporters.exports.layouts.multiconir import TABLE
 from exporters.exports.proof.content import Content
 from exporters.exports.proof.plain import json_lines
