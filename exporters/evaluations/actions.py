@@ -48,6 +48,7 @@ ORIGINAL, CHANGED, REVERSED = (f"qrels.{side}.txt" for side in systems.SIDES)
 WHOLE, CLAIMED, PAIRS = "qrels.original.all.txt", "qrels.claimed.txt", "pairs.tsv"
 DISPUTED = "disputed.tsv"
 CLAIMED_REVERSED, CORES = "qrels.claimed.reversed.txt", "core_queries.tsv"
+VERDICTS = "verdicts.tsv"
 
 
 def request_evaluation(
@@ -188,6 +189,7 @@ def read_collection(
             "There is nothing to measure on yet: the changed qrels are empty. Judge at least one "
             "pair, or load claimed labels of one machine."
         )
+    verdicts, conditions = _verdicts(folder / VERDICTS)
     collection = Collection(
         original=original,
         changed=changed,
@@ -195,6 +197,8 @@ def read_collection(
         claimed=claimed,
         relevant=project.relevant_from,
         documents=Document.objects.filter(project=project).count(),
+        verdicts=verdicts,
+        conditions=conditions,
         cores=_shared(_cores(folder / CORES) or of_pairs, changed),
     )
     return collection, notes
@@ -208,6 +212,24 @@ def _qrels(path: Path) -> Qrels:
             for line in read_qrels(source):
                 found.setdefault(line.query_id, {})[line.doc_id] = line.relevance
     return found
+
+
+def _verdicts(
+    path: Path,
+) -> tuple[dict[str, dict[str, dict[str, bool]]], dict[str, tuple[str, ...]]]:
+    """Read which conditions documents meet, and the conditions of each topic; none where the export
+    has no such file. A condition that one cannot tell, or of which nobody agrees, has no verdict.
+    """
+    found: dict[str, dict[str, dict[str, bool]]] = {}
+    asked: dict[str, dict[str, None]] = {}
+    if path.exists():
+        _heading, *rows = path.read_text(encoding="utf-8").split("\n")
+        for topic, document, condition, answer, _by in (row.split("\t") for row in rows if row):
+            asked.setdefault(topic, {})[condition] = None
+            if answer in ("met", "not_met"):
+                of_document = found.setdefault(topic, {}).setdefault(document, {})
+                of_document[condition] = answer == "met"
+    return found, {topic: tuple(its) for topic, its in asked.items()}
 
 
 def _cores(path: Path) -> dict[str, str]:

@@ -28,6 +28,9 @@ NAMES = {
     "wise": "WISE",
     "sicr": "SICR",
     "robustness": "Robustness",
+    "m-wise": "mWISE",
+    "m-sicr": "mSICR",
+    "mdcr": "MDCR",
     "irs": "IRS",
     "nfr": "NFR",
 }
@@ -48,6 +51,8 @@ class Collection(NamedTuple):
         relevant: Lowest grade that is relevant.
         documents: How many documents the collection has.
         cores: The core query of each topic, where topics share one; else empty.
+        verdicts: Whether a document meets a condition, by topic, document and condition.
+        conditions: The conditions of each topic.
     """
 
     original: Qrels
@@ -57,6 +62,8 @@ class Collection(NamedTuple):
     relevant: int
     documents: int
     cores: Mapping[str, str] = {}
+    verdicts: Mapping[str, Mapping[str, Mapping[str, bool]]] = {}
+    conditions: Mapping[str, tuple[str, ...]] = {}
 
 
 @dataclass(frozen=True)
@@ -264,10 +271,48 @@ def measure_system(prepared: Prepared, runs: Mapping[str, Scores]) -> dict[str, 
             found["irs"] = irs(**two, positive=comply, violating=violate, **irs_options)
             nfr_options = {**size, **prepared.function_options("nfr")}
             found["nfr"] = nfr(**two, trap=violate, **nfr_options)
+    if collection.conditions and prepared.interval is not None:
+        found |= _by_conditions(prepared, runs)
     if changed is not None and collection.cores and prepared.interval is not None:
         found["robustness"] = _robustness(prepared, changed)
     found |= _before_and_after(prepared, runs)
     return {key: prepared.with_interval(measurement) for key, measurement in found.items()}
+
+
+def _by_conditions(prepared: Prepared, runs: Mapping[str, Scores]) -> dict[str, Measurement]:
+    """mWISE, mSICR and MDCR: by the conditions (attributes) that documents meet."""
+    from measures import m_sicr, m_wise, mdcr
+
+    its = prepared.collection
+    found: dict[str, Measurement] = {}
+    if "changed" in runs:
+        found["mdcr"] = mdcr(
+            run=runs["changed"].only(its.conditions),
+            verdicts=its.verdicts,
+            dimensions=its.conditions,
+            **prepared.function_options("mdcr"),
+        )
+    # One gold document of each topic: of several the first of which every condition is answered.
+    met: dict[str, int] = {}
+    gold: dict[str, str] = {}
+    for topic, documents in prepared.gold.items():
+        for document in documents:
+            answers = its.verdicts.get(topic, {}).get(document, {})
+            if topic not in gold and len(answers) == len(its.conditions.get(topic, ())) > 0:
+                gold[topic], met[topic] = document, sum(answers.values())
+    if gold and {"original", "changed", "reversed"} <= runs.keys():
+        three: Any = {
+            "original": runs["original"].only(gold),
+            "instructed": runs["changed"].only(gold),
+            "reversed": runs["reversed"].only(gold),
+            "gold": gold,
+        }
+        sizes = {topic: len(its.conditions[topic]) for topic in gold}
+        found["m-wise"] = m_wise(
+            **three, satisfied=met, conditions=sizes, **prepared.function_options("m-wise")
+        )
+        found["m-sicr"] = m_sicr(**three, **prepared.function_options("m-sicr"))
+    return found
 
 
 def _robustness(prepared: Prepared, changed: Scores) -> Measurement:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 # What one evaluation may ask for: more would keep a worker busy for hours.
 MOST_RESAMPLES, MOST_MEASURES, MOST_CUTOFF = 100_000, 20, 10_000
 # Measures that options name.
-FUNCTIONS = ("p-mrr", "wise", "sicr", "robustness", "irs", "nfr")
+FUNCTIONS = ("p-mrr", "wise", "sicr", "robustness", "m-wise", "m-sicr", "mdcr", "irs", "nfr")
 # Options that are of no single measure, with the values that they take; None: a number or a name.
 GENERAL: dict[str, dict[str, tuple[str, ...] | None]] = {
     "ir": {"measures": None},
@@ -96,6 +96,17 @@ _EMPTY: dict[str, dict[str, Any]] = {
     "wise": {"original": {}, "instructed": {}, "reversed": {}, "gold": {}},
     "sicr": {"original": {}, "instructed": {}, "reversed": {}, "gold": {}},
     "robustness": {"scores": {}, "groups": {}},
+    "m-wise": {
+        "original": {},
+        "instructed": {},
+        "reversed": {},
+        "gold": {},
+        "satisfied": {},
+        "violated": {},
+        "conditions": {},
+    },
+    "m-sicr": {"original": {}, "instructed": {}, "reversed": {}, "gold": {}},
+    "mdcr": {"run": {}, "verdicts": {}, "dimensions": {}},
     "irs": {"with_instruction": {}, "without": {}, "positive": {}, "violating": {}},
     "nfr": {"with_instruction": {}, "without": {}, "trap": {}},
 }

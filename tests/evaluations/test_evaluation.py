@@ -77,6 +77,24 @@ def test_wise_counts_the_documents_that_are_relevant_to_the_core_query():
     assert (alone["wise"], grouped["wise"]) == (pytest.approx(0.95), 1)
 
 
+def test_measures_by_conditions_follow_the_gold_document_and_the_first_documents():
+    verdicts = {
+        "q_1": {"b": {"1": True, "2": True}, "a": {"1": True, "2": False}},
+        "r_1": {"b": {"1": True, "2": False}, "c": {"1": False, "2": False}},
+    }
+    asked = dict.fromkeys(("q_1", "r_1"), ("1", "2"))
+    collection = Collection(ORIGINAL, CHANGED, REVERSED, {}, 1, 4, {}, verdicts, asked)
+
+    found = values(evaluate(Prepared(collection, read_options({})), [ranked("good", GOOD)], ""))
+
+    # b rises from rank 2 to 1, and to the reward s/m (1 - sqrt(1/10)): it meets 2 of 2, and 1 of 2.
+    reward = 1 - (1 / 10) ** 0.5
+    assert found["m-wise"] == pytest.approx((reward + reward / 2) / 2)
+    assert found["m-sicr"] == found["sicr"]
+    # b meets everything in q_1; in r_1 no document does.
+    assert found["mdcr"] == 0.5
+
+
 def test_ndcg_before_and_after_is_that_of_ir_measures():
     system = ranked("good", GOOD)
     measure = ir_measures.parse_measure("nDCG@10")

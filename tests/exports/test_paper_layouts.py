@@ -10,6 +10,8 @@ import pytest
 
 from annotate.collection import intake
 from annotate.models import Candidate, InstructionPair, Judgment
+from exporters.evaluations.actions import read_collection
+from exporters.exports.labels import gold_documents
 from exporters.exports.models import Publication
 from formats.registry import lookup
 from tests import factories
@@ -325,3 +327,49 @@ def test_labels_of_several_machines_are_refused(tides, write):
 
     with pytest.raises(ValueError, match="2 machines claim labels"):
         write(tides.project, "infosearch")
+
+
+# --- what systems are measured on -----------------------------------------------------------------
+
+
+def read_for_measuring(project, folder):
+    pairs = [line.split("\t") for line in folder["pairs.tsv"].splitlines()[1:]]
+    collection, _notes = read_collection(folder.folder, project, {row[0]: row[1] for row in pairs})
+    return collection
+
+
+def test_the_claims_of_infosearch_are_measured_by_core_query_in_three_modes(write, shared_data):
+    project = load("infosearch", shared_data / "infosearch", "first")
+
+    folder = write(project, "trec")
+    collection = read_for_measuring(project, folder)
+
+    assert folder["core_queries.tsv"].splitlines()[:2] == [
+        "pair_id\tquery_id\tcore",
+        "0\t0\twhat is diabetes?",
+    ]
+    assert sorted(collection.cores.values()) == ["what helps for acne?"] * 3 + [
+        "what is diabetes?"
+    ] * 2
+    assert gold_documents(collection.changed, collection.reverse, 1) == {
+        "0": ("lang-0-zh",),
+        "1": ("lang-0-en",),
+        "2": ("key-0-a",),
+        "3": ("key-0-b",),
+        "4": ("key-0-c",),
+    }
+
+
+def test_the_verdicts_of_multi_infosearch_are_measured_with_combinations_as_a_group(
+    write, shared_data
+):
+    project = load("multi-infosearch", shared_data / "multi_infosearch/final_sorted.jsonl", "first")
+
+    folder = write(project, "trec")
+    collection = read_for_measuring(project, folder)
+
+    # Two documents of instructions with 3, 2, 2, 3 and 2 attributes.
+    assert len(folder["verdicts.tsv"].splitlines()) == 1 + 2 * 12
+    assert folder["verdicts.tsv"].splitlines()[1] == "2654_1\t2654_1_negative\t1\tnot_met\tclaim"
+    assert collection.conditions["2654_1"] == ("1", "2", "3")
+    assert collection.cores["2654_1"] == collection.cores["2654_2"]

@@ -246,16 +246,12 @@ def _write_attributes(published: Published, records: list[_Record], into: Writer
                     {
                         "pair_id": one.pair_id,
                         "doc_id": one.doc_id,
-                        "claimed": _known(one, [_claimed(asked) for asked in one.conditions]),
+                        "claimed": _known(
+                            one, [conditions.claimed(asked) for asked in one.conditions]
+                        ),
                         "verified": _known(one, [asked.agreed for asked in one.conditions]),
                     },
                 )
-
-
-def _claimed(asked: conditions.Asked) -> str | None:
-    """Return what machines claim of a condition, None where none does or they differ."""
-    said = {one.answer for one in asked.answers if one.machine}
-    return said.pop() if len(said) == 1 else None
 
 
 def _known(document: conditions.Document, answers: list[str | None]) -> dict[str, Any] | None:
