@@ -214,9 +214,9 @@ def _locked(by: Membership, project: int) -> Project:
 def _new_document(project: Project, candidate: Candidate, new: NewDocument) -> Document | None:
     """Return the document that comes in, None where it is to be made."""
     try:
-        check_id(new.doc_id, "the id of the new document")
+        check_id(new.doc_id, "doc_id")
     except ValueError as error:
-        raise Refused(f"{str(error)[:1].upper()}{str(error)[1:]}.") from error
+        raise Refused(_("The new document has no right id: %(why)s.") % {"why": error}) from error
     refuse_strange(new.title)
     refuse_strange(new.text)
     if new.doc_id == candidate.document.doc_id:

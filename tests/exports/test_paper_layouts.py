@@ -348,9 +348,10 @@ def test_the_claims_of_infosearch_are_measured_by_core_query_in_three_modes(writ
         "pair_id\tquery_id\tcore",
         "0\t0\twhat is diabetes?",
     ]
-    assert sorted(collection.cores.values()) == ["what helps for acne?"] * 3 + [
-        "what is diabetes?"
-    ] * 2
+    assert (
+        sorted(collection.cores.values())
+        == ["what helps for acne?"] * 3 + ["what is diabetes?"] * 2
+    )
     assert gold_documents(collection.changed, collection.reverse, 1) == {
         "0": ("lang-0-zh",),
         "1": ("lang-0-en",),

@@ -145,7 +145,7 @@ def test_the_claims_that_go_over_are_in_the_chain(tides):
         (NewDocument("N"), "There is no document N here. Give its text, or load it first."),
         (NewDocument("K", text="More."), "Document K is here already."),
         (NewDocument("P"), "Document P is in the pool of query 2 already."),
-        (NewDocument("a b"), "The id of the new document 'a b' holds white space."),
+        (NewDocument("a b"), "The new document has no right id: doc_id 'a b' holds white space."),
     ],
 )
 def test_a_document_that_cannot_come_in_is_refused(tides, new, sentence):

@@ -121,8 +121,10 @@ def _made(
     if len(made) == 1:
         messages.success(request, words)
         return redirect(made[0])
-    of_each = _("%(n)d samples were made, one for each mode.") % {"n": len(made)}
-    messages.success(request, f"{words} {of_each}")
+    messages.success(
+        request,
+        _("%(what)s There are %(n)d samples, one for each mode.") % {"what": words, "n": len(made)},
+    )
     return redirect("audit:checks", member.project.slug)
 
 
