@@ -74,7 +74,7 @@ def _pair(fields: Fields) -> PairRecord:
 
 def _source_fields(fields: Fields) -> str:
     value = fields.value("source_fields")
-    if value is None:
+    if value is None or value == "":
         return ""
     if not isinstance(value, dict):
         raise ValueError(f"source_fields must be an object, not {json_name(value)}")

@@ -135,19 +135,19 @@ class Pairs(Arrivals):
                 f"other words on {first}"
             ),
         )
-        self.intake.refuse_found(
-            """
-            SELECT s.n, s.place, s.query_id FROM stage_pairs s JOIN (
-                SELECT query_id FROM stage_pairs GROUP BY query_id
-                HAVING COUNT(DISTINCT NULLIF(title, '')) > 1
-                OR COUNT(DISTINCT NULLIF(description, '')) > 1
-                OR COUNT(DISTINCT NULLIF(core, '')) > 1
-            ) x ON x.query_id = s.query_id
-            """,
-            lambda query_id: (
-                f"query {query_id} has another title, description or core query on another line"
-            ),
-        )
+        for columns, what in (
+            (("title", "description"), "title or description"),
+            (("core",), "core query"),
+        ):
+            several = " OR ".join(f"COUNT(DISTINCT NULLIF({one}, '')) > 1" for one in columns)
+            self.intake.refuse_found(
+                f"""
+                SELECT s.n, s.place, s.query_id FROM stage_pairs s JOIN (
+                    SELECT query_id FROM stage_pairs GROUP BY query_id HAVING {several}
+                ) x ON x.query_id = s.query_id
+                """,  # noqa: S608 (our own columns)
+                partial(_described_otherwise, what),
+            )
 
     def write(self) -> None:
         if self.conditions.count:
@@ -387,6 +387,10 @@ _OTHER_CONDITIONS = """
         )
     )
 """
+
+
+def _described_otherwise(what: str, query_id: str) -> str:
+    return f"query {query_id} has another {what} on another line"
 
 
 def _overwritten(what: str, pair: str, side: str, version: int, newest: int) -> str:
