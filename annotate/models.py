@@ -23,7 +23,14 @@ from annotate.judgments.models import (
     Repeat,
     Verdict,
 )
-from annotate.pairs.models import Assignment, Condition, InstructionPair, Narrative
+from annotate.pairs.models import (
+    Assignment,
+    Condition,
+    DrawnPair,
+    InstructionPair,
+    Narrative,
+    ReviewDraw,
+)
 from annotate.people.models import Invitation, Token
 from annotate.pools.models import HardNegativeRun, HardNegatives, Pool, PoolEntry, PoolRun
 from annotate.projects.models import (
@@ -50,6 +57,7 @@ __all__ = [
     "Document",
     "DocumentText",
     "Draft",
+    "DrawnPair",
     "Flag",
     "Grade",
     "Guideline",
@@ -73,6 +81,7 @@ __all__ = [
     "Query",
     "RejudgeRequest",
     "Repeat",
+    "ReviewDraw",
     "Run",
     "RunLine",
     "Token",

@@ -94,6 +94,10 @@ class PairRecord(NamedTuple):
     origin: str = "human"
     model: str = ""
     narratives: tuple[NarrativeRecord, ...] = ()
+    # What part of a benchmark the query belongs to.
+    domain: str = ""
+    # The pair that asks the same in another style: this one says its conditions in running words.
+    restates: str = ""
 
 
 def writer_of(pair: PairRecord, narrative: NarrativeRecord) -> tuple[str, str]:

@@ -79,6 +79,7 @@ SAME = {
     "annotate:judgment": ["POST annotate:api_judgments", "DELETE annotate:api_judgment"],
     "annotate:flag": ["POST annotate:api_flags", "DELETE annotate:api_flag"],
     "audit:review_assignment": ["POST audit:api_review_assignment"],
+    "audit:review_draw": ["PUT audit:api_review_draw", "DELETE audit:api_review_draw"],
     "audit:rubric": ["POST audit:api_rubrics"],
     "audit:rubric_choice": ["PUT audit:api_rubric"],
     "audit:review": ["PUT audit:api_review", "POST audit:api_review_submission"],

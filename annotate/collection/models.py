@@ -118,6 +118,8 @@ class Query(models.Model):
     query_id = models.CharField(max_length=255)
     title = models.TextField(blank=True)
     description = models.TextField(blank=True)
+    # What part of a benchmark it belongs to (books, movies), where its file says so.
+    domain = models.CharField(max_length=120, blank=True, default="", db_default="")
     # Since when, by whom (null: a command) and why it is taken out; its pairs are out as well.
     removed_at = models.DateTimeField(null=True, blank=True)
     removed_by = models.ForeignKey(

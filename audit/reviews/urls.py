@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from django.urls import path
 
-from audit.reviews.views import reviews, rubrics
+from audit.reviews.views import draws, reviews, rubrics
 
 urlpatterns = [
     path("projects/<slug:slug>/reviews/", reviews.reviews, name="reviews"),
     path("projects/<slug:slug>/reviews/assignment/", reviews.assignment, name="review_assignment"),
+    path("projects/<slug:slug>/reviews/draw/", draws.review_draw, name="review_draw"),
     path("projects/<slug:slug>/rubric/", rubrics.rubric, name="rubric"),
     path("projects/<slug:slug>/rubric/choice/", rubrics.rubric_choice, name="rubric_choice"),
     path(

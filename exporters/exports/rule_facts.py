@@ -10,6 +10,7 @@ from annotate.judgments.tally import promises_in
 from annotate.projects.models import Project
 from annotate.topics.removal import removed_pairs, removed_queries
 from audit.reports.rule_standings import rule_standings
+from audit.reviews.draws import standing_draw
 from exporters.exports.walking import bytewise
 
 
@@ -32,12 +33,25 @@ class TakenOut(TypedDict):
     reason: str
 
 
+class ReviewDrawFacts(TypedDict):
+    """Which instructions are reviewed: so many `of` those there are, of each stratum `size`."""
+
+    stratify: str
+    size: int
+    seed: int
+    drawn: int
+    of: int
+
+
 class KindFacts(TypedDict, total=False):
-    """The kind of project, how its rules stand, and what was taken out (absent if nothing was)."""
+    """The kind of project, how its rules stand, what was taken out (absent if nothing was), and
+    which instructions are reviewed (absent where all are).
+    """
 
     kind: str
     must_hold: list[RuleFacts]
     taken_out: list[TakenOut]
+    review_draw: ReviewDrawFacts
 
 
 def kind_facts(project: Project) -> KindFacts:
@@ -61,6 +75,14 @@ def kind_facts(project: Project) -> KindFacts:
         )
     if out := _taken_out(project):
         found["taken_out"] = out
+    if (standing := standing_draw(project)) is not None:
+        found["review_draw"] = ReviewDrawFacts(
+            stratify=standing.draw.stratify,
+            size=standing.draw.size,
+            seed=standing.draw.seed,
+            drawn=standing.taken,
+            of=standing.total,
+        )
     return found
 
 

@@ -245,6 +245,7 @@ PAGES: dict[str, Callable[[Scene], list[str]]] = {
     "annotate:passages": every("annotate:passages"),
     "annotate:topics": every("annotate:topics", "?number=1&seed=1"),
     "annotate:removed_queries": every("annotate:removed_queries"),
+    "audit:review_draw": every("audit:review_draw", "?size=1&seed=1&stratify=none"),
     "audit:rubric": every("audit:rubric", "?edit=1"),
     "annotate:settings": every("annotate:settings"),
     "annotate:loads": lambda scene: [

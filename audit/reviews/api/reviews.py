@@ -61,7 +61,7 @@ class ReviewRowSerializer(serializers.Serializer[Any]):
 class AskedReviews(Asked):
     """Which of them; all where nothing is said."""
 
-    state = serializers.ChoiceField(choices=["to-decide", "sent-back"], required=False)
+    state = serializers.ChoiceField(choices=["to-decide", "sent-back", "drawn"], required=False)
 
 
 class ReviewAssignmentSerializer(serializers.Serializer[Any]):
@@ -192,12 +192,15 @@ class Reviews(Resource):
         listed = under_review(member)
         if state := self.asked().get("state"):
             member = annotate_access.lead(self.person, slug)
-            which = (
-                to_decide(member)
-                if state == "to-decide"
-                else rejected.rejected(member.project, by=member, everyone=True)
-            )
-            listed = listed.filter(pk__in=which.values("pk"))
+            if state == "drawn":
+                listed = listed.filter(pair__in=member.project.pairs.to_review().values("pk"))
+            else:
+                which = (
+                    to_decide(member)
+                    if state == "to-decide"
+                    else rejected.rejected(member.project, by=member, everyone=True)
+                )
+                listed = listed.filter(pk__in=which.values("pk"))
         return self.page(
             listed,
             lambda rows: list(ReviewRowSerializer(listed_reviews(member, rows), many=True).data),

@@ -25,6 +25,7 @@ from annotate.projects import access as annotate_access
 from annotate.projects.models import Membership
 from audit.reviews import access, actions, decisions, rejected, rubrics
 from audit.reviews.criteria import Rubric, Verdict
+from audit.reviews.draws import standing_draw
 from audit.reviews.forms import DecisionForm, RatingForm, ReviewForm, rating_forms
 from audit.reviews.models import Decision
 from audit.reviews.passes import (
@@ -58,6 +59,9 @@ def reviews(request: PageRequest, slug: str) -> HttpResponse:
     elif state == "sent-back":
         back = rejected.rejected(member.project, by=member, everyone=True)
         listed = listed.filter(pk__in=back.values("pk"))
+    standing = standing_draw(member.project) if member.leads else None
+    if state == "drawn" and standing is not None:
+        listed = listed.filter(pair__draws__draw=standing.draw)
     page = page_by_key(listed, request.GET)
     return render(
         request,
@@ -71,7 +75,8 @@ def reviews(request: PageRequest, slug: str) -> HttpResponse:
             or bool(open_assignments(member, Assignment.Task.REVIEW)),
             "previous_url": page.previous,
             "next_url": page.next,
-            "state": state if state in {"to-decide", "sent-back"} else "",
+            "state": state if state in {"to-decide", "sent-back", "drawn"} else "",
+            "standing": standing,
             "rubric": rubrics.in_force(member.project_id),
             "for_generator": (
                 rejected.rejected(member.project, by=member).count() if member.leads else 0
