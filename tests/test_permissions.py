@@ -289,6 +289,7 @@ RIGHTS = {
     "audit:new_sample": Right.LEAD,
     "audit:suspects": Right.LEAD,
     "audit:sample": Right.MEMBER,
+    "audit:sample_labels": Right.LEAD,
     "audit:checking": Right.MEMBER,
     "audit:settling": Right.MEMBER,
     "audit:check": Right.MEMBER,

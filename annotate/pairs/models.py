@@ -164,7 +164,7 @@ class ReviewDrawQuerySet(models.QuerySet["ReviewDraw"]):
 
 
 class ReviewDraw(models.Model):
-    """A random sample of a project's instructions. While it is in force, only these are reviewed."""
+    """A random sample of a project's instructions; while in force, only these are reviewed."""
 
     class Stratify(models.TextChoices):
         """What the strata are; the number drawn is of each stratum."""
