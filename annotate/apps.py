@@ -34,6 +34,7 @@ class AnnotateConfig(AppConfig):
         from annotate.people import members
         from annotate.projects import audit_log_chain, audit_log_page, chain, rules
         from annotate.projects.models import AuditEvent, Link
+        from annotate.topics.intake.filters import Filters
         from base import append_only
 
         rules.grades_in_use.register(grades.grades_in_use)
@@ -42,7 +43,7 @@ class AnnotateConfig(AppConfig):
         audit_log_page.is_blind.register(blindness.must_answer_first)
         members.free_assignments.register(assignments.free_assignments)
         append_only.register(AuditEvent, Link)
-        register(Documents, Topics, Pairs, Qrels, Pools, Runs, Statements)
+        register(Documents, Topics, Pairs, Qrels, Pools, Runs, Statements, Filters)
         after_load.register(after_rows)
         chain.register(
             {

@@ -43,6 +43,7 @@ from annotate.projects.models import (
     Project,
 )
 from annotate.rewriting.models import Draft
+from annotate.topics.models import FilterDecision
 from base.idempotency import KeptAnswer
 from base.users import Preferences, User
 
@@ -58,6 +59,7 @@ __all__ = [
     "DocumentText",
     "Draft",
     "DrawnPair",
+    "FilterDecision",
     "Flag",
     "Grade",
     "Guideline",

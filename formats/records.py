@@ -252,6 +252,19 @@ class DecisionRecord(NamedTuple):
     withdrawn_at: datetime | None = None
 
 
+class FilterRecord(NamedTuple):
+    """What a machine's filter decided on a query, or on a document or an instruction of it.
+    Decision: FILTER_DECISIONS.
+    """
+
+    query_id: str
+    machine: str
+    decision: str
+    reason: str = ""
+    doc_id: str | None = None
+    pair_id: str | None = None
+
+
 class LevelRecord(NamedTuple):
     """How well an instruction meets a criterion; one that rejects sends it back."""
 
@@ -296,6 +309,7 @@ Record: TypeAlias = (
     | ReviewRecord
     | DecisionRecord
     | RubricRecord
+    | FilterRecord
 )
 
 MARKUPS = ("plain", "html", "markdown")
@@ -303,4 +317,5 @@ SIDES = ("original", "altered", "reversed")
 FLAG_KINDS = ("later", "cannot_judge", "problem")
 ANSWERS = ("met", "not_met", "cant_tell")
 PRESSED = ("key", "click")
+FILTER_DECISIONS = ("keep", "discard")
 OUTCOMES = ("accepted", "revise", "removed")

@@ -139,6 +139,7 @@ RIGHTS = {
     "annotate:pair_removal": Right.LEAD,
     "annotate:pair_restoration": Right.LEAD,
     "annotate:api_topics": Right.API_LEAD,
+    "annotate:api_filters": Right.API_LEAD,
     "annotate:api_topic_draw": Right.API_LEAD,
     "annotate:api_removed_queries": Right.API_LEAD,
     "annotate:api_query_restoration": Right.API_LEAD,

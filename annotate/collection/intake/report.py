@@ -29,6 +29,8 @@ KINDS = {
     "rubrics": "Rubrics",
     "reviews": "Reviews",
     "decisions": "Decisions",
+    "filter_decisions": "Decisions of a machine's filter",
+    "taken_out": "Taken out",
 }
 
 

@@ -15,6 +15,7 @@ from django.views.decorators.http import require_GET, require_POST
 from annotate.judgments.blindness import must_answer_first
 from annotate.projects import access
 from annotate.topics import removal
+from annotate.topics.filters import filter_counts
 from base.errors import Refused
 from base.page_request import PageRequest
 from base.pagination import page_by_key
@@ -36,6 +37,7 @@ def removed(request: PageRequest, slug: str) -> HttpResponse:
             "section": "queries",
             "queries": page.rows,
             "pairs": pairs.order_by("pk")[: removal.MOST],
+            "filters": filter_counts(member.project),
             # A reason may say how documents were judged.
             "blind": must_answer_first(member),
             "previous_url": page.previous,

@@ -251,7 +251,7 @@ class WeightedRatesSerializer(serializers.Serializer[Any]):
     grade = WeightedSerializer()
 
 
-class MatrixRowSerializer(serializers.Serializer[Any]):
+class ConditionCountRowSerializer(serializers.Serializer[Any]):
     """The checked labels that claim one number of conditions."""
 
     claimed = serializers.IntegerField()
@@ -266,7 +266,7 @@ class ErrorMatrixSerializer(serializers.Serializer[Any]):
     """Numbers of conditions claimed against those counted."""
 
     numbers = serializers.ListField(child=serializers.IntegerField())
-    rows = MatrixRowSerializer(many=True)
+    rows = ConditionCountRowSerializer(many=True)
 
 
 class FiguresSerializer(serializers.Serializer[Any]):
