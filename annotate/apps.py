@@ -16,7 +16,7 @@ class AnnotateConfig(AppConfig):
         """Let what people say be looked after."""
         from annotate.collection.intake.arrivals import register
         from annotate.collection.intake.documents import Documents, Qrels
-        from annotate.collection.intake.load import after_load
+        from annotate.collection.intake.load import after_load, broken_rules
         from annotate.collection.intake.pooled import Pools
         from annotate.collection.intake.runs import Runs
         from annotate.judgments import (
@@ -26,6 +26,7 @@ class AnnotateConfig(AppConfig):
             grades,
             judgment_chain,
         )
+        from annotate.judgments.intake.kind_rules import tell_broken_rules
         from annotate.judgments.intake.statements import Statements
         from annotate.pairs.intake.pairs import Pairs
         from annotate.pairs.intake.shared import after_rows
@@ -45,6 +46,7 @@ class AnnotateConfig(AppConfig):
         append_only.register(AuditEvent, Link)
         register(Documents, Topics, Pairs, Qrels, Pools, Runs, Statements, Filters)
         after_load.register(after_rows)
+        broken_rules.register(tell_broken_rules)
         chain.register(
             {
                 judgment_chain.KIND: judgment_chain.JUDGMENTS,

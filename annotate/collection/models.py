@@ -345,6 +345,8 @@ class Load(Job):
     no_grade = models.IntegerField(null=True, blank=True)
     # Under which narratives a run ranks documents; "" leaves it to the ids on its lines.
     side = models.CharField(max_length=10, choices=Run.Side, blank=True, default="", db_default="")
+    # Whether a lead had rows loaded that break rules of the project's kind.
+    despite_rules = models.BooleanField(default=False, db_default=False)
     # A preview looks through the file and writes nothing.
     dry_run = models.BooleanField(default=True)
     # The preview a lead confirmed: each is confirmed once at most.

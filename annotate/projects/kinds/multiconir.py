@@ -33,6 +33,7 @@ MULTICONIR = ProjectKind(
     ),
     sides=("original", "altered"),
     must_hold=(MustHold("conditions"),),
+    load_rules=(MustHold("condition_count", {"most": CONDITIONS}),),
     steps=("load", "filter", "review", "check", "settle", "release"),
     step_names={
         "load": "Load queries and documents",
