@@ -313,7 +313,7 @@ _ALL = (
     ),
     Format(
         "filter-jsonl",
-        "A machine's filter (JSONL)",
+        "Filter by a machine (JSONL)",
         "What a machine keeps and discards: query_id, doc_id, machine, decision, reason.",
         "file",
         (FilterRecord,),
@@ -324,7 +324,7 @@ _ALL = (
     ),
     Format(
         "filter-csv",
-        "A machine's filter (CSV)",
+        "Filter by a machine (CSV)",
         "What a machine keeps and discards, as a table with the same columns.",
         "file",
         (FilterRecord,),
