@@ -50,6 +50,11 @@ class ListedReview(NamedTuple):
     # Whether it is to be reviewed: drawn, or no draw is in force.
     drawn: bool = True
 
+    @property
+    def waits_after_passing(self) -> bool:
+        """Whether every auditor let it pass, and nobody has decided."""
+        return self.verdict is Verdict.PASSED and self.decision is None
+
 
 def under_review(member: Membership) -> QuerySet[Any]:
     """Return the altered narratives in force of a project's pairs, oldest first, with `is_drawn`:

@@ -24,6 +24,7 @@ from exporters.exports.files import Writer
 from exporters.exports.manifest import Manifest, compose, facts_of
 from exporters.exports.pools import write_pool_documents
 from exporters.exports.progress import Report, reported
+from exporters.exports.tally import tally
 from formats.jsonl import Statement, write_docs, write_judgments
 from formats.jsonl_pairs import write_pairs
 from formats.judgments_csv import JudgmentTable
@@ -59,7 +60,6 @@ def write(
 
     queries = selection.queries(project)
     pairs = selection.pairs(project)
-    tally = selection.tally(project, pairs)
     counts = {"queries": len(queries)}
 
     newer = collection.documents_with_newer_texts(project)
@@ -111,7 +111,7 @@ def write(
         with into.file("filter.jsonl", "What machines' filters kept and discarded.") as f:
             write_filter(called(filter_records(project)), f)
 
-    counts |= tally.counts()
+    counts |= tally(project, pairs).counts()
     standing = counts["judgments_by_people"] + counts["judgments_by_machines"]
     counts["judgments_superseded"] = counts["judgments"] - standing
     counts["reviews_by_machines"] = (

@@ -212,7 +212,7 @@ def test_a_lead_looks_at_a_draw_makes_it_and_ends_it_on_the_page(scene, client):
     assert b"2 of 6 instructions" in listed.content
     assert listed.content.count(b"not drawn") == 4
     only = client.get(reverse("audit:reviews", args=["tides"]), {"state": "drawn"})
-    assert {row["pair"].pair_id for row in only.context["rows"]} == scene.drawn()
+    assert {row.pair.pair_id for row in only.context["rows"]} == scene.drawn()
 
     client.post(address, {"end": "yes"})
     assert standing_draw(scene.project) is None

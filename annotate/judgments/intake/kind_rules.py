@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from enum import StrEnum
 
 from annotate.collection.intake.arrivals import Intake
-from annotate.collection.intake.documents import Qrels
+from annotate.collection.intake.qrels import Qrels
 from annotate.judgments.intake.statements import Statements
 from annotate.pairs.intake.pairs import Pairs
 from annotate.pairs.intake.shared import NEWEST

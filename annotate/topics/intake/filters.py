@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import ClassVar, NamedTuple
 
 from annotate.collection.intake.arrivals import Arrivals, Intake
+from annotate.collection.removal import MAX_REASON
 from annotate.projects.models import Membership
-from annotate.topics.removal import MAX_REASON
 from base import bulk
 from formats.records import FilterRecord
 
