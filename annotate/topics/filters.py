@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
 
 from django.db.models import Count, Q
 
@@ -33,7 +33,7 @@ def filter_counts(project: Project) -> list[FilterCount]:
         counts[f"{about}_discarded"] = Count("pk", filter=on_it & Q(discards=True))
         back = on_it & Q(discards=True, **{f"{thing}__removed_at__isnull": True})
         counts[f"{about}_back"] = Count("pk", filter=back)
-    rows = (
+    rows: Iterable[Any] = (
         FilterDecision.objects.filter(project=project)
         .order_by()
         .values("machine__name")

@@ -357,8 +357,10 @@ def _by_domain(project: Project, scope: Scope, rubric: Rubric) -> dict[tuple[str
     units = units.annotate(said=joined_answers("review__auditor_id", from_worst))
     # No key of a criterion has a blank.
     found = count_patterns(units, "criterion || ' ' || domain")
-    parted = {tuple(key.split(" ", 1)[::-1]): patterns for key, patterns in found.items()}
-    return {(domain, criterion): parted[domain, criterion] for domain, criterion in sorted(parted)}
+    order = {key: place for place, key in enumerate(rubric.keys)}
+    parted = [(*reversed(key.split(" ", 1)), patterns) for key, patterns in found.items()]
+    parted.sort(key=lambda one: (one[0], order.get(one[1], len(order)), one[1]))
+    return {(domain, criterion): patterns for domain, criterion, patterns in parted}
 
 
 def in_times(project: Project, scope: Scope, moment: str) -> Q:

@@ -107,8 +107,6 @@ class Filters(Arrivals):
             _unknown,
         )
         self.intake.add_raters("SELECT n, place, machine AS name, 1 AS machine FROM stage_filter")
-        if self.intake.report.refused:
-            return
         for thing in _THINGS:
             self._refuse_other(thing)
         if self.intake.report.refused:
