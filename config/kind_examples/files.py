@@ -1,6 +1,6 @@
 """The files of the examples: what each is called, who is in it, and who did what. Pure.
 
-An example is a folder `example/<kind>/` with `example.json` (`Example`) and `script.jsonl`: one
+An example is a folder `examples/<kind>/` with `example.json` (`Example`) and `script.jsonl`: one
 line for each thing that somebody did, in order. docs/kinds.md says what a line can hold.
 """
 
@@ -12,7 +12,9 @@ from datetime import UTC, datetime, time, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
 
-FOLDER = Path(__file__).parents[2] / "example"
+from annotate.projects.kinds import KINDS
+
+FOLDER = Path(__file__).parents[2] / "examples"
 SCRIPT, ABOUT = "script.jsonl", "example.json"
 
 
@@ -51,8 +53,8 @@ class Line(NamedTuple):
 
 
 def kinds_with_examples(folder: Path = FOLDER) -> list[str]:
-    """Return the kinds that have an example, in the order of their names."""
-    return sorted(path.parent.name for path in folder.glob(f"*/{ABOUT}"))
+    """Return the kinds that have an example, in the order of the kinds."""
+    return [kind for kind in KINDS if (folder / kind / ABOUT).exists()]
 
 
 def read_example(kind: str, folder: Path = FOLDER) -> Example:
@@ -62,6 +64,11 @@ def read_example(kind: str, folder: Path = FOLDER) -> Example:
     about = json.loads((folder / kind / ABOUT).read_text(encoding="utf-8"))
     people, raters = (tuple(about.pop(name)) for name in ("people", "raters"))
     return Example(kind=kind, people=people, raters=raters, folder=folder / kind, **about)
+
+
+def read_examples(folder: Path = FOLDER) -> list[Example]:
+    """Read what every example is."""
+    return [read_example(kind, folder) for kind in kinds_with_examples(folder)]
 
 
 def read_script(example: Example) -> Iterator[Line]:

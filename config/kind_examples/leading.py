@@ -26,7 +26,8 @@ def load(stage: Stage, file: str, format_name: str, side: str = "", pool: int = 
     report = load_file(
         project=stage.project,
         format_name=format_name,
-        arrived=intake.on_disk(str(stage.folder / file)),
+        # Under its own name: where this installation lies is nobody's business.
+        arrived=intake.on_disk(str(stage.folder / file))._replace(name=file),
         side=side,
         pool=pool,
         by=stage.by,
