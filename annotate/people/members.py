@@ -98,9 +98,7 @@ def check_role(role: str) -> None:
         raise Refused(_("“%(role)s” is no role.") % {"role": role})
 
 
-def join(
-    project: Project, user: User, role: str, *, now: datetime | None = None
-) -> Membership:
+def join(project: Project, user: User, role: str, *, now: datetime | None = None) -> Membership:
     """Make `user` a member of the locked project, as who they were here before, if they were."""
     known = (
         project.memberships.filter(user=user).first()

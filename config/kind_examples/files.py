@@ -52,23 +52,23 @@ class Line(NamedTuple):
         return datetime.combine(day, self.clock, UTC)
 
 
-def kinds_with_examples(folder: Path = FOLDER) -> list[str]:
+def kinds_with_examples() -> list[str]:
     """Return the kinds that have an example, in the order of the kinds."""
-    return [kind for kind in KINDS if (folder / kind / ABOUT).exists()]
+    return [kind for kind in KINDS if (FOLDER / kind / ABOUT).exists()]
 
 
-def read_example(kind: str, folder: Path = FOLDER) -> Example:
+def read_example(kind: str) -> Example:
     """Read what an example is. KeyError: the kind has none."""
-    if kind not in kinds_with_examples(folder):
+    if kind not in kinds_with_examples():
         raise KeyError(kind)
-    about = json.loads((folder / kind / ABOUT).read_text(encoding="utf-8"))
+    about = json.loads((FOLDER / kind / ABOUT).read_text(encoding="utf-8"))
     people, raters = (tuple(about.pop(name)) for name in ("people", "raters"))
-    return Example(kind=kind, people=people, raters=raters, folder=folder / kind, **about)
+    return Example(kind=kind, people=people, raters=raters, folder=FOLDER / kind, **about)
 
 
-def read_examples(folder: Path = FOLDER) -> list[Example]:
+def read_examples() -> list[Example]:
     """Read what every example is."""
-    return [read_example(kind, folder) for kind in kinds_with_examples(folder)]
+    return [read_example(kind) for kind in kinds_with_examples()]
 
 
 def read_script(example: Example) -> Iterator[Line]:
