@@ -50,7 +50,7 @@ def test_somebody_who_is_called_like_a_person_of_the_script_leads_it_all_the_sam
 
     rewritten = Narrative.objects.get(pair__project=project, side="altered")
     assert project.memberships.get(role="lead").name == "ada"
-    assert rewritten.author.name == "ada-2"
+    assert str(rewritten.author) == "ada-2"
 
 
 def test_what_was_done_is_dated_before_the_example_was_made(tiny):
