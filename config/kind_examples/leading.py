@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inspect import signature
 from typing import Any
 
 from annotate.collection import intake
@@ -21,17 +22,17 @@ from exporters.exports.publishing import set_publication
 from exporters.releases import actions as releases
 
 
-def load(stage: Stage, file: str, format_name: str, side: str = "", pool: int = 0) -> None:
-    """Load a file of the example."""
+def load(stage: Stage, file: str, format_name: str, **options: Any) -> None:
+    """Load a file of the example; `options` are those of `load_file`."""
+    known = signature(load_file).parameters
     report = load_file(
         project=stage.project,
         format_name=format_name,
         # Under its own name: where this installation lies is nobody's business.
         arrived=intake.on_disk(str(stage.folder / file))._replace(name=file),
-        side=side,
-        pool=pool,
         by=stage.by,
         now=stage.now,
+        **{name: value for name, value in options.items() if name in known},
     )
     if report.refused:
         raise RuntimeError(str(report.problems[0]))
