@@ -36,6 +36,7 @@ SAME = {
     ],
     "annotate:account_invitation_withdrawal": ["DELETE annotate:api_account_invitation"],
     "annotate:new_project": ["POST annotate:api_projects"],
+    "examples": ["POST api_examples"],
     "annotate:assignment": ["POST annotate:api_assignments"],
     "annotate:give_back_assignment": ["DELETE annotate:api_assignment"],
     "annotate:guidelines": ["POST annotate:api_guidelines"],

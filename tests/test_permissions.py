@@ -107,6 +107,7 @@ RIGHTS = {
     # A program without the token finds nothing, signed in or not.
     "metrics": Right.HIDDEN,
     "glossary": Right.PERSON,
+    "examples": Right.PERSON,
     "status": Right.STAFF,
     "status_retry": Right.STAFF,
     "installation_audit_log": Right.STAFF,
@@ -182,6 +183,7 @@ RIGHTS = {
     "annotate:tokens": Right.PERSON,
     "annotate:token_end": Right.PERSON,
     "api_status": Right.API_ADMIN,
+    "api_examples": Right.API_PERSON,
     "api_status_retry": Right.API_ADMIN,
     "api_installation_audit_log": Right.API_ADMIN,
     "api_installation_audit_log_table": Right.API_ADMIN,

@@ -183,6 +183,7 @@ PAGES: dict[str, Callable[[Scene], list[str]]] = {
     "password_change": plain("password_change"),
     "password_change_done": plain("password_change_done"),
     "glossary": plain("glossary"),
+    "examples": plain("examples"),
     "status": plain("status"),
     "annotate:home": plain("annotate:home"),
     "annotate:preferences": plain("annotate:preferences"),
