@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from django.db.models import Count, Exists, OuterRef, QuerySet
@@ -11,13 +11,19 @@ from annotate.collection.models import Candidate
 from annotate.judgments.in_force import final_flags, judgments_in_force
 from annotate.judgments.models import Judgment, RejudgeRequest
 from annotate.pairs.models import InstructionPair
-from annotate.pairs.pool import in_scope, narratives_in_force, pairs_with_pool
+from annotate.pairs.pool import (
+    PoolRules,
+    common_rules,
+    in_scope,
+    narratives_in_force,
+    pairs_with_pool,
+)
 from annotate.projects.models import Project
 from base.prepared import Built, Prepared, counted, prepared
 
-# The submitted reviews of a project's narratives in force, by people: a query whose rows have
-# `of_pair` and `of_member`. Reviews are rows of an upper app, which registers it.
-Reviews = Callable[[Project], QuerySet[Any]]
+# The submitted reviews of narratives in force of projects (by key), by people: a query whose rows
+# have `of_pair` and `of_member`. Reviews are rows of an upper app, which registers it.
+Reviews = Callable[[Sequence[int]], QuerySet[Any]]
 
 
 _reviews: list[Reviews] = []
@@ -29,21 +35,24 @@ def register_reviews(provider: Reviews) -> None:
         _reviews.append(provider)
 
 
-def reviews_in_force(project: Project) -> QuerySet[Any]:
+def reviews_in_force(projects: Sequence[int]) -> QuerySet[Any]:
     """Return the submitted reviews of narratives in force, with `of_pair` and `of_member`."""
-    return _reviews[0](project)
+    return _reviews[0](projects)
 
 
-def ask_by_rules(query: Prepared, project: Project, **values: Any) -> list[tuple[Any, ...]]:
-    """Ask a query that follows the rules of a project (`_Rules`)."""
-    if project.judge_scope == Project.Scope.RELEVANT:
-        values["relevant_from"] = project.relevant_from
-    return query.rows(project.judge_scope, project=project.pk, **values)
+def ask_by_rules(
+    query: Prepared, projects: Sequence[Project], **values: Any
+) -> list[tuple[Any, ...]]:
+    """Ask a query that follows the rules of projects, at least one (`common_rules`)."""
+    rules = common_rules(projects)
+    if rules.scope == Project.Scope.RELEVANT:
+        values["relevant_from"] = rules.relevant_from
+    return query.rows(rules.scope, project=[one.pk for one in projects], **values)
 
 
 def _under(scope: str, project: int, relevant_from: int) -> Project:
-    """A project of which only its rules are known."""
-    return Project(pk=project, judge_scope=scope, relevant_from=relevant_from)
+    """A project, or several, of which only the rules are known."""
+    return PoolRules(scope, relevant_from).stub(project)
 
 
 def _statements(project: Project, **only: Any) -> tuple[str, list[Any]]:
@@ -68,16 +77,16 @@ def _statements(project: Project, **only: Any) -> tuple[str, list[Any]]:
 
 @prepared("project", "relevant_from")
 def pairs_ready(scope: str, project: int, relevant_from: int) -> Built:
-    """Pairs that can be judged: pair, query."""
+    """Pairs that can be judged: pair, query, project."""
     ready = pairs_with_pool(_under(scope, project, relevant_from))
-    return ready.order_by("pk").values_list("pk", "query_id")
+    return ready.order_by("pk").values_list("pk", "query_id", "project_id")
 
 
 @prepared("project", "relevant_from", "queries")
 def pairs_ready_of(scope: str, project: int, relevant_from: int, queries: int) -> Built:
-    """Pairs of these queries that can be judged: pair, query."""
+    """Pairs of these queries that can be judged: pair, query, project."""
     ready = pairs_with_pool(_under(scope, project, relevant_from)).filter(query__in=[queries])
-    return ready.order_by("pk").values_list("pk", "query_id")
+    return ready.order_by("pk").values_list("pk", "query_id", "project_id")
 
 
 @prepared("project", "relevant_from", "queries")
@@ -149,17 +158,16 @@ def count_to_rewrite(project: int) -> Built:
     return counted(InstructionPair.objects.filter(project=project).to_rewrite())
 
 
-@prepared("project", "pairs")
-def pairs_to_rewrite_of(project: int, pairs: int) -> Built:
+@prepared("pairs")
+def pairs_to_rewrite_of(pairs: int) -> Built:
     """Those of these pairs that are to be rewritten."""
-    found = InstructionPair.objects.filter(project=project).to_rewrite()
-    return found.filter(pk__in=[pairs]).values_list("pk")
+    return InstructionPair.objects.filter(pk__in=[pairs]).to_rewrite().values_list("pk")
 
 
-@prepared("project", "pairs")
-def narratives_of_pairs(scope: str, project: int, pairs: int) -> Built:
+@prepared("project", "relevant_from", "pairs")
+def narratives_of_pairs(scope: str, project: int, relevant_from: int, pairs: int) -> Built:
     """The narratives in force of these pairs: pair, then as in `InForce`."""
-    found = narratives_in_force(Project(pk=project, judge_scope=scope)).filter(pair__in=[pairs])
+    found = narratives_in_force(_under(scope, project, relevant_from)).filter(pair__in=[pairs])
     return found.values_list("pair_id", "pk", "side", "version", "pair__query_id")
 
 
@@ -185,4 +193,4 @@ def pairs_to_review(project: int) -> Built:
 @prepared("project")
 def pairs_reviewed(project: int) -> Built:
     """The pair of each review that is there."""
-    return reviews_in_force(Project(pk=project)).values_list("of_pair")
+    return reviews_in_force([project]).values_list("of_pair")

@@ -8,7 +8,7 @@ from django.db.models import Q, QuerySet
 
 from annotate.collection.models import Candidate
 from annotate.judgments.models import Flag, Judgment
-from annotate.pairs.pool import narratives_in_force
+from annotate.pairs.pool import OF_EACH, narratives_in_force, put_before_judges
 from annotate.projects.models import Project
 
 
@@ -34,12 +34,17 @@ def in_pools(candidate: str = "candidate") -> Q:
 # The queries alone, which nobody evaluates: a page puts them together many times.
 
 
+_PUT_BEFORE_JUDGES = put_before_judges("narrative__pair__project", "candidate__prior_relevance")
+
+
 @lru_cache(maxsize=256)
 def _judgments_in_force(project: int, scope: str, relevant_from: int) -> QuerySet[Judgment]:
     narratives = narratives_in_force(Project(pk=project, judge_scope=scope))
     said = Judgment.objects.current().of_people().filter(in_pools(), narrative__in=narratives)
     if scope == Project.Scope.RELEVANT:
         return said.filter(candidate__prior_relevance__gte=relevant_from)
+    if scope == OF_EACH:
+        return said.filter(_PUT_BEFORE_JUDGES)
     return said
 
 
@@ -51,4 +56,6 @@ def _final_flags(project: int, scope: str, relevant_from: int) -> QuerySet[Flag]
     )
     if scope == Project.Scope.RELEVANT:
         flags = flags.filter(candidate__prior_relevance__gte=relevant_from)
+    elif scope == OF_EACH:
+        flags = flags.filter(_PUT_BEFORE_JUDGES)
     return flags.exclude(kind=Flag.Kind.LATER)

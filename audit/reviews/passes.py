@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import NamedTuple
@@ -100,12 +100,12 @@ class Chapter:
         return next((one for one in self.decisions if one.withdrawn_at is None), None)
 
 
-def in_force(project: Project) -> QuerySet[Review]:
-    """Return what people submitted of a project's altered narratives in force, whoever brought it,
-    with `of_pair` and `of_member`.
+def in_force(projects: Sequence[int]) -> QuerySet[Review]:
+    """Return what people submitted of the altered narratives in force of projects (by key), whoever
+    brought it, with `of_pair` and `of_member`.
     """
     narratives = Narrative.objects.current().filter(
-        pair__project=project, pair__removed_at=None, side=Narrative.Side.ALTERED
+        pair__project__in=projects, pair__removed_at=None, side=Narrative.Side.ALTERED
     )
     return (
         Review.objects.submitted()
