@@ -21,6 +21,7 @@ from annotate.judgments.models import (
     Judgment,
     RejudgeRequest,
     Repeat,
+    Revision,
     Verdict,
 )
 from annotate.pairs.models import Assignment, Condition, InstructionPair, Narrative
@@ -73,6 +74,7 @@ __all__ = [
     "Query",
     "RejudgeRequest",
     "Repeat",
+    "Revision",
     "Run",
     "RunLine",
     "Token",

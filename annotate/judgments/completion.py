@@ -25,6 +25,7 @@ from typing import Any, NamedTuple
 
 from django.db.models import Count, Q, QuerySet
 
+from annotate.judgments import revisions
 from annotate.judgments.completion_queries import (
     answers_of_people,
     answers_of_people_on,
@@ -33,7 +34,6 @@ from annotate.judgments.completion_queries import (
     count_alive,
     count_to_rewrite,
     documents_by_answers,
-    documents_by_answers_of,
     documents_of_queries,
     narratives_of_pairs,
     pairs_ready,
@@ -46,7 +46,7 @@ from annotate.judgments.completion_queries import (
 from annotate.judgments.models import Repeat
 from annotate.judgments.repeats import chance, number
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
-from annotate.pairs.pool import repeat_words
+from annotate.pairs.pool import PoolRules, common_rules, repeat_words
 from annotate.projects.models import Membership, Project
 
 Task = Assignment.Task
@@ -99,7 +99,7 @@ class Judging(NamedTuple):
 def judging_by_pair(
     project: Project, queries: Iterable[int] | None = None
 ) -> dict[int, PairJudging]:
-    """Return how far each pair is that can be judged now, by its key: three queries.
+    """Return how far each pair is that can be judged now, by its key: four queries.
 
     `queries`: only the pairs of these (by key).
     """
@@ -107,7 +107,7 @@ def judging_by_pair(
 
 
 def judging_of(projects: Sequence[Project]) -> dict[int, Judging]:
-    """Return how far the judging of each project is, by its key: three queries."""
+    """Return how far the judging of each project is, by its key: four queries."""
     found = _judging_by_pair(projects)
     return {project: total(pairs.values()) for project, pairs in found.items()}
 
@@ -126,21 +126,42 @@ def _judging_by_pair(
     if not ready:
         return judging
     sizes = pool_sizes(projects, {query for _, query, _ in ready})
-    answers: dict[int, Counter[int]] = defaultdict(Counter)
-    if queries is None:
-        counts = ask_by_rules(documents_by_answers, projects)
-    else:
-        counts = ask_by_rules(
-            documents_by_answers_of, projects, pairs=[pair for pair, _, _ in ready]
-        )
-    for pair, given, documents in counts:
-        answers[pair][given] = documents
+    wanted = {pair for pair, _, _ in ready}
+    states = [state for state in revisions.states_in_force(projects) if state.pair in wanted]
+    counts = _documents_by_answers.of(states, _rules(projects))
+    answers = {state.pair: counts.get(state.narrative) for state in states}
     overlaps = {project.pk: project.overlap_judge for project in projects}
     for pair, query, project in ready:
         judging[project][pair] = PairJudging(
-            query, sizes.get(query, 0), overlaps[project], answers[pair]
+            query, sizes.get(query, 0), overlaps[project], answers.get(pair) or Counter()
         )
     return judging
+
+
+def _rules(projects: Sequence[Project]) -> dict[int, PoolRules]:
+    return {project.pk: common_rules([project]) for project in projects}
+
+
+def _count_documents(rules: PoolRules, narratives: list[int]) -> dict[int, Counter[int]]:
+    found: dict[int, Counter[int]] = defaultdict(Counter)
+    for narrative, answers, documents in documents_by_answers.rows(
+        rules.scope, relevant_from=rules.relevant_from, narratives=narratives
+    ):
+        found[narrative][answers] = documents
+    return found
+
+
+def _count_answers(rules: PoolRules, narratives: list[int]) -> dict[int, Counter[int]]:
+    found: dict[int, Counter[int]] = defaultdict(Counter)
+    for narrative, person, answers in answers_of_people.rows(
+        rules.scope, relevant_from=rules.relevant_from, narratives=narratives
+    ):
+        found[narrative][person] = answers
+    return found
+
+
+_documents_by_answers = revisions.Counts(_count_documents)
+_answers_of_people = revisions.Counts(_count_answers)
 
 
 def total(pairs: Iterable[PairJudging]) -> Judging:
@@ -155,7 +176,7 @@ def total(pairs: Iterable[PairJudging]) -> Judging:
 
 
 def judging(project: Project) -> Judging:
-    """Return how far the judging of a project is: three queries."""
+    """Return how far the judging of a project is: four queries."""
     return total(judging_by_pair(project).values())
 
 
@@ -183,10 +204,17 @@ def rewritten(project: Project) -> Judging:
     return Judging(pairs, done, pairs, done)
 
 
-def answers_by_pair(project: Project) -> dict[tuple[int, int], int]:
-    """Return how many answers each person has given on each pair, by pair and person: one query."""
-    found = ask_by_rules(answers_of_people, [project])
-    return {(pair, person): count for pair, person, count in found}
+def answers_by_pair(*projects: Project) -> dict[tuple[int, int], int]:
+    """Return how many answers each person has given on each pair, by pair and person: two
+    queries.
+    """
+    states = revisions.states_in_force(projects)
+    counts = _answers_of_people.of(states, _rules(projects))
+    return {
+        (state.pair, person): count
+        for state in states
+        for person, count in counts.get(state.narrative, Counter()).items()
+    }
 
 
 class Left(NamedTuple):
@@ -273,7 +301,9 @@ def read_left(members: Sequence[Membership]) -> None:
     first.
     """
     held = [assignment for member in members for assignment in member.assignments.all()]
-    left = left_in([member.project for member in members], held)
+    judges = {one.member_id for one in held if one.task == Task.JUDGE}
+    answers = answers_by_pair(*(one.project for one in members if one.pk in judges))
+    left = left_in([member.project for member in members], held, answers)
     for member in members:
         setattr(member, _LEFT, left)
 
@@ -355,9 +385,7 @@ def _repeats(
         percent = person.project.repeat_percent
         if narrative is None or not percent:
             continue
-        words = repeat_words(
-            pairs[assignment.pair_id], narrative.side, narrative.version, person
-        )
+        words = repeat_words(pairs[assignment.pair_id], narrative.side, narrative.version, person)
         planned = number(sizes[assignment.pair_id], percent, chance(words))
         count, final = answered.get((narrative.pk, assignment.member_id), (0, 0))
         # What was answered stays, also where fewer are planned by now.

@@ -8,8 +8,13 @@ from typing import Any
 from django.db.models import Count, Exists, OuterRef, QuerySet
 
 from annotate.collection.models import Candidate
-from annotate.judgments.in_force import final_flags, judgments_in_force
-from annotate.judgments.models import Judgment, RejudgeRequest
+from annotate.judgments.in_force import (
+    final_flags,
+    flags_that_count,
+    judgments_in_force,
+    judgments_that_count,
+)
+from annotate.judgments.models import Flag, Judgment, RejudgeRequest
 from annotate.pairs.models import InstructionPair
 from annotate.pairs.pool import (
     PoolRules,
@@ -55,7 +60,7 @@ def _under(scope: str, project: int, relevant_from: int) -> Project:
     return PoolRules(scope, relevant_from).stub(project)
 
 
-def _statements(project: Project, **only: Any) -> tuple[str, list[Any]]:
+def _statements(judgments: QuerySet[Judgment], flags: QuerySet[Flag]) -> tuple[str, list[Any]]:
     """Return the SQL of `WITH said (narrative, candidate, annotator)` and its parameters.
 
     A person who has both a judgment and a flag there is one row.
@@ -67,8 +72,8 @@ def _statements(project: Project, **only: Any) -> tuple[str, list[Any]]:
     parameters: list[Any] = []
     # Told apart here, where there are few flags: to find what two long lists have in common, a
     # database sorts them.
-    for rows in (judgments_in_force(project), final_flags(project).filter(~Exists(judged))):
-        sql, more = rows.filter(**only).order_by().values_list(*columns).query.sql_with_params()
+    for rows in (judgments, flags.filter(~Exists(judged))):
+        sql, more = rows.order_by().values_list(*columns).query.sql_with_params()
         parts.append(sql)
         parameters += more
     said = " UNION ALL ".join(parts)
@@ -97,48 +102,51 @@ def documents_of_queries(scope: str, project: int, relevant_from: int, queries: 
     return found.order_by().values_list("query_id").annotate(n=Count("pk"))
 
 
-def _by_answers(said: tuple[str, list[Any]]) -> Built:
-    with_said, parameters = said
+@prepared("relevant_from", "narratives")
+def documents_by_answers(scope: str, relevant_from: int, narratives: int) -> Built:
+    """How many documents have how many answers of people under each of these narratives:
+    narrative, answers, documents.
+    """
+    with_said, parameters = _statements_under(scope, relevant_from, narratives)
     sql = f"""
         {with_said}, counted (narrative, candidate, answers) AS (
             SELECT narrative, candidate, COUNT(*) FROM said GROUP BY narrative, candidate
         )
-        SELECT v.pair_id, c.answers, COUNT(*) FROM counted c
-        JOIN annotate_narrative v ON v.id = c.narrative GROUP BY v.pair_id, c.answers
+        SELECT narrative, answers, COUNT(*) FROM counted GROUP BY narrative, answers
     """  # noqa: S608 (Django's own query)
     return sql, parameters
 
 
-@prepared("project", "relevant_from")
-def documents_by_answers(scope: str, project: int, relevant_from: int) -> Built:
-    """How many documents of each pair have how many answers: pair, answers, documents."""
-    return _by_answers(_statements(_under(scope, project, relevant_from)))
+@prepared("relevant_from", "narratives")
+def answers_of_people(scope: str, relevant_from: int, narratives: int) -> Built:
+    """How many answers people have given under each of these narratives: narrative, person,
+    answers.
+    """
+    with_said, parameters = _statements_under(scope, relevant_from, narratives)
+    sql = f"""
+        {with_said}
+        SELECT narrative, annotator, COUNT(*) FROM said GROUP BY narrative, annotator
+    """  # noqa: S608 (Django's own query)
+    return sql, parameters
 
 
-@prepared("project", "relevant_from", "pairs")
-def documents_by_answers_of(scope: str, project: int, relevant_from: int, pairs: int) -> Built:
-    """The same of these pairs alone."""
-    rules = _under(scope, project, relevant_from)
-    return _by_answers(_statements(rules, narrative__pair__in=[pairs]))
-
-
-@prepared("project", "relevant_from")
-def answers_of_people(scope: str, project: int, relevant_from: int) -> Built:
-    """How many answers people have given on each pair: pair, person, answers."""
-    return _by_pair(_statements(_under(scope, project, relevant_from)))
+def _statements_under(scope: str, relevant_from: int, narratives: int) -> tuple[str, list[Any]]:
+    rules, under = PoolRules(scope, relevant_from), {"narrative__in": [narratives]}
+    return _statements(
+        judgments_that_count(rules).filter(**under), flags_that_count(rules).filter(**under)
+    )
 
 
 @prepared("project", "relevant_from", "pairs", "people")
 def answers_of_people_on(
     scope: str, project: int, relevant_from: int, pairs: int, people: int
 ) -> Built:
-    """The same of these pairs and people alone."""
+    """How many answers these people have given on these pairs: pair, person, answers."""
     rules = _under(scope, project, relevant_from)
-    return _by_pair(_statements(rules, narrative__pair__in=[pairs], annotator__in=[people]))
-
-
-def _by_pair(said: tuple[str, list[Any]]) -> Built:
-    with_said, parameters = said
+    only = {"narrative__pair__in": [pairs], "annotator__in": [people]}
+    with_said, parameters = _statements(
+        judgments_in_force(rules).filter(**only), final_flags(rules).filter(**only)
+    )
     sql = f"""
         {with_said} SELECT v.pair_id, s.annotator, COUNT(*) FROM said s
         JOIN annotate_narrative v ON v.id = s.narrative GROUP BY v.pair_id, s.annotator

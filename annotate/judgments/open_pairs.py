@@ -196,9 +196,7 @@ def _documents_wanting(by: Membership) -> QuerySet[Any]:
     )
     pool = in_scope(by.project, Candidate.objects.filter(query=OuterRef("query_id")))
     mine = {"annotator__in": [by.pk]}
-    return pool.filter(
-        ~Exists(judgments.filter(**mine)), ~Exists(flags.filter(**mine))
-    ).annotate(
+    return pool.filter(~Exists(judgments.filter(**mine)), ~Exists(flags.filter(**mine))).annotate(
         others=_counted(judgments.filter(~Exists(assigned)), "candidate")
         + _counted(flags.filter(~Exists(assigned), ~Exists(judged_too)), "candidate")
     )

@@ -25,8 +25,11 @@ class MyAssignment:
 
 def read_assignments(members: Sequence[Membership]) -> None:
     """Read the assignments of members ahead, with their pairs, for all that a page asks of them."""
-    held = Assignment.objects.select_related("pair__query", "pair__project")
+    held = Assignment.objects.select_related("pair__query")
     prefetch_related_objects(members, Prefetch("assignments", held))
+    for member in members:
+        for assignment in member.assignments.all():
+            assignment.pair.project = member.project
 
 
 def my_assignments(member: Membership) -> list[MyAssignment]:
@@ -34,6 +37,7 @@ def my_assignments(member: Membership) -> list[MyAssignment]:
     then begun ones.
     """
     read_assignments([member])
+    left = completion.left_of(member)
     held = [
         assignment for assignment in member.assignments.all() if assignment.pair.removed_at is None
     ]
@@ -43,7 +47,6 @@ def my_assignments(member: Membership) -> list[MyAssignment]:
             assignment.pk,
         )
     )
-    left = completion.left_in(member.project, held)
     assignments_of_mine = [
         MyAssignment(assignment, *left[assignment.pk])
         for assignment in held

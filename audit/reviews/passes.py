@@ -10,17 +10,17 @@ from hashlib import blake2b
 from typing import NamedTuple
 
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery, Value
-from django.db.models.functions import Coalesce
+from django.db.models.functions import Coalesce, Greatest
 from django.urls import reverse
 
 from annotate.judgments.blindness import may_see_reviews, review_first
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
-from annotate.projects.models import Membership, Project
+from annotate.projects.models import Membership
 from annotate.rewriting.sent_back import Remark, SentBack
 from audit.reviews import rubrics
 from audit.reviews.criteria import Criterion, Level, Rubric, Verdict, straddles, verdict
 from audit.reviews.models import Decision, Rating, Review
-from base.prepared import Built, counted, prepared
+from base.prepared import Built, prepared
 
 
 class Answer(NamedTuple):
@@ -233,36 +233,43 @@ def to_decide(member: Membership) -> QuerySet[Narrative]:
     )
     all_heard = heard.order_by().values("narrative").annotate(n=Count("pk")).values("n")
     owed = Assignment.objects.filter(
-        pair=OuterRef("pair"), task=Assignment.Task.REVIEW, member=member
+        pair=OuterRef("pair"), task=Assignment.Task.REVIEW, member__in=[member.pk]
     )
+    # Where nobody is asked to review, a file may bring reviews all the same.
+    wanted = Greatest(F("pair__project__overlap_review"), Value(1))
     return (
         Narrative.objects.current()
         .filter(
-            pair__project=member.project_id,
+            pair__project__in=[member.project_id],
             pair__removed_at__isnull=True,
             side=Narrative.Side.ALTERED,
         )
         .annotate(heard=Coalesce(Subquery(all_heard), Value(0)))
-        # Where nobody is asked to review, a file may bring reviews all the same.
-        .filter(Exists(against) | Q(heard__gte=max(member.project.overlap_review, 1)))
+        .filter(Exists(against) | Q(heard__gte=wanted))
         .filter(~Exists(Decision.objects.current().filter(narrative=OuterRef("pk"))))
-        .filter(~Exists(owed) | Exists(heard.filter(auditor=member)) | Q(author=member))
+        .filter(
+            ~Exists(owed)
+            | Exists(heard.filter(auditor__in=[member.pk]))
+            | Q(author__in=[member.pk])
+        )
     )
 
 
-def count_to_decide(member: Membership) -> int:
-    """Return how many narratives wait for this lead's decision."""
-    project = member.project
-    found: int = _to_decide.value(
-        member=member.pk, project=project.pk, heard=max(project.overlap_review, 1)
+def count_to_decide(leads: Sequence[Membership]) -> dict[int, int]:
+    """Return how many narratives wait for the decision of each of these leads of different
+    projects, by the key of the lead.
+    """
+    counts = dict(
+        _to_decide.rows(member=[one.pk for one in leads], project=[one.project_id for one in leads])
     )
-    return found
+    return {one.pk: counts.get(one.project_id, 0) for one in leads}
 
 
-@prepared("member", "project", "heard")
-def _to_decide(member: int, project: int, heard: int) -> Built:
-    rules = Project(pk=project, overlap_review=heard)
-    return counted(to_decide(Membership(pk=member, project=rules)))
+@prepared("member", "project")
+def _to_decide(member: int, project: int) -> Built:
+    found = to_decide(Membership(pk=member, project_id=project)).order_by().values("pk")
+    counted = Narrative.objects.filter(pk__in=found).values_list("pair__project")
+    return counted.annotate(n=Count("pk"))
 
 
 def must_answer_first(who: Membership, narrative: Narrative) -> bool:

@@ -103,7 +103,7 @@ def test_a_newer_text_leaves_the_review_standing(rated):
 
     change(rated)
 
-    assert in_force(rated.project).count() == 1
+    assert in_force([rated.project.pk]).count() == 1
     assert reviewed_texts() == [("S1", 1), ("S2", 1)]
 
 
