@@ -26,9 +26,10 @@ from annotate.pairs.pool import (
 from annotate.projects.models import Project
 from base.prepared import Built, Prepared, counted, prepared
 
-# The submitted reviews of narratives in force of projects (by key), by people: a query whose rows
-# have `of_pair` and `of_member`. Reviews are rows of an upper app, which registers it.
-Reviews = Callable[[Sequence[int]], QuerySet[Any]]
+# What people submitted of narratives: a query whose rows have `of_pair` and `of_member`. Of the
+# altered narratives in force of projects (by key); None: of any narrative. Reviews are rows of an
+# upper app, which registers it.
+Reviews = Callable[[Sequence[int] | None], QuerySet[Any]]
 
 
 _reviews: list[Reviews] = []
@@ -43,6 +44,11 @@ def register_reviews(provider: Reviews) -> None:
 def reviews_in_force(projects: Sequence[int]) -> QuerySet[Any]:
     """Return the submitted reviews of narratives in force, with `of_pair` and `of_member`."""
     return _reviews[0](projects)
+
+
+def submitted_reviews() -> QuerySet[Any]:
+    """Return the submitted reviews of any narrative, in the same way."""
+    return _reviews[0](None)
 
 
 def ask_by_rules(
@@ -182,14 +188,13 @@ def narratives_of_pairs(scope: str, project: int, relevant_from: int, pairs: int
 @prepared("project", "relevant_from", "pairs", "people")
 def asked_again(scope: str, project: int, relevant_from: int, pairs: int, people: int) -> Built:
     """How many documents these people are asked to look at again: pair, person, documents."""
-    said = judgments_in_force(_under(scope, project, relevant_from))
-    requests = RejudgeRequest.objects.open().filter(
-        Exists(said.filter(pk=OuterRef("judgment_id"))),
-        judgment__narrative__pair__in=[pairs],
-        judgment__annotator__in=[people],
+    # A judgment has one request at most that stands. There are few: they come first.
+    said = judgments_in_force(_under(scope, project, relevant_from)).filter(
+        pk__in=RejudgeRequest.objects.standing().values("judgment"),
+        narrative__pair__in=[pairs],
+        annotator__in=[people],
     )
-    by = ("judgment__narrative__pair_id", "judgment__annotator_id")
-    return requests.order_by().values_list(*by).annotate(n=Count("pk"))
+    return said.order_by().values_list("narrative__pair_id", "annotator_id").annotate(n=Count("pk"))
 
 
 @prepared("project")

@@ -20,7 +20,7 @@ from django.db.models import (
 from django.db.models.functions import Coalesce
 
 from annotate.collection.models import Candidate
-from annotate.judgments.completion_queries import reviews_in_force
+from annotate.judgments.completion_queries import submitted_reviews
 from annotate.judgments.models import Flag, Judgment
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.pairs.pool import OF_EACH, PoolRules, common_rules, in_scope, workable_pairs
@@ -163,7 +163,7 @@ def _to_be_reviewed(pairs: QuerySet[Any], by: Membership) -> QuerySet[Any]:
     """Keep the pairs that want a review more, and of this person. Reviews that somebody without a
     assignment has submitted (they came with a file) fill one each.
     """
-    there = reviews_in_force([by.project_id]).filter(of_pair=OuterRef("pk"))
+    there = submitted_reviews().filter(narrative=OuterRef("altered_id"))
     assigned = Assignment.objects.filter(
         task=Task.REVIEW, pair=OuterRef("of_pair"), member=OuterRef("of_member")
     )

@@ -100,19 +100,18 @@ class Chapter:
         return next((one for one in self.decisions if one.withdrawn_at is None), None)
 
 
-def in_force(projects: Sequence[int]) -> QuerySet[Review]:
-    """Return what people submitted of the altered narratives in force of projects (by key), whoever
-    brought it, with `of_pair` and `of_member`.
+def submitted(projects: Sequence[int] | None) -> QuerySet[Review]:
+    """Return what people submitted of the altered narratives in force of projects (by key; None: of
+    any narrative), whoever brought it, with `of_pair` and `of_member`.
     """
+    reviews = Review.objects.submitted().of_people()
+    reviews = reviews.annotate(of_pair=F("narrative__pair_id"), of_member=F("auditor_id"))
+    if projects is None:
+        return reviews
     narratives = Narrative.objects.current().filter(
         pair__project__in=projects, pair__removed_at=None, side=Narrative.Side.ALTERED
     )
-    return (
-        Review.objects.submitted()
-        .of_people()
-        .filter(narrative__in=narratives)
-        .annotate(of_pair=F("narrative__pair_id"), of_member=F("auditor_id"))
-    )
+    return reviews.filter(narrative__in=narratives)
 
 
 def passes_of(
