@@ -231,9 +231,6 @@ def to_decide(member: Membership) -> QuerySet[Narrative]:
         review__narrative=OuterRef("pk"), review__submitted_at__isnull=False, rejects=True
     )
     all_heard = heard.order_by().values("narrative").annotate(n=Count("pk")).values("n")
-    owed = Assignment.objects.filter(
-        pair=OuterRef("pair"), task=Assignment.Task.REVIEW, member__in=[member.pk]
-    )
     # Where nobody is asked to review, a file may bring reviews all the same.
     wanted = Greatest(F("pair__project__overlap_review"), Value(1))
     return (
@@ -246,12 +243,17 @@ def to_decide(member: Membership) -> QuerySet[Narrative]:
         .annotate(heard=Coalesce(Subquery(all_heard), Value(0)))
         .filter(Exists(against) | Q(heard__gte=wanted))
         .filter(~Exists(Decision.objects.current().filter(narrative=OuterRef("pk"))))
-        .filter(
-            ~Exists(owed)
-            | Exists(heard.filter(auditor__in=[member.pk]))
-            | Q(author__in=[member.pk])
-        )
+        .filter(answered_by(member))
     )
+
+
+def answered_by(member: Membership) -> Q:
+    """Narratives of which this member owes no review: a lead may read what others said of them."""
+    owed = Assignment.objects.filter(
+        pair=OuterRef("pair"), task=Assignment.Task.REVIEW, member__in=[member.pk]
+    )
+    own = Review.objects.submitted().filter(narrative=OuterRef("pk"), auditor__in=[member.pk])
+    return ~Exists(owed) | Exists(own) | Q(author__in=[member.pk])
 
 
 def count_to_decide(leads: Sequence[Membership]) -> dict[int, int]:
