@@ -11,7 +11,7 @@ never used. It lies in memory alone: no stored count can be wrong, and no page t
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from typing import Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from django.db.models import QuerySet
 
@@ -25,6 +25,15 @@ Rules = TypeVar("Rules", bound=Hashable)
 
 # So many narratives of one kind of count are kept by a process, then it begins anew.
 MOST = 20_000
+
+
+_every: list[dict[Any, Any]] = []
+
+
+def forget() -> None:
+    """Forget every count of this process, to count all of it again."""
+    for known in _every:
+        known.clear()
 
 
 class State(NamedTuple):
@@ -49,6 +58,7 @@ class Counts(Generic[Rules, Counted]):
     def __init__(self, count: Callable[[Rules, list[int]], Mapping[int, Counted]]) -> None:
         self._count = count
         self._known: dict[tuple[Hashable, ...], tuple[int, Counted | None]] = {}
+        _every.append(self._known)
 
     def of(self, states: Iterable[State], rules: Mapping[int, Rules]) -> dict[int, Counted]:
         """Return the counts of narratives by key: at most as many queries as there are different
