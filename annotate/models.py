@@ -21,6 +21,7 @@ from annotate.judgments.models import (
     Judgment,
     RejudgeRequest,
     Repeat,
+    Revision,
     Verdict,
 )
 from annotate.pairs.models import (
@@ -84,6 +85,7 @@ __all__ = [
     "RejudgeRequest",
     "Repeat",
     "ReviewDraw",
+    "Revision",
     "Run",
     "RunLine",
     "Token",

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from datetime import datetime
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Count, Exists, OuterRef, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -18,7 +18,7 @@ from annotate.projects.access import refuse_if_archived
 from annotate.projects.audit_log import record
 from annotate.projects.models import Guideline, Membership, Project
 from base.errors import Refused, Stale
-from base.prepared import Built, counted, prepared
+from base.prepared import Built, prepared
 
 MAX_LENGTH = 100_000
 MAX_CASES = 1_000
@@ -97,21 +97,21 @@ def cases_waiting(project: Project) -> QuerySet[Adjudication]:
     )
     return Adjudication.objects.current().filter(
         ~Exists(linked),
-        narrative__pair__project=project,
+        narrative__pair__project__in=[project.pk],
         narrative__pair__removed_at__isnull=True,
         cause=Adjudication.Cause.GUIDELINE,
     )
 
 
-def count_waiting(project: Project) -> int:
-    """Return how many such decisions there are."""
-    found: int = _waiting.value(project=project.pk)
-    return found
+def count_waiting(projects: Sequence[int]) -> dict[int, int]:
+    """Return how many such decisions there are in each of these projects, by key."""
+    return dict(_waiting.rows(project=projects))
 
 
 @prepared("project")
 def _waiting(project: int) -> Built:
-    return counted(cases_waiting(Project(pk=project)))
+    found = cases_waiting(Project(pk=project)).order_by().values_list("narrative__pair__project")
+    return found.annotate(n=Count("pk"))
 
 
 def _refuse_strangers(cases: Collection[Case], by: Membership) -> None:

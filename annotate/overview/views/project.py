@@ -53,6 +53,7 @@ def project(request: PageRequest, slug: str) -> HttpResponse:
     """How far are we, how much do we agree, what needs me."""
     member = access.member(request.user, slug)
     read_assignments([member])
+    completion.read_left([member])
     far = completion.judging_by_pair(member.project)
     judgments = completion.total(far.values())
     # What is taken out is nobody's work; the list of queries has it.
