@@ -21,9 +21,17 @@ from annotate.judgments.models import (
     Judgment,
     RejudgeRequest,
     Repeat,
+    Revision,
     Verdict,
 )
-from annotate.pairs.models import Assignment, Condition, InstructionPair, Narrative
+from annotate.pairs.models import (
+    Assignment,
+    Condition,
+    DrawnPair,
+    InstructionPair,
+    Narrative,
+    ReviewDraw,
+)
 from annotate.people.models import Invitation, Token
 from annotate.pools.models import (
     HardNegativeRun,
@@ -44,6 +52,7 @@ from annotate.projects.models import (
     Project,
 )
 from annotate.rewriting.models import Draft
+from annotate.topics.models import FilterDecision
 from base.idempotency import KeptAnswer
 from base.users import Preferences, User
 
@@ -58,6 +67,8 @@ __all__ = [
     "Document",
     "DocumentText",
     "Draft",
+    "DrawnPair",
+    "FilterDecision",
     "Flag",
     "Grade",
     "Guideline",
@@ -83,6 +94,8 @@ __all__ = [
     "Repeat",
     "ReplacedCandidate",
     "Replacement",
+    "ReviewDraw",
+    "Revision",
     "Run",
     "RunLine",
     "Token",

@@ -37,7 +37,7 @@ class AuditConfig(AppConfig):
         audit_events.register(AUDIT_EVENTS)
         kind_settings.take_rubric.register(project_rubric.take_rubric)
         chain.register(of_reviews.KINDS | of_checks.KINDS)
-        completion_queries.register_reviews(passes.in_force)
+        completion_queries.register_reviews(passes.submitted)
         tally.checked_labels.register(outcomes.checked_labels)
         replacing.checks_of.register(outcomes.checks_of)
         sent_back.register(passes.why_sent_back)

@@ -58,6 +58,8 @@ def _pair(fields: Fields) -> PairRecord:
     origin = fields.one_of(("human", "llm"), "origin", default="llm" if model else "human")
     if model and origin == "human":
         raise ValueError(f"model is {model!r}, but origin is human")
+    if restates := fields.text("restates"):
+        check_id(restates, "restates")
     return PairRecord(
         pair_id=fields.optional_id("pair_id") or query_id,
         query_id=query_id,
@@ -67,6 +69,8 @@ def _pair(fields: Fields) -> PairRecord:
         origin=origin,
         model=model,
         narratives=_narratives(fields),
+        domain=fields.text("domain"),
+        restates=restates,
         core=fields.text("core"),
         source_fields=_source_fields(fields),
     )
@@ -160,6 +164,9 @@ def write_pairs(records: Iterable[PairRecord | Claim], stream: IO[bytes]) -> int
             fields: dict[str, object] = {"type": kind, **record._asdict()}
             if isinstance(record, PairRecord):
                 fields["narratives"] = [_version(record, one) for one in record.narratives]
+                for name in ("domain", "restates"):
+                    if not fields[name]:
+                        del fields[name]
                 del fields["core"], fields["source_fields"]
                 if record.core:
                     fields["core"] = record.core

@@ -30,7 +30,7 @@ def core_of(title):
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotate', '0027_taken_out'),
+        ('annotate', '0031_revisions'),
     ]
 
     operations = [

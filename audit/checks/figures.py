@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from django.utils.translation import gettext as _
 
+from audit.checks.condition_counts import ErrorMatrix, error_matrix
 from audit.checks.models import RESAMPLES, SEED, Check, Sample, SampleItem
 from audit.checks.queue import with_checks
 
@@ -104,6 +105,8 @@ class Figures:
     percent: Coefficient
     kappa: Coefficient
     sentence: str
+    # Of a sample that asks for conditions: numbers claimed against numbers counted.
+    matrix: ErrorMatrix | None
 
     @property
     def coefficients(self) -> tuple[Coefficient, Coefficient]:
@@ -112,7 +115,7 @@ class Figures:
 
 
 def figures(sample: Sample, *, bound: float = BOUND) -> Figures:
-    """Count a sample: two queries, whatever its size.
+    """Count a sample: two queries, whatever its size, and one more where it asks for conditions.
 
     Raises ValueError for a bound that is not between 0 and 1.
     """
@@ -165,6 +168,7 @@ def figures(sample: Sample, *, bound: float = BOUND) -> Figures:
         sentence=_sentence(
             sample, overall, weighted, len(differed), settled, percent, kappa, by_two=by_two
         ),
+        matrix=error_matrix(sample, ((line.claimed, line.outcome) for line in lines)),
     )
 
 

@@ -41,6 +41,7 @@ class Sample(models.Model):
         NONE = "none", "Nothing: one stratum"
         CATEGORY = "category", "Category of the instruction"
         QUERY = "query", "Query"
+        DOMAIN = "domain", "Domain of the query"
         MODEL = "model", "Who wrote the instruction"
 
     class Per(models.TextChoices):

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('audit', '0012_reviewed_texts'),
+        ('audit', '0015_strata_by_domain'),
     ]
 
     operations = [

@@ -130,6 +130,7 @@ class _Parts:
     guidelines: dict[int, Patterns]
     weeks: dict[date, Patterns]
     criteria: Sequence[Criterion]
+    domains: dict[tuple[str, str], Patterns]
     machines: list[tuple[int, Any]]
     critics: list[tuple[int, Any]]
 
@@ -148,6 +149,7 @@ class _Parts:
             guidelines=counts.guidelines if "guideline" in by else {},
             weeks=counts.weeks if "week" in by else {},
             criteria=_criteria(counts, scope) if "criterion" in by else (),
+            domains=counts.review_domains if "criterion" in by else {},
             machines=_machines(counts, counts.judgments) if "machine" in by else [],
             critics=_machines(counts, counts.reviews_with_machines) if "machine" in by else [],
         )
@@ -158,6 +160,7 @@ class _Parts:
         splits: tuple[Sized, ...] = (
             *(self.pairs, self.queries, self.categories, self.guidelines, self.weeks),
             self.criteria,
+            self.domains,
             *(found for _machine, found in [*self.machines, *self.critics]),
         )
         return sum(map(len, splits))
@@ -189,6 +192,10 @@ def _of_judgments(parts: _Parts, periods: Mapping[int, Any], measure: Measure) -
 
 def _of_reviews(parts: _Parts, counts: Counts, levels: Measure) -> dict[str, Any]:
     """The agreement of people on instructions, criterion by criterion."""
+    by_domain = [
+        {"domain": domain, "criterion": key, **levels(found)}
+        for (domain, key), found in parts.domains.items()
+    ]
     return {
         "all": levels(_sum(counts.reviews.values())),
         "criteria": {
@@ -198,6 +205,8 @@ def _of_reviews(parts: _Parts, counts: Counts, levels: Measure) -> dict[str, Any
             }
             for criterion in parts.criteria
         },
+        # Only where queries have domains: without them a report has the fields it always had.
+        **({"domains": by_domain} if by_domain else {}),
         "machines": _beside_machines(parts.critics, counts, levels),
     }
 

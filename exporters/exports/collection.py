@@ -147,6 +147,8 @@ def pair_records(project: Project) -> Iterator[PairRecord]:
         "category",
         "origin",
         "model",
+        "query__domain",
+        "restates__pair_id",
         "query__core",
         "query__core_given",
         "source_fields",
@@ -168,10 +170,10 @@ def pair_records(project: Project) -> Iterator[PairRecord]:
             origin, model, *fields = fields
             record = NarrativeRecord._make([*fields, tuple(conditions.get(pk, ())), origin, model])
             narratives.setdefault(pair, []).append(record)
-        for pk, *fields, core, given, source_fields in batch:
+        for pk, *fields, domain, restates, core, given, source_fields in batch:
             in_order = sorted(
                 narratives.get(pk, []), key=lambda n: (ORDER_OF_SIDES[n.side], n.version)
             )
             # One made of the title is made again where the file is loaded.
-            its_core = core if given else ""
-            yield PairRecord._make([*fields, tuple(in_order), its_core, source_fields])
+            kept = (core if given else "", source_fields)
+            yield PairRecord._make([*fields, tuple(in_order), domain, restates or "", *kept])

@@ -8,8 +8,10 @@ from django.utils import translation
 
 from annotate.judgments.tally import promises_in
 from annotate.projects.models import Project
+from annotate.topics.filters import filter_counts
 from annotate.topics.removal import removed_pairs, removed_queries
 from audit.reports.rule_standings import rule_standings
+from audit.reviews.draws import standing_draw
 from exporters.exports.walking import bytewise
 
 
@@ -32,12 +34,37 @@ class TakenOut(TypedDict):
     reason: str
 
 
+class ReviewDrawFacts(TypedDict):
+    """Which instructions are reviewed: so many `of` those there are, of each stratum `size`."""
+
+    stratify: str
+    size: int
+    seed: int
+    drawn: int
+    of: int
+
+
+class FilterFacts(TypedDict):
+    """What a machine's filter decided on things of one kind."""
+
+    machine: str
+    about: str
+    kept: int
+    discarded: int
+    brought_back: int
+
+
 class KindFacts(TypedDict, total=False):
-    """The kind of project, how its rules stand, and what was taken out (absent if nothing was)."""
+    """The kind of project, how its rules stand, what was taken out (absent if nothing was), what
+    machines' filters decided (absent without one), and which instructions are reviewed (absent
+    where all are).
+    """
 
     kind: str
     must_hold: list[RuleFacts]
     taken_out: list[TakenOut]
+    review_draw: ReviewDrawFacts
+    filters: list[FilterFacts]
 
 
 def kind_facts(project: Project) -> KindFacts:
@@ -61,6 +88,16 @@ def kind_facts(project: Project) -> KindFacts:
         )
     if out := _taken_out(project):
         found["taken_out"] = out
+    if filters := filter_counts(project):
+        found["filters"] = [FilterFacts(**one._asdict()) for one in filters]  # type: ignore[typeddict-item]
+    if (standing := standing_draw(project)) is not None:
+        found["review_draw"] = ReviewDrawFacts(
+            stratify=standing.draw.stratify,
+            size=standing.draw.size,
+            seed=standing.draw.seed,
+            drawn=standing.taken,
+            of=standing.total,
+        )
     return found
 
 

@@ -125,9 +125,22 @@ WRITERS = st.lists(
 )
 KEPT = st.dictionaries(NAMES, TEXT | st.lists(NAMES, max_size=2), max_size=2).map(kept_fields)
 PAIRS = st.builds(
-    PairRecord, IDS, IDS, TEXT, TEXT, TEXT, st.just("llm"), TEXT, NARRATIVES, TEXT, KEPT
+    PairRecord,
+    IDS,
+    IDS,
+    TEXT,
+    TEXT,
+    TEXT,
+    st.just("llm"),
+    TEXT,
+    NARRATIVES,
+    TEXT,
+    st.just("") | IDS,
+    TEXT,
+    KEPT,
 ) | st.builds(
-    PairRecord, IDS, IDS, TEXT, TEXT, TEXT, st.just("human"), st.just(""), NARRATIVES, TEXT, KEPT
+    *(PairRecord, IDS, IDS, TEXT, TEXT, TEXT, st.just("human"), st.just(""), NARRATIVES),
+    *(TEXT, st.just(""), TEXT, KEPT),
 )
 PAIRS = st.builds(with_writers, PAIRS, WRITERS)
 CLAIMS = st.builds(Claim, IDS, IDS, GRADES, NAMES)

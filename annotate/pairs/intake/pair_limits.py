@@ -23,6 +23,9 @@ MAX_CORE = 255
 MAX_SOURCE_FIELDS = 20_000
 
 
+MAX_DOMAIN = 120
+
+
 def fault_of(record: PairRecord) -> str | None:
     """Say in a sentence why this pair cannot be kept, if it cannot."""
     for value, most, what in (
@@ -30,9 +33,12 @@ def fault_of(record: PairRecord) -> str | None:
         (record.model, MAX_MODEL, "model"),
         (record.core, MAX_CORE, "id of the core query"),
         (record.source_fields, MAX_SOURCE_FIELDS, "part that is kept of the source's other fields"),
+        (record.domain, MAX_DOMAIN, "domain"),
     ):
         if len(value) > most:
             return f"the {what} is longer than {most:,} characters"
+    if record.restates == record.pair_id:
+        return f"instruction pair {record.pair_id} says that it restates itself"
     for one in record.narratives:
         if one.side != "original" and not one.text.strip():
             return f"version {one.version} of the {one.side} narrative has no words"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpResponse, QueryDict
+from django.http import HttpResponse, QueryDict, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods
@@ -16,6 +16,7 @@ from annotate.projects import access as annotate_access
 from annotate.projects.models import Membership, Project
 from audit.checks import access, samples
 from audit.checks.claims import Asked, frame, plan
+from audit.checks.condition_counts import broken_conditions, label_rows
 from audit.checks.figures import figures
 from audit.checks.forms import BoundForm, SampleForm, SendForm, SuspectsForm
 from audit.checks.models import Sample
@@ -23,6 +24,7 @@ from audit.checks.modes import MODES, asked_in, make_passes
 from audit.checks.queue import SHOWN, labels_of, progress
 from audit.checks.suspects import Suspect, suspicion, together
 from audit.checks.views.checking import PAGE_SIZE, with_query
+from base.csv_output import csv_lines
 from base.errors import Refused
 from base.page_request import PageRequest
 from base.pagination import Page, page_by_key
@@ -205,6 +207,7 @@ def sample(request: PageRequest, pk: int) -> HttpResponse:
         showing = request.GET.get("show", "")
         showing = showing if showing in SHOWN else SHOWN[0]
         page = page_by_key(labels_of(found, showing), request.GET, PAGE_SIZE)
+        broken = broken_conditions(found, page.rows)
         context |= {
             "grades": list(member.project.grades.order_by("value")),
             "figures": figures(found, bound=bound.share()),
@@ -213,11 +216,23 @@ def sample(request: PageRequest, pk: int) -> HttpResponse:
             "bound": bound,
             "runs": list(found.runs.order_by("name")),
             "showing": showing,
-            "rows": [_row(item) for item in page.rows],
+            "rows": [{**_row(item), "broken": broken.get(item.pk)} for item in page.rows],
             "previous_url": page.previous,
             "next_url": page.next,
         }
     return render(request, "checks/sample.html", context)
+
+
+@require_GET
+def sample_labels(request: PageRequest, pk: int) -> StreamingHttpResponse:
+    """Give out the labels of a sample as a table."""
+    member, found = access.sample(request.user, pk)
+    annotate_access.lead(request.user, member.project.slug)
+    return StreamingHttpResponse(
+        csv_lines(label_rows(found)),
+        content_type="text/csv; charset=utf-8",
+        headers={"Content-Disposition": f'attachment; filename="labels-{pk}.csv"'},
+    )
 
 
 def _row(item: Any) -> dict[str, Any]:

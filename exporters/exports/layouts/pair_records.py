@@ -15,6 +15,8 @@ class Kept(NamedTuple):
     """What is kept of a pair beside its narratives: `core` where a file named the core query."""
 
     model: str
+    domain: str
+    restates: str
     core: str
     source_fields: str
 
@@ -27,11 +29,12 @@ class Kept(NamedTuple):
 def kept_of(pairs: Sequence[Pair]) -> dict[int, Kept]:
     """Return what is kept of each pair, by key."""
     rows = InstructionPair.objects.filter(pk__in=[pair.pk for pair in pairs]).values_list(
-        "pk", "model", "query__core", "query__core_given", "source_fields"
+        *("pk", "model", "query__domain", "restates__pair_id"),
+        *("query__core", "query__core_given", "source_fields"),
     )
     return {
-        pk: Kept(model, core if given else "", source_fields)
-        for pk, model, core, given, source_fields in rows
+        pk: Kept(model, domain, restates or "", core if given else "", source_fields)
+        for pk, model, domain, restates, core, given, source_fields in rows
     }
 
 
@@ -59,6 +62,7 @@ def in_force(pairs: Sequence[Pair]) -> Iterator[PairRecord]:
         )
     }
     kept = kept_of(pairs)
+    written = {pair.pair_id for pair in pairs}
     for pair in pairs:
         narratives = []
         if Narrative.Side.ORIGINAL not in pair.versions:
@@ -86,6 +90,8 @@ def in_force(pairs: Sequence[Pair]) -> Iterator[PairRecord]:
             pair.origin,
             kept[pair.pk].model,
             tuple(narratives),
+            kept[pair.pk].domain,
+            kept[pair.pk].restates if kept[pair.pk].restates in written else "",
             kept[pair.pk].core,
             kept[pair.pk].source_fields,
         )
