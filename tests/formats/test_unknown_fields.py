@@ -126,8 +126,9 @@ EXAMPLES = {
     "pairs-jsonl": Example(
         '{"query_id": "1", "altered": "a"}\n{"query_id": "2", "altred": "a"}\n',
         2,
-        "there is no field “altred”; there are type, query_id, model, origin, pair_id, title, "
-        "description, category, narratives, original, altered, reversed, core, source_fields",
+        "there is no field “altred”; there are type, query_id, model, origin, restates, pair_id, "
+        "title, description, category, narratives, original, altered, reversed, domain, core, "
+        "source_fields",
     ),
     "judgments-csv": Example(
         "query_id,doc_id,annotator,relevance,evidence\n1,a,ada,1,0-4\n",
