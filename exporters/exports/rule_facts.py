@@ -1,4 +1,4 @@
-"""What manifests say of the rules of the project's kind, and of what was taken out."""
+"""What manifests say of the rules of the project's kind, of checked labels, and of what is out."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from annotate.judgments.tally import promises_in
 from annotate.projects.models import Project
 from annotate.topics.removal import removed_pairs, removed_queries
 from audit.reports.rule_standings import rule_standings
+from exporters.exports.check_facts import CheckFacts, check_facts
 from exporters.exports.walking import bytewise
 
 
@@ -33,10 +34,13 @@ class TakenOut(TypedDict):
 
 
 class KindFacts(TypedDict, total=False):
-    """The kind of project, how its rules stand, and what was taken out (absent if nothing was)."""
+    """The kind of project, how its rules stand, what checks of labels came to, and what was taken
+    out; the last two absent where there is nothing.
+    """
 
     kind: str
     must_hold: list[RuleFacts]
+    label_checks: list[CheckFacts]
     taken_out: list[TakenOut]
 
 
@@ -59,6 +63,8 @@ def kind_facts(project: Project) -> KindFacts:
                 for one in standings
             ],
         )
+    if checks := check_facts(project):
+        found["label_checks"] = checks
     if out := _taken_out(project):
         found["taken_out"] = out
     return found
