@@ -32,7 +32,7 @@ NO_PAGE = {
     *("annotate:taxonomy", "audit:rubric_choice", "audit:rejected_file"),
     *("audit:review_assignment", "audit:decision", "audit:decision_withdrawal"),
     *("audit:adjudication_withdrawal", "audit:agreement_report", "audit:agreement_cancellation"),
-    "audit:agreement_units",
+    *("audit:agreement_units", "audit:categories_table"),
     *("audit:checking", "audit:settling", "audit:check_withdrawal"),
     "audit:check_reason",
     *("audit:verdict_withdrawal", "audit:review_withdrawal", "audit:reveal_judges"),

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from datetime import date
 from functools import reduce
 from operator import and_, or_
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from django.db import connection
 from django.db.models import (
@@ -66,6 +66,7 @@ class Counts:
         reviews: Patterns of auditors for each criterion; the worst level is 0, the next 1.
         reviews_with_machines: The same of people and machines together; empty where no machine
             has reviewed anything.
+        reviews_of_categories: Patterns of auditors for each category of instructions.
     """
 
     scale: list[int]
@@ -77,6 +78,7 @@ class Counts:
     rubric: Rubric
     reviews: dict[str, Patterns]
     reviews_with_machines: dict[str, Patterns]
+    reviews_of_categories: dict[str, Patterns]
 
     @property
     def levels(self) -> dict[str, int]:
@@ -86,7 +88,10 @@ class Counts:
 
     @property
     def sha256(self) -> str:
-        """Of every count with its names: the same rows have the same sum, in any database."""
+        """Of every count with its names: the same rows have the same sum, in any database.
+
+        Reviews by category are the same ratings once more, and add nothing to it.
+        """
         sections: list[tuple[str, Iterable[tuple[Any, Patterns]]]] = [
             ("judgments", self.judgments.items()),
             ("guidelines", self.guidelines.items()),
@@ -144,12 +149,13 @@ def counts_of(project: Project, scope: Scope = WHOLE) -> Counts:
         guidelines=guidelines,
         weeks=weeks,
         rubric=rubric,
-        reviews=_by_criterion(project, scope, rubric),
+        reviews=review_patterns(project, scope, rubric),
         reviews_with_machines=(
-            _by_criterion(project, scope, rubric, machines=True)
+            review_patterns(project, scope, rubric, machines=True)
             if Review.objects.submitted().of_machines().filter(auditor__project=project).exists()
             else {}
         ),
+        reviews_of_categories=review_patterns(project, scope, rubric, by="category"),
     )
 
 
@@ -330,15 +336,23 @@ def ratings_in(
     return ratings.filter(in_times(project, scope, "review__submitted_at"))
 
 
-def _by_criterion(
-    project: Project, scope: Scope, rubric: Rubric, *, machines: bool = False
+def review_patterns(
+    project: Project,
+    scope: Scope,
+    rubric: Rubric,
+    *,
+    machines: bool = False,
+    by: Literal["criterion", "category"] = "criterion",
 ) -> dict[str, Patterns]:
+    """Count the ratings of a scope by pattern, for each criterion or category of instructions."""
     from_worst = Value(len(rubric.levels) - 1) - F("place")
-    units = ratings_in(project, scope, rubric, machines=machines).values(
-        "review__narrative_id", "criterion"
+    units = (
+        ratings_in(project, scope, rubric, machines=machines)
+        .annotate(category=F("review__narrative__pair__category"))
+        .values("review__narrative_id", "criterion", "category")
     )
     units = units.annotate(said=joined_answers("review__auditor_id", from_worst))
-    return count_patterns(units, "criterion")
+    return count_patterns(units, by)
 
 
 def in_times(project: Project, scope: Scope, moment: str) -> Q:
