@@ -6,10 +6,11 @@ from typing import TypedDict
 
 from django.utils import translation
 
-from annotate.judgments.tally import promises_in
+from annotate.judgments.promises import Rule
+from annotate.judgments.tally import Promises, promises_in
 from annotate.projects.models import Project
 from annotate.topics.removal import removed_pairs, removed_queries
-from audit.reports.rule_standings import rule_standings
+from audit.reports.rule_standings import outside_share, rule_standings
 from exporters.exports.check_facts import CheckFacts, check_facts
 from exporters.exports.walking import bytewise
 
@@ -25,6 +26,16 @@ class RuleFacts(TypedDict):
     broken: list[str]
 
 
+class ShareFacts(TypedDict):
+    """Of a pair, how many documents that were relevant drop out, of those judged."""
+
+    pair_id: str
+    dropped: int
+    of: int
+    percent: float
+    outside: bool
+
+
 class TakenOut(TypedDict):
     """A query, or an instruction of one, that is taken out. `pair_id` is "" for a whole query."""
 
@@ -34,12 +45,14 @@ class TakenOut(TypedDict):
 
 
 class KindFacts(TypedDict, total=False):
-    """The kind of project, how its rules stand, what checks of labels came to, and what was taken
-    out; the last two absent where there is nothing.
+    """The kind of project, how its rules stand, the share that drops out of each pair (where a
+    rule is about it), what checks of labels came to, and what was taken out; the last three absent
+    where there is nothing.
     """
 
     kind: str
     must_hold: list[RuleFacts]
+    dropped_shares: list[ShareFacts]
     label_checks: list[CheckFacts]
     taken_out: list[TakenOut]
 
@@ -48,7 +61,8 @@ def kind_facts(project: Project) -> KindFacts:
     """Return the kind of a project with its rules as they stand, and what was taken out."""
     # The same rows make the same bytes, whatever language the reader has.
     with translation.override("en"):
-        standings = rule_standings(promises_in(project, None))
+        promises = promises_in(project, None)
+        standings = rule_standings(promises)
         found = KindFacts(
             kind=project.kind,
             must_hold=[
@@ -63,11 +77,31 @@ def kind_facts(project: Project) -> KindFacts:
                 for one in standings
             ],
         )
+    if shares := _shares(promises):
+        found["dropped_shares"] = shares
     if checks := check_facts(project):
         found["label_checks"] = checks
     if out := _taken_out(project):
         found["taken_out"] = out
     return found
+
+
+def _shares(promises: Promises) -> list[ShareFacts]:
+    """Return the share that drops out of each judged pair, in byte order of their ids."""
+    if Rule.SHARE not in promises.rules:
+        return []
+    outside = {one.pair.pk for one in outside_share(promises)}
+    return [
+        ShareFacts(
+            pair_id=one.pair.pair_id,
+            dropped=one.counts.dropped,
+            of=one.counts.kept + one.counts.dropped,
+            percent=round(percent, 2),
+            outside=one.pair.pk in outside,
+        )
+        for one in sorted(promises.pairs, key=lambda one: one.pair.pair_id.encode())
+        if (percent := one.counts.dropped_percent) is not None
+    ]
 
 
 def _taken_out(project: Project) -> list[TakenOut]:

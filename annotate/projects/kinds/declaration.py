@@ -24,8 +24,8 @@ class MustHold(NamedTuple):
 class PlannedCheck(NamedTuple):
     """A sample of labels that the paper's authors checked.
 
-    `source`, `per`, `asks` and `stratify` are values of `audit.checks.models.Sample`. One that is not
-    drawn is picked: suspects from runs.
+    `source`, `per`, `asks` and `stratify` are values of `audit.checks.models.Sample`. One that is
+    not drawn is picked: suspects from runs.
     """
 
     sentence: str
