@@ -163,9 +163,33 @@ def waiting(project: Project) -> int:
     return SampleItem.objects.filter(sample__project=project).count() - over(project)
 
 
+# Fields that are written only where they say something: earlier versions wrote none of them.
+_ONLY_IF_SAID = {
+    *("shows_reason", "claimed_topic", "claimed_constraint", "reason"),
+    *("questions", "reason_read_at"),
+}
+
+
 def write(records: Iterable[Drawn] | Iterable[Label], stream: IO[bytes]) -> int:
     """One sample or label a line; return how many there were."""
-    return write_lines(map(to_json, records), stream)
+    return write_lines((to_json(_fields(record)) for record in records), stream)
+
+
+def _fields(record: Drawn | Label | Opinion) -> dict[str, Any]:
+    """The fields of a record that are written."""
+    fields = {
+        name: value
+        for name, value in record._asdict().items()
+        if name not in _ONLY_IF_SAID or _says(name, value)
+    }
+    if isinstance(record, Label):
+        fields["checks"] = [_fields(check) for check in record.checks]
+    return fields
+
+
+def _says(name: str, value: Any) -> bool:
+    """Whether a field says something; a claim of no does."""
+    return value is not None and value not in ("", {}) and (name != "shows_reason" or value)
 
 
 _OVER = Q(outcome__isnull=False) | Q(unjudgeable=True)

@@ -40,9 +40,7 @@ def test_a_label_has_its_claim_what_each_said_and_what_it_is(scene, sample, writ
             "relevance": relevance,
             "cannot_judge": False,
             "verdicts": {},
-            "questions": {},
             "words": "",
-            "reason_read_at": None,
             "at": "2026-03-02T09:30:00+00:00",
         }
 
@@ -58,9 +56,6 @@ def test_a_label_has_its_claim_what_each_said_and_what_it_is(scene, sample, writ
             "stratum": "C1",
             "missed": None,
             "claimed": 2,
-            "claimed_topic": None,
-            "claimed_constraint": None,
-            "reason": "",
             "outcome": 1,
             "settled": True,
             "checks": [said(1, "ada", 2), said(2, "ben", 0), said(3, "dan", 1)],

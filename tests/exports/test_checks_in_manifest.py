@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from annotate.models import Judgment
 from audit.checks import actions
 from audit.checks.claims import Asked
 from audit.models import Sample
@@ -82,3 +83,25 @@ def test_documents_never_relevant_before_have_their_rate_in_the_manifest(scene, 
     ]
     says = found["says"].replace("\N{NO-BREAK SPACE}", " ")
     assert "documents that were not relevant before, under the altered narratives" in says
+
+
+def test_the_record_has_the_claims_the_answers_and_the_reason(scene, write):
+    Judgment.objects.filter(candidate=scene.candidates["B"]).update(note="It is about lakes.")
+    asked = Asked(Sample.Source.MACHINE, scene.model, asks=Sample.Asks.QUESTIONS)
+    sample = draw(scene, asked=asked, name="Audit", shows_reason=True)
+    item = sample.items.get(candidate__document__doc_id="B")
+    for by in (scene.ada, scene.ben):
+        actions.check(item=item, questions={"topic": "yes", "constraint": "no"}, by=by)
+    actions.read_reason(item=item, by=scene.ada)
+
+    files = write(scene.project, "jsonl")
+
+    (line,) = files.records("checks.jsonl")
+    assert (line["claimed_topic"], line["claimed_constraint"]) == (True, False)
+    assert line["reason"] == "It is about lakes."
+    assert [one["questions"] for one in line["checks"]] == [
+        {"topic": "yes", "constraint": "no"},
+        {"topic": "yes", "constraint": "no"},
+    ]
+    assert ["reason_read_at" in one for one in line["checks"]] == [True, False]
+    assert files.records("samples.jsonl")[0]["shows_reason"] is True
