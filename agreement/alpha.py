@@ -13,10 +13,11 @@ import numpy.typing as npt
 from .bootstrap import IntervalMethod
 from .coefficient import Coefficient
 from .counting import Patterns
-from .estimate import estimate
+from .estimate import as_ratings, estimate
+from .row_arguments import Clusters
 from .scales import Categories, Matrix
 from .statistic import FloatArray, Statistic, corrected
-from .tables import Clusters, Ratings, as_ratings
+from .tables import Ratings
 
 Level: TypeAlias = Literal["nominal", "ordinal", "interval", "ratio"]
 

@@ -10,11 +10,12 @@ import numpy.typing as npt
 
 from .bootstrap import IntervalMethod
 from .coefficient import Coefficient
-from .estimate import estimate
+from .estimate import as_ratings, estimate
 from .kappa import cohen_kappa
+from .row_arguments import Clusters
 from .scales import Categories, Matrix
 from .statistic import FloatArray, Statistic, corrected, quotient
-from .tables import Clusters, Ratings, as_ratings
+from .tables import Ratings
 
 Array = npt.NDArray[Any]
 

@@ -20,11 +20,11 @@ from .bootstrap import (
 )
 from .coefficient import Coefficient, Interval
 from .counting import counts_of, tally
-from .estimate import Probe, chosen_method
+from .estimate import Probe, as_ratings, chosen_method
 from .scales import Categories, Matrix
 from .statistic import FloatArray, Statistic
 from .student import quantile
-from .tables import Ratings, as_ratings
+from .tables import Ratings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

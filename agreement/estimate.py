@@ -1,4 +1,4 @@
-"""From a statistic to a Coefficient: the part that all coefficients have in common."""
+"""What all coefficients share: the ratings they are given, and a Coefficient from a statistic."""
 
 from __future__ import annotations
 
@@ -7,8 +7,46 @@ from dataclasses import dataclass
 
 from .bootstrap import AUTO, FEWEST_RESAMPLES, METHODS, Estimated, IntervalMethod, interval_of
 from .coefficient import Coefficient
+from .row_arguments import Clusters
+from .scales import Categories, Matrix, as_scale, check_seen
 from .statistic import Statistic
 from .tables import Ratings
+
+
+def as_ratings(
+    ratings: Ratings | Matrix,
+    categories: Categories | None,
+    clusters: Clusters | None = None,
+) -> Ratings:
+    """What a caller gave to a coefficient, in the one form they all work on.
+
+    Args:
+        ratings: A matrix of units x raters with nan for missing, or ``Ratings`` made before.
+        categories: The scale in its order, or "seen"; for ``Ratings``, which carry their scale,
+            None or "seen".
+        clusters: What each unit belongs to; for ``Ratings``, which carry their clusters, None.
+
+    Raises:
+        ValueError: see ``Ratings.from_matrix``; a matrix without a scale; a second scale or second
+            clusters.
+    """
+    if not isinstance(ratings, Ratings):
+        if categories is None:
+            raise ValueError(
+                "categories is missing: give the scale in its order, "
+                'or "seen" for the values that occur'
+            )
+        return Ratings.from_matrix(ratings, categories=categories, clusters=clusters)
+    if clusters is not None:
+        raise ValueError("these ratings carry their own clusters; give them where they are made")
+    if categories is None:
+        return ratings
+    if isinstance(categories, str):
+        check_seen(categories)
+        return ratings.seen()
+    if as_scale(categories) != ratings.categories:
+        raise ValueError("these ratings carry their own scale; do not give another one")
+    return ratings
 
 
 @dataclass(slots=True)

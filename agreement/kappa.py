@@ -9,10 +9,11 @@ import numpy.typing as npt
 
 from .bootstrap import IntervalMethod
 from .coefficient import Coefficient
-from .estimate import estimate
+from .estimate import as_ratings, estimate
+from .row_arguments import Clusters
 from .scales import Categories, Matrix
 from .statistic import FloatArray, Statistic, corrected, quotient
-from .tables import Clusters, Ratings, as_ratings
+from .tables import Ratings
 from .weights import Weights, disagreement, in_words
 
 Array = npt.NDArray[Any]

@@ -19,10 +19,11 @@ import numpy.typing as npt
 
 from .bootstrap import IntervalMethod
 from .coefficient import Coefficient
-from .estimate import estimate
+from .estimate import as_ratings, estimate
+from .row_arguments import Clusters
 from .scales import Categories, Matrix
 from .statistic import FloatArray, Statistic, corrected, quotient
-from .tables import ONE_RATER, Clusters, Ratings, as_ratings
+from .tables import ONE_RATER, Ratings
 from .weights import Weights, disagreement, in_words
 
 Array = npt.NDArray[Any]

@@ -10,22 +10,21 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from .coefficient import Excluded
-from .counting import (
-    BLOCK,
-    FEW_CELLS,
-    FEW_CODES,
-    Digits,
-    Patterns,
-    codes_of,
-    counts_of,
-    tally,
-    value_counts,
+from .counting import FEW_CELLS, FEW_CODES, Patterns, counts_of, tally, value_counts
+from .rater_pairs import presence, presence_of_two, table_of_two, tables_of_pairs
+from .row_arguments import (
+    Clusters,
+    clusters_of_rows,
+    clusters_of_units,
+    distinct_names,
+    times_of_rows,
+    whole_numbers,
 )
 from .scales import (
     Categories,
@@ -33,7 +32,6 @@ from .scales import (
     as_column,
     as_scale,
     as_table,
-    check_seen,
     digits_of,
     resolved,
 )
@@ -43,8 +41,6 @@ ONE_RATER = "judged by one rater only"
 # From this share of all ratings in one category on, percentile intervals hold the true value less
 # often than they say, and BCa intervals do not: docs/agreement.md has the simulation.
 SKEWED_FROM = 0.85
-# What each unit belongs to, such as its query: one label per row.
-Clusters: TypeAlias = Sequence[Hashable] | npt.NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,15 +99,15 @@ class Ratings:
         """
         table = as_table(values, "ratings", "units x raters")
         scale, ordered = resolved(categories, table)
-        of_rows, cluster_names = _clusters(clusters, len(table))
+        of_rows, cluster_names = clusters_of_rows(clusters, len(table))
         ratings = cls(
             scale,
             ordered,
             digits_of(table, scale),
-            times=_times(times, len(table)),
+            times=times_of_rows(times, len(table)),
             clusters=of_rows,
-            names=_names(raters, table.shape[1], "raters are one name per column"),
-            labels=_names(units, len(table), "units are one name per row"),
+            names=distinct_names(raters, table.shape[1], "raters are one name per column"),
+            labels=distinct_names(units, len(table), "units are one name per row"),
             cluster_names=cluster_names,
         )._of_units()
         return ratings.seen() if isinstance(categories, str) else ratings
@@ -189,7 +185,7 @@ class Ratings:
         encoded = digits_of(column, scale)[:, 0]
         digits = np.zeros((len(units), len(raters)), dtype=encoded.dtype)
         digits[unit_at, rater_at] = encoded
-        of_units, cluster_names = _clusters_of(units, clusters)
+        of_units, cluster_names = clusters_of_units(units, clusters)
         ratings = cls(
             scale,
             ordered,
@@ -234,15 +230,17 @@ class Ratings:
             raise ValueError(
                 f"the table has {counts.shape[1]} columns, the scale has {len(scale)} categories"
             )
-        of_rows, cluster_names = _clusters(clusters, len(counts))
+        of_rows, cluster_names = clusters_of_rows(clusters, len(counts))
         return cls(
             scale,
             True,
             None,
-            table=_whole(counts, "a count of raters", "a table of counts holds numbers of raters"),
-            times=_times(times, len(counts)),
+            table=whole_numbers(
+                counts, "a count of raters", "a table of counts holds numbers of raters"
+            ),
+            times=times_of_rows(times, len(counts)),
             clusters=of_rows,
-            labels=_names(units, len(counts), "units are one name per row"),
+            labels=distinct_names(units, len(counts), "units are one name per row"),
             cluster_names=cluster_names,
         )._of_units()
 
@@ -318,13 +316,10 @@ class Ratings:
 
     @cached_property
     def _of_two(self) -> npt.NDArray[np.int64] | None:
-        """Shape (K + 1, K + 1): the table of two raters, first row and column for no judgment."""
-        base = len(self.categories) + 1
-        if self.digits is None or self.digits.shape[1] != 2 or base * base > FEW_CODES:
+        """The ``table_of_two`` raters; None if there are not exactly two."""
+        if self.digits is None:
             return None
-        codes = codes_of(self.digits, base)
-        cells = np.bincount(codes, weights=self.times, minlength=base * base)
-        return cells.astype(np.int64, copy=False).reshape(base, base)
+        return table_of_two(self.digits, self.times, len(self.categories) + 1)
 
     @cached_property
     def _presence(self) -> tuple[npt.NDArray[np.int64] | None, npt.NDArray[np.int64]]:
@@ -334,30 +329,10 @@ class Ratings:
             by_judges = np.bincount(judges, weights=self.counted.times, minlength=3)
             return None, by_judges.astype(np.int64)
         if self._of_two is not None:
-            cells = self._of_two
-            first, second = int(cells[1:].sum()), int(cells[:, 1:].sum())
-            both, everything = int(cells[1:, 1:].sum()), int(cells.sum())
-            return (
-                np.array([[first, both], [both, second]]),
-                np.array([everything - first - second + both, first + second - 2 * both, both]),
-            )
-        digits: Digits = self.digits
-        times = self.times
+            return presence_of_two(self._of_two)
         if "judged" in self.__dict__:
-            digits, times = self.judged.rows + 1, self.judged.times
-        raters = digits.shape[1]
-        in_common = np.zeros((raters, raters))
-        by_judges = np.zeros(max(3, raters + 1))
-        for start in range(0, len(digits), BLOCK):
-            present = (digits[start : start + BLOCK] > 0).astype(np.float64)
-            weighted, weight = present, None
-            if times is not None:
-                weight = times[start : start + BLOCK]
-                weighted = present * weight[:, np.newaxis]
-            in_common += weighted.T @ present
-            judges = (present @ np.ones(raters)).astype(np.intp)
-            by_judges += np.bincount(judges, weights=weight, minlength=len(by_judges))
-        return in_common.astype(np.int64), by_judges.astype(np.int64)
+            return presence(self.judged.rows + 1, self.judged.times)
+        return presence(self.digits, self.times)
 
     @cached_property
     def pairs(self) -> tuple[tuple[int, int], ...] | None:
@@ -399,17 +374,10 @@ class Ratings:
         base = len(self.categories) + 1
         if self._of_two is not None and pairs == ((0, 1),):
             return self._of_two[np.newaxis, 1:, 1:]
-        digits: Digits = self.known
-        times = self.times
+        digits = self.known
         if "judged" in self.__dict__ or base ** digits.shape[1] <= FEW_CODES:
-            digits, times = self.judged.rows + 1, self.judged.times
-        columns = np.ascontiguousarray(digits.T, dtype=np.intp if len(digits) < 2e5 else None)
-        found = np.empty((len(pairs), base, base), dtype=np.int64)
-        for at, (first, second) in enumerate(pairs):
-            codes = columns[first].astype(np.intp) * base + columns[second]
-            cells = np.bincount(codes, weights=times, minlength=base * base)
-            found[at] = cells.reshape(base, base)
-        return found[:, 1:, 1:]
+            return tables_of_pairs(self.judged.rows + 1, self.judged.times, base, pairs)
+        return tables_of_pairs(digits, self.times, base, pairs)
 
     def between(self, first: int, second: int) -> Ratings:
         """The same ratings, of these two raters (columns of the matrix) only; same rows."""
@@ -481,100 +449,3 @@ class Ratings:
                 "give the ratings as units x raters, or take Fleiss' kappa"
             )
         return self.digits
-
-
-def as_ratings(
-    ratings: Ratings | Matrix,
-    categories: Categories | None,
-    clusters: Clusters | None = None,
-) -> Ratings:
-    """What a caller gave to a coefficient, in the one form they all work on.
-
-    Args:
-        ratings: A matrix of units x raters with nan for missing, or ``Ratings`` made before.
-        categories: The scale in its order, or "seen"; for ``Ratings``, which carry their scale,
-            None or "seen".
-        clusters: What each unit belongs to; for ``Ratings``, which carry their clusters, None.
-
-    Raises:
-        ValueError: see ``Ratings.from_matrix``; a matrix without a scale; a second scale or second
-            clusters.
-    """
-    if not isinstance(ratings, Ratings):
-        if categories is None:
-            raise ValueError(
-                "categories is missing: give the scale in its order, "
-                'or "seen" for the values that occur'
-            )
-        return Ratings.from_matrix(ratings, categories=categories, clusters=clusters)
-    if clusters is not None:
-        raise ValueError("these ratings carry their own clusters; give them where they are made")
-    if categories is None:
-        return ratings
-    if isinstance(categories, str):
-        check_seen(categories)
-        return ratings.seen()
-    if as_scale(categories) != ratings.categories:
-        raise ValueError("these ratings carry their own scale; do not give another one")
-    return ratings
-
-
-def _times(times: npt.ArrayLike | None, rows: int) -> npt.NDArray[np.int64] | None:
-    if times is None:
-        return None
-    found = np.asarray(times)
-    if found.shape != (rows,):
-        raise ValueError(
-            f"times are one number per row, {rows}; these have the shape {found.shape}"
-        )
-    return _whole(found, "times", "times are numbers of units")
-
-
-def _whole(numbers: npt.NDArray[Any], what: str, kind: str) -> npt.NDArray[np.int64]:
-    if numbers.size and numbers.dtype.kind not in "iuf":
-        raise ValueError(f"{kind}, and nothing else")
-    if numbers.size and (numbers < 0).any():
-        raise ValueError(f"{what} cannot be negative: {numbers.min():g}")
-    if not np.isfinite(numbers.astype(np.float64)).all() or (numbers != np.floor(numbers)).any():
-        raise ValueError(f"{what} must be a whole number")
-    return numbers.astype(np.int64)
-
-
-def _clusters(
-    clusters: Clusters | None, rows: int
-) -> tuple[npt.NDArray[np.int64] | None, tuple[Hashable, ...]]:
-    """Which cluster each row belongs to, as a number, and what the clusters are called."""
-    if clusters is None:
-        return None, ()
-    if len(clusters) != rows:
-        raise ValueError(f"clusters are one label per row, {rows}; these are {len(clusters)}")
-    if isinstance(clusters, np.ndarray) and clusters.dtype.kind in "iuUS":
-        known, found = np.unique(clusters, return_inverse=True)
-        return found.astype(np.int64), tuple(known.tolist())
-    numbers: dict[Hashable, int] = {}
-    found = np.empty(rows, dtype=np.int64)
-    for at, label in enumerate(clusters):
-        if label is None or label != label:
-            raise ValueError("a unit without a cluster; clusters are one label per unit")
-        found[at] = numbers.setdefault(label, len(numbers))
-    return found, tuple(numbers)
-
-
-def _clusters_of(
-    units: Iterable[Hashable], clusters: Mapping[Any, Hashable] | None
-) -> tuple[npt.NDArray[np.int64] | None, tuple[Hashable, ...]]:
-    if clusters is None:
-        return None, ()
-    listed = list(units)
-    without = [unit for unit in listed if unit not in clusters]
-    if without:
-        raise ValueError(f"the unit {without[0]!r} has no cluster")
-    return _clusters([clusters[unit] for unit in listed], len(listed))
-
-
-def _names(names: Sequence[Hashable] | None, count: int, what: str) -> tuple[Hashable, ...] | None:
-    if names is None:
-        return None
-    if len(names) != count or len(set(names)) != count:
-        raise ValueError(f"{what}, {count}, and no name twice")
-    return tuple(names)

@@ -15,9 +15,10 @@ class AnnotateConfig(AppConfig):
     def ready(self) -> None:
         """Let what people say be looked after."""
         from annotate.collection.intake.arrivals import register
-        from annotate.collection.intake.documents import Documents, Qrels
+        from annotate.collection.intake.documents import Documents
         from annotate.collection.intake.load import after_load
         from annotate.collection.intake.pooled import Pools
+        from annotate.collection.intake.qrels import Qrels
         from annotate.collection.intake.runs import Runs
         from annotate.judgments import (
             adjudication_chain,

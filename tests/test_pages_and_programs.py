@@ -78,6 +78,7 @@ SAME = {
     "annotate:undo": ["POST annotate:api_undo"],
     "annotate:judgment": ["POST annotate:api_judgments", "DELETE annotate:api_judgment"],
     "annotate:flag": ["POST annotate:api_flags", "DELETE annotate:api_flag"],
+    "audit:review_acceptance": ["POST audit:api_review_acceptance"],
     "audit:review_assignment": ["POST audit:api_review_assignment"],
     "audit:rubric": ["POST audit:api_rubrics"],
     "audit:rubric_choice": ["PUT audit:api_rubric"],

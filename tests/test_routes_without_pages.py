@@ -30,7 +30,12 @@ NO_PAGE = {
     *("annotate:query_removal", "annotate:query_restoration"),
     *("annotate:pair_removal", "annotate:pair_restoration"),
     *("annotate:taxonomy", "audit:rubric_choice", "audit:rejected_file"),
-    *("audit:review_assignment", "audit:decision", "audit:decision_withdrawal"),
+    *(
+        "audit:review_acceptance",
+        "audit:review_assignment",
+        "audit:decision",
+        "audit:decision_withdrawal",
+    ),
     *("audit:adjudication_withdrawal", "audit:agreement_report", "audit:agreement_cancellation"),
     *("audit:agreement_units", "audit:categories_table"),
     *("audit:checking", "audit:settling", "audit:check_withdrawal"),

@@ -15,10 +15,11 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotate.collection.models import Query
+from annotate.collection.removal import Changed
 from annotate.collection.unseen import IsSeen
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Membership, Project
-from annotate.topics.removal import Changed, remove_queries
+from annotate.topics.removal import remove_queries
 from base.errors import Refused
 
 

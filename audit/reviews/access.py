@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from django.core.exceptions import PermissionDenied
 from django.http import Http404
 from django.utils.translation import gettext as _
 
+from annotate.collection.removal import MOST
 from annotate.judgments import assignments
 from annotate.pairs import access as pairs_access
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
@@ -15,7 +17,7 @@ from annotate.projects import access
 from annotate.projects.access import Person
 from annotate.projects.models import Membership
 from audit.reviews.models import Decision
-from audit.reviews.passes import must_answer_first
+from audit.reviews.passes import must_answer_first, to_decide
 from base.errors import Refused
 
 NO_NARRATIVE = "There is no such narrative among yours."
@@ -53,6 +55,18 @@ def review_disagreement(user: Person, pk: int) -> tuple[Membership, Narrative]:
     if must_answer_first(member, found):
         raise PermissionDenied("You have a task here. Submit your own review first, then decide.")
     return member, found
+
+
+def to_accept(member: Membership, keys: Sequence[int]) -> list[Narrative]:
+    """Return the narrative versions that a lead ticked, in the order of their pairs' ids.
+
+    Refused: one that does not wait for this lead's decision.
+    """
+    found = to_decide(member).filter(pk__in=keys[:MOST]).select_related("pair__project")
+    narratives = list(found.order_by("pair__pair_id"))
+    if len(narratives) != len(set(keys)):
+        raise Refused(_("One of these waits for no decision of yours. Load the page anew."))
+    return narratives
 
 
 def decision(narrative: Narrative) -> Decision:

@@ -13,6 +13,11 @@ NARRATIVE = "narratives/<int:narrative>/"
 urlpatterns = [
     path(f"{PROJECT}reviews/", reviews.Reviews.as_view(), name="api_reviews"),
     path(
+        f"{PROJECT}reviews/acceptance/",
+        reviews.ReviewAcceptance.as_view(),
+        name="api_review_acceptance",
+    ),
+    path(
         f"{PROJECT}reviews/assignment/",
         reviews.ReviewAssignment.as_view(),
         name="api_review_assignment",

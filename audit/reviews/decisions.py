@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from django.db import transaction
@@ -68,6 +69,31 @@ def decide(
         sums.follow(sums.DECISION, by.project_id, new={decision.pk}, narrative=narrative)
         _record_decision("instruction.decided", decision, by, now)
     return decision
+
+
+def accept_many(
+    *, narratives: Sequence[Narrative], by: Membership, now: datetime | None = None
+) -> list[Decision]:
+    """Accept altered narratives that passed: all of them, or none.
+
+    Refused, naming the pair: as `decide`; and none at all.
+    """
+    if not narratives:
+        raise Refused(_("Tick one or more instructions first."))
+    now = now or timezone.now()
+    with transaction.atomic():
+        made = []
+        for narrative in narratives:
+            try:
+                made.append(
+                    decide(narrative=narrative, outcome=Decision.Outcome.ACCEPTED, by=by, now=now)
+                )
+            except Refused as refused:
+                raise Refused(
+                    _("%(pair_id)s: %(why)s None was accepted.")
+                    % {"pair_id": narrative.pair.pair_id, "why": refused}
+                ) from refused
+    return made
 
 
 def withdraw_decision(

@@ -6,12 +6,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from django import forms
+from django.db.models import Exists, OuterRef
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as _lazy
 
+from annotate.pairs.models import Narrative
+from annotate.projects.models import Membership
 from audit.reviews.actions import MAX_WORDS
 from audit.reviews.criteria import Criterion, Rubric
-from audit.reviews.models import Decision
+from audit.reviews.finding import NO_CATEGORY, WantedReviews
+from audit.reviews.models import Decision, Review
 from audit.reviews.passes import Pass
 from formats.json_text import NotJson
 from formats.records import RubricRecord
@@ -72,6 +76,57 @@ def rating_forms(
         }
         found.append(RatingForm(rubric, criterion, data, initial=initial))
     return found
+
+
+class ReviewFilterForm(forms.Form):
+    """Which instructions are listed; everything may be left out."""
+
+    search = forms.CharField(label=_lazy("Words"), max_length=200, required=False)
+    category = forms.ChoiceField(label=_lazy("Category"), required=False)
+    author = forms.TypedChoiceField(
+        label=_lazy("Author"), required=False, coerce=int, empty_value=None
+    )
+    auditor = forms.TypedChoiceField(
+        label=_lazy("Auditor"), required=False, coerce=int, empty_value=None
+    )
+    criterion = forms.ChoiceField(label=_lazy("Rejected on"), required=False)
+
+    def __init__(self, member: Membership, rubric: Rubric, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        categories = member.project.pairs.order_by("category").values_list("category", flat=True)
+        self._offer(
+            "category",
+            [(one or NO_CATEGORY, one or _("None named")) for one in categories.distinct()],
+        )
+        if not member.leads:
+            for name in ("author", "auditor", "criterion"):
+                del self.fields[name]
+            return
+        written = Narrative.objects.filter(author=OuterRef("pk"), side=Narrative.Side.ALTERED)
+        reviewed = Review.objects.submitted().filter(auditor=OuterRef("pk"))
+        people = member.project.memberships.order_by("name").annotate(
+            wrote=Exists(written), reviewed=Exists(reviewed)
+        )
+        known = list(people.values_list("pk", "name", "wrote", "reviewed"))
+        self._offer("author", [(pk, name) for pk, name, wrote, _audits in known if wrote])
+        self._offer("auditor", [(pk, name) for pk, name, _wrote, audits in known if audits])
+        self._offer("criterion", [(one.key, one.name) for one in rubric.criteria])
+
+    def _offer(self, name: str, choices: list[tuple[Any, str]]) -> None:
+        """Let one choose among these, or anything; a choice of nothing is not shown."""
+        if not any(key != NO_CATEGORY for key, _name in choices):
+            del self.fields[name]
+            return
+        field = self.fields[name]
+        assert isinstance(field, forms.ChoiceField)
+        field.choices = [("", _("Any")), *choices]
+
+    def wanted(self, state: str) -> WantedReviews:
+        """Return what was asked for; nothing but the state while the form has errors."""
+        given = self.cleaned_data if self.is_valid() else {}
+        return WantedReviews(
+            state=state, **{name: value for name, value in given.items() if value not in {None, ""}}
+        )
 
 
 class RubricForm(forms.Form):

@@ -232,9 +232,6 @@ def to_decide(member: Membership) -> QuerySet[Narrative]:
         review__narrative=OuterRef("pk"), review__submitted_at__isnull=False, rejects=True
     )
     all_heard = heard.order_by().values("narrative").annotate(n=Count("pk")).values("n")
-    owed = Assignment.objects.filter(
-        pair=OuterRef("pair"), task=Assignment.Task.REVIEW, member=member
-    )
     return (
         Narrative.objects.current()
         .filter(
@@ -246,8 +243,17 @@ def to_decide(member: Membership) -> QuerySet[Narrative]:
         # Where nobody is asked to review, a file may bring reviews all the same.
         .filter(Exists(against) | Q(heard__gte=max(member.project.overlap_review, 1)))
         .filter(~Exists(Decision.objects.current().filter(narrative=OuterRef("pk"))))
-        .filter(~Exists(owed) | Exists(heard.filter(auditor=member)) | Q(author=member))
+        .filter(answered_by(member))
     )
+
+
+def answered_by(member: Membership) -> Q:
+    """Narratives of which this member owes no review: a lead may read what others said of them."""
+    owed = Assignment.objects.filter(
+        pair=OuterRef("pair"), task=Assignment.Task.REVIEW, member=member
+    )
+    own = Review.objects.submitted().filter(narrative=OuterRef("pk"), auditor=member)
+    return ~Exists(owed) | Exists(own) | Q(author=member)
 
 
 def count_to_decide(member: Membership) -> int:

@@ -48,6 +48,11 @@ class ListedReview(NamedTuple):
     held: bool
     mine: bool
 
+    @property
+    def waits_after_passing(self) -> bool:
+        """Whether every auditor let it pass, and nobody has decided."""
+        return self.verdict is Verdict.PASSED and self.decision is None
+
 
 def under_review(member: Membership) -> QuerySet[Narrative]:
     """Return the altered narratives in force of a project's pairs, oldest first."""

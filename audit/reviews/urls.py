@@ -4,15 +4,23 @@ from __future__ import annotations
 
 from django.urls import path
 
+from audit.reviews.views import list as review_list
 from audit.reviews.views import reviews, rubrics
 
 urlpatterns = [
-    path("projects/<slug:slug>/reviews/", reviews.reviews, name="reviews"),
+    path("projects/<slug:slug>/reviews/", review_list.reviews, name="reviews"),
+    path(
+        "projects/<slug:slug>/reviews/acceptance/",
+        review_list.acceptance,
+        name="review_acceptance",
+    ),
     path("projects/<slug:slug>/reviews/assignment/", reviews.assignment, name="review_assignment"),
     path("projects/<slug:slug>/rubric/", rubrics.rubric, name="rubric"),
     path("projects/<slug:slug>/rubric/choice/", rubrics.rubric_choice, name="rubric_choice"),
     path(
-        "projects/<slug:slug>/reviews/rejected.jsonl", reviews.rejected_file, name="rejected_file"
+        "projects/<slug:slug>/reviews/rejected.jsonl",
+        review_list.rejected_file,
+        name="rejected_file",
     ),
     path("pairs/<int:pk>/review/", reviews.review, name="review"),
     path("pairs/<int:pk>/story/", reviews.pair_story, name="story"),

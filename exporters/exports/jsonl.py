@@ -22,6 +22,7 @@ from exporters.exports.files import Writer
 from exporters.exports.manifest import Manifest, compose, facts_of
 from exporters.exports.pools import write_pool_documents
 from exporters.exports.progress import Report, reported
+from exporters.exports.tally import tally
 from formats.jsonl import Statement, write_docs, write_judgments
 from formats.jsonl_pairs import write_pairs
 from formats.judgments_csv import JudgmentTable
@@ -56,7 +57,6 @@ def write(
 
     queries = selection.queries(project)
     pairs = selection.pairs(project)
-    tally = selection.tally(project, pairs)
     counts = {"queries": len(queries)}
 
     newer = collection.documents_with_newer_texts(project)
@@ -105,7 +105,7 @@ def write(
     counts["checks_open"] = checks.waiting(project)
     write_pool_documents(project, into)
 
-    counts |= tally.counts()
+    counts |= tally(project, pairs).counts()
     standing = counts["judgments_by_people"] + counts["judgments_by_machines"]
     counts["judgments_superseded"] = counts["judgments"] - standing
     counts["reviews_by_machines"] = (

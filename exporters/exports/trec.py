@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack
-from pathlib import PurePosixPath
-from shutil import copyfileobj
 from typing import IO
 
-from annotate.collection.models import Candidate, Run
+from annotate.collection.models import Candidate
 from annotate.judgments.consensus import State
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Membership, Project
@@ -21,7 +19,7 @@ from exporters.exports import (
     reranking,
     selection,
 )
-from exporters.exports.files import BUFFER, Writer
+from exporters.exports.files import Writer
 from exporters.exports.manifest import (
     NO_LINE,
     NO_PAIR,
@@ -34,7 +32,9 @@ from exporters.exports.manifest import (
 from exporters.exports.pools import write_negatives
 from exporters.exports.progress import Report, reported
 from exporters.exports.rule_facts import kind_facts
-from exporters.exports.selection import Pair, PooledDocument, QueryRow, Tally
+from exporters.exports.runs import write_runs
+from exporters.exports.selection import Pair, PooledDocument, QueryRow
+from exporters.exports.tally import Tally, tally
 from formats.jsonl import write_docs
 from formats.records import Qrel
 from formats.trec_qrels import write_qrels
@@ -77,7 +77,7 @@ class _Export:
         self.report = report
         self.queries: list[QueryRow] = selection.queries(project)
         self.pairs: list[Pair] = selection.pairs(project)
-        self.tally: Tally = selection.tally(project, self.pairs)
+        self.tally: Tally = tally(project, self.pairs)
         self.facts = {
             pair.pk: facts_of(pair, {} if pair.left_out else dict.fromkeys(_OF_A_PAIR, 0))
             for pair in self.pairs
@@ -141,13 +141,7 @@ class _Export:
             self._write_pairs(stream)
         with into.file("documents.changed.jsonl", "The same documents with their texts.") as stream:
             texts = write_docs(collection.documents(self.project, self.changed_documents), stream)
-        runs = collection.runs(self.project)
-        for name, run in _file_names(runs):
-            with (
-                run.file.open("rb") as source,
-                into.file(f"runs/{name}", "A run, as it was handed in.") as stream,
-            ):
-                copyfileobj(source, stream, BUFFER)
+        write_runs(self.project, into)
         write_negatives(self.project, into, self.pairs)
         return self._manifest(prior=prior, texts=texts)
 
@@ -308,10 +302,9 @@ class _Export:
     def _manifest(self, *, prior: int, texts: int) -> Manifest:
         pairs = list(self.facts.values())
         left_out = self._left_out()
-        sizes = selection.pool_sizes(self.project)
         counts = {
             "queries": len(self.queries),
-            "candidates": sum(sizes.values()),
+            "candidates": sum(selection.pool_sizes(self.project).values()),
             "prior": prior,
             "prior_relevant": selection.prior_relevant(self.project),
             "pairs": len(self.pairs),
@@ -400,19 +393,6 @@ _OF_A_PAIR = (
     "dropped",
     "grew",
 )
-
-
-def _file_names(runs: list[Run]) -> Iterator[tuple[str, Run]]:
-    """Name each run's file as it was handed in; a name that leads elsewhere loses its folders."""
-    taken: set[str] = set()
-    for run in runs:
-        plain = PurePosixPath(run.name.replace("\\", "/")).name or "run"
-        name, number = plain, 1
-        while name.casefold() in taken:
-            number += 1
-            name = f"{number}-{plain}"
-        taken.add(name.casefold())
-        yield name, run
 
 
 def _line(stream: IO[bytes], *fields: str) -> None:

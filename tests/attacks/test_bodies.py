@@ -331,6 +331,7 @@ NOT_NOW = {
     # Nothing of the kind is to be done now.
     "annotate:api_pair_assignments": 422,
     "audit:api_settling": 422,
+    "audit:api_review_acceptance": 422,
     # The run has no documents.
     "audit:api_suspects": 422,
 }
@@ -381,7 +382,7 @@ def test_what_a_body_names_wrongly_is_told_with_its_place(spoken):
 
 # What a field that is a key is the key of, and how a project has them.
 KEYS = {
-    **dict.fromkeys(("narrative",), (Narrative, "pair__project")),
+    **dict.fromkeys(("narrative", "narratives"), (Narrative, "pair__project")),
     **dict.fromkeys(("candidate", "drops"), (Candidate, "query__project")),
     **dict.fromkeys(("judgment", "adopt"), (Judgment, "annotator__project")),
     **dict.fromkeys(("one", "other", "person"), (Membership, "project")),

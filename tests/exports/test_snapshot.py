@@ -10,6 +10,7 @@ from django.db import connection, transaction
 from annotate.models import Judgment
 from base.snapshot import snapshot
 from exporters.exports import selection
+from exporters.exports.tally import tally
 from tests.exports.conftest import Tides
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.both_databases]
@@ -32,10 +33,10 @@ def test_what_is_judged_meanwhile_is_neither_seen_nor_kept_waiting():
     scene = Tides()
 
     with snapshot():
-        before = selection.tally(scene.project, selection.pairs(scene.project))
+        before = tally(scene.project, selection.pairs(scene.project))
         elsewhere(lambda: scene.say(scene.narrative, scene.pool["Z"], scene.ben, 1))
-        during = selection.tally(scene.project, selection.pairs(scene.project))
-    after = selection.tally(scene.project, selection.pairs(scene.project))
+        during = tally(scene.project, selection.pairs(scene.project))
+    after = tally(scene.project, selection.pairs(scene.project))
 
     assert (before.people["altered"], during.people["altered"]) == (9, 9)
     assert after.people["altered"] == 10
@@ -58,6 +59,6 @@ def test_an_open_transaction_is_used_as_it_is():
     with transaction.atomic():
         scene.say(scene.narrative, scene.pool["Z"], scene.ben, 1)
         with snapshot():
-            tally = selection.tally(scene.project, selection.pairs(scene.project))
+            counted = tally(scene.project, selection.pairs(scene.project))
 
-    assert tally.people["altered"] == 10
+    assert counted.people["altered"] == 10

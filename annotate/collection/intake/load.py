@@ -12,8 +12,9 @@ from django.utils import timezone
 
 from annotate.collection.intake import slices
 from annotate.collection.intake.arrivals import Arrivals, Intake, Options
-from annotate.collection.intake.documents import MANY, Documents, Ids
+from annotate.collection.intake.documents import MANY, Documents
 from annotate.collection.intake.files import Arrived
+from annotate.collection.intake.named_ids import NamedIds
 from annotate.collection.intake.progress import Progress, Quiet
 from annotate.collection.intake.report import FileReport, Problem
 from annotate.collection.models import Candidate
@@ -107,7 +108,7 @@ def _load(
     record: Callable[[FileReport], None] | None,
 ) -> None:
     report = intake.report
-    ids = Ids(intake)
+    ids = NamedIds(intake)
     try:
         progress.start(arrived.size, "Reading the file")
         _read(intake, kind, arrived, progress)
@@ -174,7 +175,7 @@ def _take_all(intake: Intake, kind: Format, source: Source | Folder) -> Iterator
     yield count
 
 
-def _check(intake: Intake, ids: Ids) -> None:
+def _check(intake: Intake, ids: NamedIds) -> None:
     """Refuse what cannot be right whatever the project holds; gather the ids."""
     for arrivals in intake.arrivals:
         for stage in arrivals.stages:
@@ -186,7 +187,7 @@ def _check(intake: Intake, ids: Ids) -> None:
 
 
 def _write(
-    intake: Intake, ids: Ids, progress: Progress, record: Callable[[FileReport], None] | None
+    intake: Intake, ids: NamedIds, progress: Progress, record: Callable[[FileReport], None] | None
 ) -> None:
     """Write everything, or nothing.
 
@@ -219,7 +220,7 @@ def _may_be_sliced(intake: Intake) -> bool:
 
 
 def _at_once(
-    intake: Intake, ids: Ids, progress: Progress, record: Callable[[FileReport], None] | None
+    intake: Intake, ids: NamedIds, progress: Progress, record: Callable[[FileReport], None] | None
 ) -> None:
     """Write everything in one transaction; a dry run rolls it back."""
     progress.start(None, _step(intake))
@@ -239,7 +240,7 @@ def _at_once(
 
 
 def _in_slices(
-    intake: Intake, ids: Ids, progress: Progress, record: Callable[[FileReport], None] | None
+    intake: Intake, ids: NamedIds, progress: Progress, record: Callable[[FileReport], None] | None
 ) -> None:
     """Write new rows a little at a time, and show them in one transaction with everything else; a
     dry run takes them away again.
@@ -277,7 +278,7 @@ def _failed(arrivals: list[Arrivals]) -> None:
         one.failed()
 
 
-def _write_rows(intake: Intake, ids: Ids) -> None:
+def _write_rows(intake: Intake, ids: NamedIds) -> None:
     report = intake.report
     documents = [one for one in intake.arrivals if isinstance(one, Documents)]
     others = [one for one in intake.arrivals if not isinstance(one, Documents)]

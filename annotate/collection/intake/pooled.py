@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from annotate.collection.intake.arrivals import Arrivals, Intake
-from annotate.collection.intake.documents import Qrels
+from annotate.collection.intake.qrels import Qrels
 from base import bulk
 from formats.records import Pooled
 

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from django.utils.translation import gettext as _
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -33,7 +34,7 @@ FAR = 2**31 - 1
 def _check_moment(moment: datetime) -> None:
     """Refuse a moment at which nobody can have said anything."""
     if moment_problem(moment):
-        raise serializers.ValidationError("The moment lies before 1970 or in the future.")
+        raise serializers.ValidationError(_("The moment lies before 1970 or in the future."))
 
 
 class SpanSerializer(Sent):
@@ -92,7 +93,7 @@ class SentJudgment(Sent):
     def validate_verdicts(self, verdicts: dict[str, str]) -> dict[int, str]:
         """Read the keys of the conditions."""
         if not all(key.isascii() and key.isdecimal() and len(key) < 19 for key in verdicts):
-            raise serializers.ValidationError("The keys must be those of conditions.")
+            raise serializers.ValidationError(_("The keys must be those of conditions."))
         return {int(key): answer for key, answer in verdicts.items()}
 
 

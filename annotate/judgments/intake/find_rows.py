@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from annotate.collection.intake.arrivals import Intake
-from annotate.collection.intake.documents import Qrels
+from annotate.collection.intake.qrels import Qrels
 from annotate.judgments.intake import known_by_uuid
 from annotate.judgments.intake.statement_kinds import ADJUDICATION
 from annotate.pairs.intake.pairs import Pairs

@@ -8,6 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 
+from annotate.collection.removal import Changed
 from annotate.projects.models import Project
 from annotate.topics import choosing, removal
 from base.errors import Refused
@@ -76,7 +77,7 @@ def _removed(project: Project, options: dict[str, Any]) -> list[str]:
         )
     if pairs:
         found.append(removal.remove_pairs(project=project, pairs=pairs, reason=reason, by=None))
-    return _told(found, "taken out")
+    return _lines(found, "taken out")
 
 
 def _restored(project: Project, options: dict[str, Any]) -> list[str]:
@@ -86,7 +87,7 @@ def _restored(project: Project, options: dict[str, Any]) -> list[str]:
         found.append(removal.restore_queries(project=project, queries=queries, by=None))
     if pairs:
         found.append(removal.restore_pairs(project=project, pairs=pairs, by=None))
-    return _told(found, "brought back")
+    return _lines(found, "brought back")
 
 
 def _named(project: Project, options: dict[str, Any]) -> tuple[list[int], list[int]]:
@@ -97,7 +98,7 @@ def _named(project: Project, options: dict[str, Any]) -> tuple[list[int], list[i
     return queries, removal.pair_keys(project, options["pair"])
 
 
-def _told(found: list[removal.Changed], done: str) -> list[str]:
+def _lines(found: list[Changed], done: str) -> list[str]:
     return [f"{one.changed:,} {done}, {one.unchanged:,} were so already" for one in found]
 
 

@@ -91,15 +91,16 @@ def fellow(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     try:
         if change == "leave":
             member_actions.remove_member(member=found, by=by)
-            said = f"{found.name} has left the project. What they said stays."
+            words = _("%(name)s has left the project. What they said stays.") % {"name": found.name}
         elif change == "return" and found.user is not None:
             member_actions.add_member(username=found.user.username, role=found.role, by=by)
-            said = f"{found.name} is back."
+            words = _("%(name)s is back.") % {"name": found.name}
         else:
             changed = member_actions.change_role(member=found, role=change, by=by)
-            said = f"{changed.name} is now {changed.get_role_display().lower()}."
+            about = {"name": changed.name, "role": changed.get_role_display().lower()}
+            words = _("%(name)s is now %(role)s.") % about
     except Refused as refused:
         messages.error(request, str(refused))
     else:
-        messages.success(request, said)
+        messages.success(request, words)
     return redirect("annotate:members", slug)

@@ -8,7 +8,9 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from annotate.collection.api.removal import ChangedRowsSerializer
 from annotate.collection.models import Candidate
+from annotate.collection.removal import MAX_REASON, MOST
 from annotate.pools import access, removal
 from base.api.resource import Resource, Scope, Sent, reads, writes
 
@@ -23,20 +25,13 @@ class CandidateIdSerializer(Sent):
 class SentCandidates(Sent):
     """Which candidates."""
 
-    candidates = serializers.ListField(child=CandidateIdSerializer(), max_length=removal.MOST)
+    candidates = serializers.ListField(child=CandidateIdSerializer(), max_length=MOST)
 
 
 class SentRemoval(SentCandidates):
     """Which candidates are taken out, and why."""
 
-    reason = serializers.CharField(max_length=removal.MAX_REASON)
-
-
-class ChangedSerializer(serializers.Serializer[Any]):
-    """What became of the candidates."""
-
-    changed = serializers.IntegerField()
-    unchanged = serializers.IntegerField(help_text="They were so already.")
+    reason = serializers.CharField(max_length=MAX_REASON)
 
 
 class RemovedCandidateSerializer(serializers.Serializer[Any]):
@@ -61,7 +56,7 @@ class RemovedCandidates(Resource):
         rows = removal.removed_candidates(member.project)
         return self.page(rows.select_related("query", "document", "removed_by"), _as_json)
 
-    @writes(ChangedSerializer, sent=SentRemoval, scope=Scope.LEAD)
+    @writes(ChangedRowsSerializer, sent=SentRemoval, scope=Scope.LEAD)
     def post(self, request: Request, slug: str) -> Response:
         """Take candidates out: nobody is asked about them, and they are in no qrels."""
         member = access.lead(self.person, slug)
@@ -80,7 +75,7 @@ class CandidateRestoration(Resource):
 
     tag = "Pools"
 
-    @writes(ChangedSerializer, sent=SentCandidates, scope=Scope.LEAD)
+    @writes(ChangedRowsSerializer, sent=SentCandidates, scope=Scope.LEAD)
     def post(self, request: Request, slug: str) -> Response:
         """Bring candidates back; what people said of them counts again."""
         member = access.lead(self.person, slug)

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from django.contrib import messages
 from django.http import HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import render
+from django.urls import reverse
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_POST
 
 from annotate.collection import access as collection_access
+from annotate.collection.removal import keys_sent
+from annotate.collection.views.removal import changed_rows
 from annotate.pools import access
 from annotate.pools.removal import (
-    named_keys,
+    keys_of_query,
     remove_candidates,
     removed_candidates,
     restore_candidates,
 )
-from base.errors import Refused
 from base.page_request import PageRequest
 from base.pagination import page_by_key
 
@@ -26,22 +27,17 @@ def removal(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     """Take the ticked documents of a query out of its pool."""
     member = access.lead(request.user, slug)
     query = collection_access.query(member, pk)
-    try:
-        changed = remove_candidates(
+    return changed_rows(
+        request,
+        lambda: remove_candidates(
             project=member.project,
-            candidates=named_keys(request.POST.getlist("candidates"), query),
+            candidates=keys_of_query(request.POST.getlist("candidates"), query),
             reason=request.POST.get("reason", ""),
             by=member,
-        ).changed
-    except Refused as refused:
-        messages.error(request, str(refused))
-    else:
-        messages.success(
-            request,
-            ngettext("%(n)d document was taken out.", "%(n)d documents were taken out.", changed)
-            % {"n": changed},
-        )
-    return redirect("annotate:query", slug, pk)
+        ),
+        lambda n: ngettext("%(n)d document was taken out.", "%(n)d documents were taken out.", n),
+        reverse("annotate:query", args=[slug, pk]),
+    )
 
 
 @require_GET
@@ -68,20 +64,15 @@ def removed(request: PageRequest, slug: str) -> HttpResponse:
 def restoration(request: PageRequest, slug: str) -> HttpResponse:
     """Bring the ticked documents back into their pools."""
     member = access.lead(request.user, slug)
-    try:
-        changed = restore_candidates(
+    return changed_rows(
+        request,
+        lambda: restore_candidates(
             project=member.project,
-            candidates=named_keys(request.POST.getlist("candidates")),
+            candidates=keys_sent(request.POST.getlist("candidates")),
             by=member,
-        ).changed
-    except Refused as refused:
-        messages.error(request, str(refused))
-    else:
-        messages.success(
-            request,
-            ngettext(
-                "%(n)d document was brought back.", "%(n)d documents were brought back.", changed
-            )
-            % {"n": changed},
-        )
-    return redirect("annotate:removed_candidates", slug)
+        ),
+        lambda n: ngettext(
+            "%(n)d document was brought back.", "%(n)d documents were brought back.", n
+        ),
+        reverse("annotate:removed_candidates", args=[slug]),
+    )

@@ -8,9 +8,11 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from annotate.collection.api.removal import ChangedRowsSerializer
+from annotate.collection.removal import MOST
 from annotate.projects import access
 from annotate.topics import choosing, removal
-from annotate.topics.api.removal import ChangedRowsSerializer, SentQueryRemoval
+from annotate.topics.api.removal import SentQueryRemoval
 from annotate.topics.forms import LARGEST
 from base.api.resource import Resource, Scope, Sent, reads, writes
 
@@ -18,7 +20,7 @@ from base.api.resource import Resource, Scope, Sent, reads, writes
 class SentDraw(Sent):
     """How many topics are drawn, with what."""
 
-    number = serializers.IntegerField(min_value=1, max_value=removal.MOST)
+    number = serializers.IntegerField(min_value=1, max_value=MOST)
     seed = serializers.IntegerField(min_value=0, max_value=LARGEST)
     narrative = serializers.BooleanField(default=True, help_text="Only topics with a narrative.")
     least = serializers.IntegerField(

@@ -8,7 +8,9 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from annotate.collection.api.removal import ChangedRowsSerializer
 from annotate.collection.models import Query
+from annotate.collection.removal import MAX_REASON, MOST
 from annotate.judgments.blindness import must_answer_first
 from annotate.pairs.models import InstructionPair
 from annotate.projects import access
@@ -20,7 +22,7 @@ def _ids() -> Any:
     """A field of ids, as they are."""
     return serializers.ListField(
         child=serializers.CharField(max_length=255, trim_whitespace=False),
-        max_length=removal.MOST,
+        max_length=MOST,
     )
 
 
@@ -33,7 +35,7 @@ class SentQueries(Sent):
 class SentQueryRemoval(SentQueries):
     """Which queries are taken out, and why."""
 
-    reason = serializers.CharField(max_length=removal.MAX_REASON)
+    reason = serializers.CharField(max_length=MAX_REASON)
 
 
 class SentPairs(Sent):
@@ -45,14 +47,7 @@ class SentPairs(Sent):
 class SentPairRemoval(SentPairs):
     """Which instructions are taken out, and why."""
 
-    reason = serializers.CharField(max_length=removal.MAX_REASON)
-
-
-class ChangedRowsSerializer(serializers.Serializer[Any]):
-    """How many were changed."""
-
-    changed = serializers.IntegerField()
-    unchanged = serializers.IntegerField(help_text="They were so already.")
+    reason = serializers.CharField(max_length=MAX_REASON)
 
 
 class RemovedRowSerializer(serializers.Serializer[Any]):

@@ -9,11 +9,11 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods
 
+from annotate.collection.removal import Changed, keys_sent
 from annotate.projects import access
 from annotate.projects.models import Membership
 from annotate.topics import choosing
 from annotate.topics.forms import DrawForm
-from annotate.topics.removal import Changed, keys_sent
 from base.errors import Refused
 from base.page_request import PageRequest
 

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from django.contrib import messages
 from django.http import HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import render
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_POST
 
+from annotate.collection.removal import MOST, keys_sent
+from annotate.collection.views.removal import changed_rows
 from annotate.judgments.blindness import must_answer_first
 from annotate.projects import access
 from annotate.topics import removal
-from base.errors import Refused
 from base.page_request import PageRequest
 from base.pagination import page_by_key
 
@@ -35,7 +33,7 @@ def removed(request: PageRequest, slug: str) -> HttpResponse:
             "member": member,
             "section": "queries",
             "queries": page.rows,
-            "pairs": pairs.order_by("pk")[: removal.MOST],
+            "pairs": pairs.order_by("pk")[:MOST],
             # A reason may say how documents were judged.
             "blind": must_answer_first(member),
             "previous_url": page.previous,
@@ -48,16 +46,16 @@ def removed(request: PageRequest, slug: str) -> HttpResponse:
 def query_removal(request: PageRequest, slug: str) -> HttpResponse:
     """Take the ticked queries out."""
     member = access.lead(request.user, slug)
-    return _changed(
+    return changed_rows(
         request,
-        slug,
         lambda: removal.remove_queries(
             project=member.project,
-            queries=removal.keys_sent(request.POST.getlist("queries")),
+            queries=keys_sent(request.POST.getlist("queries")),
             reason=request.POST.get("reason", ""),
             by=member,
         ),
         lambda n: ngettext("%(n)d query was taken out.", "%(n)d queries were taken out.", n),
+        _back(request, slug),
     )
 
 
@@ -65,15 +63,15 @@ def query_removal(request: PageRequest, slug: str) -> HttpResponse:
 def query_restoration(request: PageRequest, slug: str) -> HttpResponse:
     """Bring the ticked queries back."""
     member = access.lead(request.user, slug)
-    return _changed(
+    return changed_rows(
         request,
-        slug,
         lambda: removal.restore_queries(
             project=member.project,
-            queries=removal.keys_sent(request.POST.getlist("queries")),
+            queries=keys_sent(request.POST.getlist("queries")),
             by=member,
         ),
         lambda n: ngettext("%(n)d query was brought back.", "%(n)d queries were brought back.", n),
+        _back(request, slug),
     )
 
 
@@ -81,18 +79,18 @@ def query_restoration(request: PageRequest, slug: str) -> HttpResponse:
 def pair_removal(request: PageRequest, slug: str) -> HttpResponse:
     """Take the ticked instructions out."""
     member = access.lead(request.user, slug)
-    return _changed(
+    return changed_rows(
         request,
-        slug,
         lambda: removal.remove_pairs(
             project=member.project,
-            pairs=removal.keys_sent(request.POST.getlist("pairs")),
+            pairs=keys_sent(request.POST.getlist("pairs")),
             reason=request.POST.get("reason", ""),
             by=member,
         ),
         lambda n: ngettext(
             "%(n)d instruction was taken out.", "%(n)d instructions were taken out.", n
         ),
+        _back(request, slug),
     )
 
 
@@ -100,34 +98,23 @@ def pair_removal(request: PageRequest, slug: str) -> HttpResponse:
 def pair_restoration(request: PageRequest, slug: str) -> HttpResponse:
     """Bring the ticked instructions back."""
     member = access.lead(request.user, slug)
-    return _changed(
+    return changed_rows(
         request,
-        slug,
         lambda: removal.restore_pairs(
             project=member.project,
-            pairs=removal.keys_sent(request.POST.getlist("pairs")),
+            pairs=keys_sent(request.POST.getlist("pairs")),
             by=member,
         ),
         lambda n: ngettext(
             "%(n)d instruction was brought back.", "%(n)d instructions were brought back.", n
         ),
+        _back(request, slug),
     )
 
 
-def _changed(
-    request: PageRequest,
-    slug: str,
-    action: Callable[[], removal.Changed],
-    words: Callable[[int], str],
-) -> HttpResponse:
-    """Do it, say what came of it, and go back to the page it was asked on."""
-    try:
-        changed = action().changed
-    except Refused as refused:
-        messages.error(request, str(refused))
-    else:
-        messages.success(request, words(changed) % {"n": changed})
+def _back(request: PageRequest, slug: str) -> str:
+    """Return the page that something was asked on, else the list of what is taken out."""
     back = request.POST.get("back", "")
-    if not url_has_allowed_host_and_scheme(back, allowed_hosts=None) or not back.startswith("/"):
-        back = reverse("annotate:removed_queries", args=[slug])
-    return redirect(back)
+    if url_has_allowed_host_and_scheme(back, allowed_hosts=None) and back.startswith("/"):
+        return back
+    return reverse("annotate:removed_queries", args=[slug])

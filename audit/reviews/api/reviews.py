@@ -11,6 +11,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from annotate.collection.removal import MOST
 from annotate.overview.api.assignments import SentConfirmation
 from annotate.pairs import access as pairs_access
 from annotate.pairs.api.shapes import VersionSerializer
@@ -26,6 +27,7 @@ from audit.reviews.api.shapes import (
     told_machines,
     told_passes,
 )
+from audit.reviews.finding import SENT_BACK, TO_DECIDE, WantedReviews, found_reviews
 from audit.reviews.models import Decision
 from audit.reviews.passes import (
     Chapter,
@@ -33,10 +35,9 @@ from audit.reviews.passes import (
     pass_of,
     passes_of,
     story,
-    to_decide,
     verdict_of,
 )
-from audit.reviews.review_page import listed_reviews, under_review
+from audit.reviews.review_page import listed_reviews
 from audit.reviews.texts_at_hand import at_hand, texts_of
 from base.api.resource import Asked, KeyField, Resource, Scope, Sent, done, reads, writes
 from formats.rubrics import data
@@ -61,7 +62,16 @@ class ReviewRowSerializer(serializers.Serializer[Any]):
 class AskedReviews(Asked):
     """Which of them; all where nothing is said."""
 
-    state = serializers.ChoiceField(choices=["to-decide", "sent-back"], required=False)
+    state = serializers.ChoiceField(choices=[TO_DECIDE, SENT_BACK], required=False)
+    search = serializers.CharField(required=False, max_length=200)
+    category = serializers.CharField(
+        required=False, max_length=100, help_text="`-`: those without a category."
+    )
+    author = KeyField(required=False, help_text="A member who wrote it.")
+    auditor = KeyField(required=False, help_text="A member who handed a review in.")
+    criterion = serializers.CharField(
+        required=False, max_length=40, help_text="On which somebody rejects it."
+    )
 
 
 class ReviewAssignmentSerializer(serializers.Serializer[Any]):
@@ -180,6 +190,12 @@ class SentDecision(Sent):
     reason = serializers.CharField(required=False, allow_blank=True, max_length=MAX_WORDS)
 
 
+class SentAcceptance(Sent):
+    """Which altered narratives are accepted."""
+
+    narratives = serializers.ListField(child=KeyField(), max_length=MOST)
+
+
 class Reviews(Resource):
     """The instructions of a project and where their review stands."""
 
@@ -187,21 +203,30 @@ class Reviews(Resource):
 
     @reads(ReviewRowSerializer, asked=AskedReviews, paged=True)
     def get(self, request: Request, slug: str) -> Response:
-        """List the altered narratives in force. Only leads ask for a state."""
+        """List the altered narratives in force. Only leads ask for a state or for people."""
         member = annotate_access.member(self.person, slug)
-        listed = under_review(member)
-        if state := self.asked().get("state"):
+        asked = self.asked()
+        if asked.keys() & {"state", "author", "auditor", "criterion"}:
             member = annotate_access.lead(self.person, slug)
-            which = (
-                to_decide(member)
-                if state == "to-decide"
-                else rejected.rejected(member.project, by=member, everyone=True)
-            )
-            listed = listed.filter(pk__in=which.values("pk"))
+        listed = found_reviews(member, WantedReviews(**asked))
         return self.page(
             listed,
             lambda rows: list(ReviewRowSerializer(listed_reviews(member, rows), many=True).data),
         )
+
+
+class ReviewAcceptance(Resource):
+    """Accepting several instructions."""
+
+    tag = "Reviews"
+
+    @writes(DecisionSerializer, many=True, sent=SentAcceptance, scope=Scope.LEAD)
+    def post(self, request: Request, slug: str) -> Response:
+        """Accept altered narratives that passed: all of them, or none."""
+        member = annotate_access.lead(self.person, slug)
+        narratives = access.to_accept(member, self.sent()["narratives"])
+        made = decisions.accept_many(narratives=narratives, by=member)
+        return Response(DecisionSerializer(made, many=True).data)
 
 
 class ReviewAssignment(Resource):

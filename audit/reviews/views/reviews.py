@@ -1,4 +1,4 @@
-"""Reviewing instructions: the list, the review page, and the story of a pair with its decision."""
+"""Reviewing an instruction, and the story of a pair with its decision."""
 
 from __future__ import annotations
 
@@ -6,24 +6,21 @@ from typing import Any
 
 from django.contrib import messages
 from django.forms import Form
-from django.http import HttpResponse, StreamingHttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 from django_htmx.http import HttpResponseClientRedirect
 
-from annotate.judgments import open_pairs
 from annotate.judgments.assignments import LeadMustConfirm
-from annotate.judgments.completion import open_assignments
 from annotate.judgments.document_names import names_to
 from annotate.overview.views.home import confirm_assignment, confirmed
 from annotate.pairs import access as pairs_access
-from annotate.pairs.models import Assignment, InstructionPair, Narrative
+from annotate.pairs.models import InstructionPair, Narrative
 from annotate.projects import access as annotate_access
 from annotate.projects.models import Membership
-from audit.reviews import access, actions, decisions, rejected, rubrics
+from audit.reviews import access, actions, decisions, rubrics
 from audit.reviews.criteria import Rubric, Verdict
 from audit.reviews.forms import DecisionForm, RatingForm, ReviewForm, rating_forms
 from audit.reviews.models import Decision
@@ -39,58 +36,11 @@ from audit.reviews.passes import (
     verdict_of,
     words_for,
 )
-from audit.reviews.review_page import levels_of, listed_reviews, previous_decision, under_review
+from audit.reviews.review_page import levels_of, previous_decision
 from audit.reviews.texts_at_hand import at_hand, replaced_texts, texts_of
 from base.errors import Refused, Stale, Unconfirmed, Unfit
 from base.page_request import PageRequest
-from base.pagination import page_by_key
 from base.word_diff import diff
-
-
-@require_GET
-def reviews(request: PageRequest, slug: str) -> HttpResponse:
-    """List a project's altered narratives and where their review stands, as far as one may see."""
-    member = annotate_access.member(request.user, slug)
-    state = request.GET.get("state", "") if member.leads else ""
-    listed = under_review(member)
-    if state == "to-decide":
-        listed = listed.filter(pk__in=to_decide(member).values("pk"))
-    elif state == "sent-back":
-        back = rejected.rejected(member.project, by=member, everyone=True)
-        listed = listed.filter(pk__in=back.values("pk"))
-    page = page_by_key(listed, request.GET)
-    return render(
-        request,
-        "reviews/reviews.html",
-        {
-            "project": member.project,
-            "member": member,
-            "section": "reviews",
-            "rows": [row._asdict() for row in listed_reviews(member, page.rows)],
-            "can_take": open_pairs.is_any_open(task=Assignment.Task.REVIEW, by=member)
-            or bool(open_assignments(member, Assignment.Task.REVIEW)),
-            "previous_url": page.previous,
-            "next_url": page.next,
-            "state": state if state in {"to-decide", "sent-back"} else "",
-            "rubric": rubrics.in_force(member.project_id),
-            "for_generator": (
-                rejected.rejected(member.project, by=member).count() if member.leads else 0
-            ),
-            "words": _how_many(listed.count()),
-        },
-    )
-
-
-@require_GET
-def rejected_file(request: PageRequest, slug: str) -> StreamingHttpResponse:
-    """Give out what was sent back as JSON lines, for the language model that wrote it."""
-    member = annotate_access.lead(request.user, slug)
-    found = rejected.rejected(member.project, by=member)
-    response = StreamingHttpResponse(
-        rejected.lines(found), content_type="application/jsonl; charset=utf-8"
-    )
-    response["Content-Disposition"] = f'attachment; filename="rejected-{slug}.jsonl"'
-    return response
 
 
 @require_POST
@@ -207,11 +157,6 @@ def decided_words(made: Decision) -> str:
     """Say in a sentence what was decided."""
     about = {"pair_id": made.narrative.pair.pair_id, "made": made.get_outcome_display().lower()}
     return _("%(pair_id)s: %(made)s.") % about
-
-
-def _how_many(count: int) -> str:
-    sentence = ngettext("%(shown)s instruction", "%(shown)s instructions", count)
-    return sentence % {"shown": f"{count:,}"}
 
 
 def _leave(request: PageRequest, sentence: str) -> HttpResponse:

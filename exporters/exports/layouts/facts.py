@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from exporters.exports import collection, selection
+from exporters.exports import collection
 from exporters.exports.files import FileFacts
 from exporters.exports.layouts.published import ALTERED, REVERSED, Published
 from exporters.exports.manifest import Manifest, Rule, compose, facts_of
+from exporters.exports.tally import tally
 
 # What a layout has no place for, beside what none of them holds.
 _ONE_TEXT = (
@@ -55,8 +56,7 @@ EVERYWHERE = (
 def manifest_of(layout: str, published: Published, files: list[FileFacts]) -> Manifest:
     """Return the manifest of a layout whose files are all written."""
     pairs = published.every_pair
-    tally = selection.tally(published.project, published.all_pairs)
-    counts = published.counts | tally.counts()
+    counts = published.counts | tally(published.project, published.all_pairs).counts()
     counts["layout_pairs"] = len(published.pairs[ALTERED])
     if published.pairs[REVERSED]:
         counts["layout_pairs_reversed"] = len(published.pairs[REVERSED])

@@ -1,0 +1,14 @@
+"""What the resources share that take rows out and bring them back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+
+class ChangedRowsSerializer(serializers.Serializer[Any]):
+    """How many rows were taken out or brought back."""
+
+    changed = serializers.IntegerField()
+    unchanged = serializers.IntegerField(help_text="They were so already.")

@@ -1,0 +1,98 @@
+"""Queries and documents that a file only names: both get a row by their id."""
+
+from __future__ import annotations
+
+from annotate.collection.intake.arrivals import Intake
+from annotate.collection.intake.documents import MANY, Documents
+from base import bulk
+
+
+class NamedIds:
+    """Every query and document that a file names: made where the project does not know them.
+
+    Documents that it brings are `Documents`' own to write.
+    """
+
+    def __init__(self, intake: Intake) -> None:
+        self.intake = intake
+
+    def gather(self) -> None:
+        """Put the distinct ids into two temporary tables."""
+        of_queries = [sql for arrivals in self.intake.arrivals for sql in arrivals.query_ids()]
+        of_docs = [sql for arrivals in self.intake.arrivals for sql in arrivals.doc_ids()]
+        self.drop()
+        bulk.run(
+            "CREATE TEMPORARY TABLE stage_query_ids "
+            "(query_id text PRIMARY KEY, fresh integer NOT NULL DEFAULT 0)"
+        )
+        bulk.run("CREATE TEMPORARY TABLE stage_doc_ids (doc_id text)")
+        if of_queries:
+            distinct = " UNION ".join(of_queries)
+            bulk.run(
+                f"INSERT INTO stage_query_ids (query_id) SELECT query_id FROM ({distinct}) x "  # noqa: S608
+                "WHERE query_id IS NOT NULL GROUP BY query_id"
+            )
+        if of_docs:
+            distinct = " UNION ".join(of_docs)
+            bulk.run(
+                f"INSERT INTO stage_doc_ids SELECT DISTINCT doc_id FROM ({distinct}) x "  # noqa: S608
+                "ORDER BY doc_id"
+            )
+        bulk.analyze("stage_query_ids")
+        bulk.analyze("stage_doc_ids")
+
+    def write(self) -> None:
+        """Make the missing queries and documents, known by their ids only."""
+        self.intake.run(
+            """
+            UPDATE stage_query_ids SET fresh = 1 WHERE NOT EXISTS (
+                SELECT 1 FROM annotate_query q
+                WHERE q.project_id = %(project)s AND q.query_id = stage_query_ids.query_id
+            )
+            """
+        )
+        queries = self.intake.put(
+            "annotate_query",
+            "project_id, query_id, title, description",
+            """
+            SELECT %(project)s, query_id, '', '' FROM stage_query_ids
+            WHERE fresh = 1 ORDER BY query_id
+            """,
+        )
+        documents = self.intake.put(
+            "annotate_document",
+            "project_id, doc_id, title, markup, digest",
+            """
+            SELECT %(project)s, s.doc_id, '', 'plain', '' FROM stage_doc_ids s
+            WHERE NOT EXISTS (
+                SELECT 1 FROM annotate_document d
+                WHERE d.project_id = %(project)s AND d.doc_id = s.doc_id
+            )
+            ORDER BY s.doc_id
+            """,
+        )
+        self.intake.rows("queries").new += queries
+        self.intake.rows("documents").new += documents
+        for table, made in (("annotate_query", queries), ("annotate_document", documents)):
+            if made > MANY:
+                bulk.analyze(table)
+
+    def count(self) -> None:
+        """Count the queries and documents that stayed as they were."""
+        queries, documents = self.intake.rows("queries"), self.intake.rows("documents")
+        named = bulk.number("SELECT COUNT(*) FROM stage_query_ids")
+        queries.unchanged = named - queries.new - queries.changed
+        named = bulk.number("SELECT COUNT(*) FROM stage_doc_ids")
+        if self.intake.brings(Documents):
+            named = bulk.number(
+                "SELECT COUNT(*) FROM "
+                "(SELECT doc_id FROM stage_docs UNION SELECT doc_id FROM stage_doc_ids) x"
+                if named
+                else "SELECT COUNT(*) FROM stage_docs WHERE newest = 1"
+            )
+        documents.unchanged = named - documents.new - documents.changed
+
+    def drop(self) -> None:
+        """Drop the two tables."""
+        bulk.drop("stage_query_ids")
+        bulk.drop("stage_doc_ids")

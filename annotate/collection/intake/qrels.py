@@ -1,0 +1,119 @@
+"""Intake of qrels: candidates with their earlier relevance."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from annotate.collection.intake.arrivals import Arrivals, Intake
+from base import bulk
+from formats.records import Qrel
+
+
+class Qrels(Arrivals):
+    """Earlier relevance: each line is a candidate of its query."""
+
+    order = 40
+    records: ClassVar = (Qrel,)
+    in_slices = True
+    differing = "stage_qrels_changed"
+
+    def __init__(self, intake: Intake) -> None:
+        super().__init__(intake)
+        self.qrels = self.stage("stage_qrels", query_id="text", doc_id="text", relevance="integer")
+        self._add = self.qrels.add
+        self._no_grade = intake.options.no_grade
+        self._without = 0
+
+    def take(self, record: Qrel, place: int) -> None:
+        relevance: int | None = record[2]
+        if relevance == self._no_grade:
+            relevance = None
+            self._without += 1
+        self.taken += 1
+        self._add(place, record[0], record[1], relevance)
+
+    def query_ids(self) -> list[str]:
+        return ["SELECT query_id FROM stage_qrels"]
+
+    def doc_ids(self) -> list[str]:
+        return ["SELECT doc_id FROM stage_qrels"]
+
+    def check(self) -> None:
+        self.repeats(
+            self.qrels,
+            ["query_id", "doc_id"],
+            "COALESCE(s.relevance, 40000) <> COALESCE(f.relevance, 40000)",
+            lambda first, query_id, doc_id: (
+                f"document {doc_id} of query {query_id} has another relevance on {first}"
+            ),
+        )
+        if self._without:
+            lines, documents = (
+                ("1 line has", "its document joins")
+                if self._without == 1
+                else (f"{self._without:,} lines have", "their documents join")
+            )
+            self.intake.report.notes.append(
+                f"{lines} the value {self._no_grade}, which means no grade: "
+                f"{documents} the pool without a relevance"
+            )
+
+    def write(self) -> None:
+        intake = self.intake
+        known = intake.number(
+            """
+            SELECT COUNT(*) FROM (
+                SELECT 1 FROM annotate_candidate c JOIN annotate_query q ON q.id = c.query_id
+                WHERE q.project_id = %(project)s LIMIT 1
+            ) x
+            """
+        )
+        if known:
+            # Found before the new ones are written: then only these are looked at.
+            bulk.drop(self.differing)
+            intake.run(
+                """
+                CREATE TEMPORARY TABLE stage_qrels_changed AS
+                SELECT c.id, s.relevance FROM stage_qrels s
+                CROSS JOIN annotate_query q
+                CROSS JOIN annotate_document d
+                CROSS JOIN annotate_candidate c
+                WHERE q.project_id = %(project)s AND q.query_id = s.query_id
+                AND d.project_id = %(project)s AND d.doc_id = s.doc_id
+                AND c.query_id = q.id AND c.document_id = d.id
+                AND (c.prior_relevance IS NULL OR c.prior_relevance <> s.relevance)
+                AND s.relevance IS NOT NULL
+                """
+            )
+            self.changed = bulk.number("SELECT COUNT(*) FROM stage_qrels_changed")
+            intake.at_last(
+                """
+                UPDATE annotate_candidate SET prior_relevance = x.relevance
+                FROM stage_qrels_changed x WHERE annotate_candidate.id = x.id
+                """
+            )
+        self.new = intake.put(
+            "annotate_candidate",
+            "query_id, document_id, prior_relevance, origin",
+            """
+            SELECT q.id, d.id, s.relevance,
+                CASE WHEN s.relevance IS NULL THEN 'listed' ELSE 'prior' END
+            FROM stage_qrels s CROSS JOIN annotate_query q CROSS JOIN annotate_document d
+            WHERE q.project_id = %(project)s AND q.query_id = s.query_id
+            AND d.project_id = %(project)s AND d.doc_id = s.doc_id
+            AND NOT EXISTS (
+                SELECT 1 FROM annotate_candidate c
+                WHERE c.query_id = q.id AND c.document_id = d.id
+            )
+            ORDER BY q.id, d.id
+            """,
+            needed=False,
+        )
+        rows = intake.rows("candidates")
+        rows.new += self.new
+        rows.changed += self.changed
+        rows.unchanged += self.qrels_left() - self.new - self.changed
+
+    def qrels_left(self) -> int:
+        """Return how many lines there are without repeats."""
+        return bulk.number("SELECT COUNT(*) FROM stage_qrels")

@@ -1,0 +1,94 @@
+"""What every way of taking rows out of a project shares: candidates, queries and instructions.
+
+Such a row says when it was taken out, by whom and why: `removed_at`, `removed_by`,
+`removed_reason`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple, TypeVar
+
+from django.db.models import QuerySet
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from annotate.projects.access import refuse_if_archived
+from annotate.projects.models import Membership, Project
+from base.errors import Refused, refuse_strange
+from base.pagination import key
+
+MAX_REASON = 500
+# At once, by any way.
+MOST = 10_000
+_BATCH = 500
+
+# The fields of a row that is not taken out.
+PRESENT: Mapping[str, Any] = {"removed_at": None, "removed_by": None, "removed_reason": ""}
+
+T = TypeVar("T")
+
+
+class Changed(NamedTuple):
+    """How many rows were changed, and how many were so already."""
+
+    changed: int
+    unchanged: int
+
+
+def fields_of_removal(
+    reason: str, by: Membership | None, now: datetime | None = None
+) -> dict[str, Any]:
+    """Return the fields of a row that is taken out. Refused: no reason, or one that is too long."""
+    reason = reason.strip()
+    if not reason:
+        raise Refused(_("Say why these are taken out."))
+    if len(reason) > MAX_REASON:
+        raise Refused(_("A reason has at most %(most)d characters.") % {"most": MAX_REASON})
+    refuse_strange(reason)
+    return {"removed_at": now or timezone.now(), "removed_by": by, "removed_reason": reason}
+
+
+def lock_for_removal(
+    project: Project, rows: QuerySet[Any], wanted: Sequence[int], by: Membership | None
+) -> list[int]:
+    """Lock the project; return the keys without repetition, all of them keys of `rows`.
+
+    Refused: who does not lead, an archived project, no key, too many, a key of no row.
+    """
+    if by is not None and (not by.leads or by.project_id != project.pk):
+        raise Refused(_("Only leads of this project take something out or bring it back."))
+    refuse_if_archived(Project.objects.select_for_update(no_key=True).get(pk=project.pk))
+    keys = distinct(wanted)
+    if not keys:
+        raise Refused(_("Choose one or more first."))
+    if sum(rows.filter(pk__in=part).count() for part in parts(keys)) != len(keys):
+        raise _none_of_this_project()
+    return keys
+
+
+def keys_sent(words: Iterable[str]) -> list[int]:
+    """Read keys of rows as a page sends them. Refused: what is no key."""
+    keys = [key(word) for word in words]
+    found = [one for one in keys if one is not None]
+    if len(found) != len(keys):
+        raise _none_of_this_project()
+    return found
+
+
+def distinct(wanted: Iterable[T]) -> list[T]:
+    """Return each once, in their order. Refused: more than are changed at once."""
+    found = list(dict.fromkeys(wanted))
+    if len(found) > MOST:
+        raise Refused(_("At most %(most)s are changed at once.") % {"most": f"{MOST:,}"})
+    return found
+
+
+def parts(of: Sequence[T]) -> Iterator[Sequence[T]]:
+    """Cut into pieces that one statement can name."""
+    return (of[start : start + _BATCH] for start in range(0, len(of), _BATCH))
+
+
+def _none_of_this_project() -> Refused:
+    return Refused(_("One of these is none of this project. Load the page anew."))

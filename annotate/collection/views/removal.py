@@ -1,0 +1,29 @@
+"""What the pages share that take rows out and bring them back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect
+
+from annotate.collection.removal import Changed
+from base.errors import Refused
+from base.page_request import PageRequest
+
+
+def changed_rows(
+    request: PageRequest, action: Callable[[], Changed], words: Callable[[int], str], back: str
+) -> HttpResponse:
+    """Do `action`, say what was changed or why it was refused, and go to the page `back`.
+
+    `words` says it of a number of rows, with a place `%(n)d` for it.
+    """
+    try:
+        changed = action().changed
+    except Refused as refused:
+        messages.error(request, str(refused))
+    else:
+        messages.success(request, words(changed) % {"n": changed})
+    return redirect(back)

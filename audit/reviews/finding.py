@@ -1,0 +1,72 @@
+"""Finding instructions among all that are reviewed: by state, words, category and people."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from django.db.models import Exists, OuterRef, Q, QuerySet
+
+from annotate.pairs.models import Narrative
+from annotate.projects.models import Membership
+from audit.reviews import rejected
+from audit.reviews.models import Rating, Review
+from audit.reviews.passes import answered_by, to_decide
+from audit.reviews.review_page import under_review
+
+TO_DECIDE, SENT_BACK = "to-decide", "sent-back"
+# As the matrix of documents asks for pairs whose category has no name.
+NO_CATEGORY = "-"
+
+
+class WantedReviews(NamedTuple):
+    """Which instructions are listed; all where nothing is said. The last three are for leads."""
+
+    state: str = ""
+    search: str = ""
+    category: str = ""
+    #: Keys of members: who wrote the instruction, who submitted a review of it.
+    author: int | None = None
+    auditor: int | None = None
+    #: The key of a criterion on which an auditor rejects.
+    criterion: str = ""
+
+
+def found_reviews(member: Membership, wanted: WantedReviews) -> QuerySet[Narrative]:
+    """Return the altered narratives in force that are wanted.
+
+    Who reviewed them and what they rejected is asked only of those of which this reader may read
+    the reviews. Anybody but a lead finds by words and category alone.
+    """
+    rows = under_review(member)
+    if wanted.search:
+        rows = rows.filter(
+            Q(text__icontains=wanted.search)
+            | Q(pair__pair_id__icontains=wanted.search)
+            | Q(pair__query__title__icontains=wanted.search)
+        )
+    if wanted.category:
+        key = "" if wanted.category == NO_CATEGORY else wanted.category
+        rows = rows.filter(pair__category=key)
+    if not member.leads:
+        return rows
+    if wanted.state == TO_DECIDE:
+        rows = rows.filter(pk__in=to_decide(member).values("pk"))
+    elif wanted.state == SENT_BACK:
+        back = rejected.rejected(member.project, by=member, everyone=True)
+        rows = rows.filter(pk__in=back.values("pk"))
+    if wanted.author is not None:
+        rows = rows.filter(author=wanted.author)
+    if wanted.auditor is not None or wanted.criterion:
+        rows = rows.filter(answered_by(member))
+    if wanted.auditor is not None:
+        submitted = Review.objects.submitted().filter(narrative=OuterRef("pk"))
+        rows = rows.filter(Exists(submitted.filter(auditor=wanted.auditor)))
+    if wanted.criterion:
+        against = Rating.objects.of_people().filter(
+            review__narrative=OuterRef("pk"),
+            review__submitted_at__isnull=False,
+            rejects=True,
+            criterion=wanted.criterion,
+        )
+        rows = rows.filter(Exists(against))
+    return rows

@@ -1,0 +1,101 @@
+"""The list of instructions under review: finding some, accepting many, what was sent back."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.http import HttpResponse, StreamingHttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_GET, require_POST
+
+from annotate.collection.removal import keys_sent
+from annotate.judgments import open_pairs
+from annotate.judgments.completion import open_assignments
+from annotate.pairs.models import Assignment
+from annotate.projects import access as annotate_access
+from audit.reviews import access, decisions, rejected, rubrics
+from audit.reviews.finding import SENT_BACK, TO_DECIDE, WantedReviews, found_reviews
+from audit.reviews.forms import ReviewFilterForm
+from audit.reviews.review_page import listed_reviews
+from base.errors import Refused
+from base.page_request import PageRequest
+from base.pagination import page_by_key
+
+
+@require_GET
+def reviews(request: PageRequest, slug: str) -> HttpResponse:
+    """List a project's altered narratives and where their review stands, as far as one may see."""
+    member = annotate_access.member(request.user, slug)
+    state = request.GET.get("state", "")
+    if not member.leads or state not in {TO_DECIDE, SENT_BACK}:
+        state = ""
+    rubric = rubrics.in_force(member.project_id)
+    form = ReviewFilterForm(member, rubric, request.GET)
+    wanted = form.wanted(state)
+    found = found_reviews(member, wanted)
+    page = page_by_key(found, request.GET)
+    rows = listed_reviews(member, page.rows)
+    return render(
+        request,
+        "reviews/reviews.html",
+        {
+            "project": member.project,
+            "member": member,
+            "section": "reviews",
+            "rows": rows,
+            "any_passed": member.leads and any(row.waits_after_passing for row in rows),
+            "can_take": open_pairs.is_any_open(task=Assignment.Task.REVIEW, by=member)
+            or bool(open_assignments(member, Assignment.Task.REVIEW)),
+            "previous_url": page.previous,
+            "next_url": page.next,
+            "state": state,
+            "form": form,
+            "filtered": wanted != WantedReviews(state=state),
+            "rubric": rubric,
+            "for_generator": (
+                rejected.rejected(member.project, by=member).count() if member.leads else 0
+            ),
+            "words": _how_many(found.count()),
+        },
+    )
+
+
+@require_POST
+def acceptance(request: PageRequest, slug: str) -> HttpResponse:
+    """Accept the ticked instructions, all of which passed."""
+    member = annotate_access.lead(request.user, slug)
+    try:
+        narratives = access.to_accept(member, keys_sent(request.POST.getlist("narratives")))
+        made = decisions.accept_many(narratives=narratives, by=member)
+    except Refused as refused:
+        messages.error(request, str(refused))
+    else:
+        messages.success(
+            request,
+            ngettext(
+                "%(n)d instruction is accepted. Withdraw the decision on its history page.",
+                "%(n)d instructions are accepted. Withdraw a decision on its history page.",
+                len(made),
+            )
+            % {"n": len(made)},
+        )
+    query = request.GET.urlencode()
+    return redirect(reverse("audit:reviews", args=[slug]) + (f"?{query}" if query else ""))
+
+
+@require_GET
+def rejected_file(request: PageRequest, slug: str) -> StreamingHttpResponse:
+    """Give out what was sent back as JSON lines, for the language model that wrote it."""
+    member = annotate_access.lead(request.user, slug)
+    found = rejected.rejected(member.project, by=member)
+    response = StreamingHttpResponse(
+        rejected.lines(found), content_type="application/jsonl; charset=utf-8"
+    )
+    response["Content-Disposition"] = f'attachment; filename="rejected-{slug}.jsonl"'
+    return response
+
+
+def _how_many(count: int) -> str:
+    sentence = ngettext("%(shown)s instruction", "%(shown)s instructions", count)
+    return sentence % {"shown": f"{count:,}"}

@@ -1,0 +1,94 @@
+"""A lead accepts many instructions at once: those that passed, all of them or none."""
+
+from __future__ import annotations
+
+import pytest
+from django.urls import reverse
+
+from annotate.judgments import assignments
+from annotate.models import Assignment
+from audit.models import Decision
+from audit.reviews.actions import save_ratings, submit_review
+from tests import factories
+from tests.programs import Program
+from tests.second_pass import levels
+
+
+@pytest.fixture
+def two(scene):
+    """Two instructions that ben and dan let pass."""
+    query = factories.query(scene.project, "302")
+    pair = factories.pair(query, pair_id="302_1", original="All.")
+    scene.others = factories.altered(pair)
+    for narrative in (scene.narrative, scene.others):
+        for auditor in (scene.ben, scene.dan):
+            assignments.take(pair=narrative.pair, task=Assignment.Task.REVIEW, by=auditor)
+            save_ratings(narrative=narrative, answers=levels(), by=auditor)
+            submit_review(narrative=narrative, by=auditor)
+    return scene
+
+
+def accepted():
+    return set(Decision.objects.current().values_list("narrative", "outcome"))
+
+
+def accept(client, scene, *narratives, query=""):
+    address = reverse("audit:review_acceptance", args=[scene.project.slug]) + query
+    return client.post(address, {"narratives": [one.pk for one in narratives]}, follow=True)
+
+
+def test_the_ticked_ones_are_accepted_and_the_filter_stays(two, client):
+    client.force_login(two.carla.user)
+
+    answer = accept(client, two, two.narrative, two.others, query="?state=to-decide")
+
+    assert accepted() == {(two.narrative.pk, "accepted"), (two.others.pk, "accepted")}
+    assert "2 instructions are accepted." in answer.content.decode()
+    assert answer.redirect_chain[-1][0].endswith("/reviews/?state=to-decide")
+
+
+def test_those_that_passed_have_a_tick_on_the_list(two, client):
+    client.force_login(two.carla.user)
+    address = reverse("audit:reviews", args=[two.project.slug])
+
+    assert client.get(address).content.decode().count('name="narratives"') == 2
+    accept(client, two, two.others)
+    assert client.get(address).content.decode().count('name="narratives"') == 1
+
+
+def test_one_that_an_auditor_rejects_keeps_all_from_being_accepted(two, client):
+    third = factories.altered(
+        factories.pair(factories.query(two.project, "303"), pair_id="303_1", original="All.")
+    )
+    assignments.take(pair=third.pair, task=Assignment.Task.REVIEW, by=two.dan)
+    save_ratings(narrative=third, answers=levels(query_dependency="poor"), by=two.dan)
+    submit_review(narrative=third, by=two.dan)
+    client.force_login(two.carla.user)
+
+    page = accept(client, two, two.narrative, third).content.decode()
+
+    assert accepted() == set()
+    assert "303_1: " in page
+    assert "None was accepted." in page
+
+
+@pytest.mark.parametrize("sent", [[], ["x"], ["999999"]])
+def test_what_is_no_instruction_that_waits_changes_nothing(two, client, sent):
+    client.force_login(two.carla.user)
+    address = reverse("audit:review_acceptance", args=[two.project.slug])
+
+    answer = client.post(address, {"narratives": sent}, follow=True)
+
+    assert accepted() == set()
+    assert answer.status_code == 200
+    assert 'class="notice' in answer.content.decode()
+
+
+def test_programs_accept_many(two):
+    sent = {"narratives": [two.narrative.pk, two.others.pk]}
+
+    carla = Program("carla", "lead")
+    answer = carla.send("POST", "projects/tides/reviews/acceptance/", sent)
+
+    assert [one["outcome"] for one in answer.json()] == ["accepted", "accepted"]
+    assert len(accepted()) == 2

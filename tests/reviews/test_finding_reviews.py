@@ -1,0 +1,105 @@
+"""Leads find instructions by words, category, author, auditor and criterion; blind stays blind."""
+
+from __future__ import annotations
+
+import pytest
+from django.urls import reverse
+
+from annotate.judgments import assignments
+from annotate.models import Assignment, Narrative
+from audit.reviews.actions import save_ratings, submit_review
+from tests import factories
+from tests.programs import Program
+from tests.second_pass import levels
+
+
+@pytest.fixture
+def several(assigned):
+    """The scene and two more instructions: of dunes, which dan rejects, and of birds."""
+    project = assigned.project
+    assigned.pair.category = "scope"
+    assigned.pair.save()
+    for name, title, text, category in (
+        ("302", "Dunes", "Only dunes that move count.", "scope"),
+        ("303", "Birds", "Only waders count.", ""),
+    ):
+        query = factories.query(project, name, title=title)
+        pair = factories.pair(query, pair_id=f"{name}_1", altered=text, category=category)
+        setattr(assigned, title.lower(), pair)
+        narrative = factories.altered(pair)
+        assignments.take(pair=pair, task=Assignment.Task.REVIEW, by=assigned.dan)
+        poor = {"query_dependency": "poor"} if title == "Dunes" else {}
+        save_ratings(narrative=narrative, answers=levels(**poor), by=assigned.dan)
+        submit_review(narrative=narrative, by=assigned.dan)
+    Narrative.objects.filter(pair=assigned.birds, side="altered").update(author=assigned.ben)
+    return assigned
+
+
+def listed(client, scene, **asked):
+    response = client.get(reverse("audit:reviews", args=[scene.project.slug]), asked)
+    return [row.pair.pair_id for row in response.context["rows"]]
+
+
+@pytest.mark.parametrize(
+    ("asked", "found"),
+    [
+        ({"search": "WADERS"}, ["303_1"]),
+        ({"search": "dunes"}, ["302_1"]),
+        ({"search": "303_"}, ["303_1"]),
+        ({"search": "no such words"}, []),
+        ({"category": "-"}, ["303_1"]),
+        ({"criterion": "query_dependency"}, ["302_1"]),
+        ({"criterion": "semantic_expansion"}, []),
+    ],
+)
+def test_words_a_category_and_a_criterion_find_instructions(several, client, asked, found):
+    client.force_login(several.carla.user)
+
+    assert listed(client, several, **asked) == found
+
+
+def test_people_find_what_they_wrote_and_what_they_reviewed(several, client):
+    client.force_login(several.carla.user)
+
+    assert listed(client, several, author=several.ben.pk) == ["303_1"]
+    assert listed(client, several, auditor=several.dan.pk) == ["302_1", "303_1"]
+
+
+def test_a_filter_and_a_state_hold_together(several, client):
+    client.force_login(several.carla.user)
+
+    assert listed(client, several, state="to-decide") == ["302_1"]
+    assert listed(client, several, state="to-decide", search="waders") == []
+
+
+def test_a_lead_who_owes_a_review_learns_nothing_of_the_others_by_a_filter(several, client):
+    assignments.take(
+        pair=several.dunes, task=Assignment.Task.REVIEW, by=several.carla, become_blind=True
+    )
+    client.force_login(several.carla.user)
+
+    assert listed(client, several, criterion="query_dependency") == []
+    assert listed(client, several, auditor=several.dan.pk) == ["303_1"]
+    assert "302_1" in listed(client, several)
+
+
+def test_who_does_not_lead_finds_by_words_and_category_alone(several, client):
+    client.force_login(several.ada.user)
+    response = client.get(reverse("audit:reviews", args=[several.project.slug]))
+
+    assert list(response.context["form"].fields) == ["search", "category"]
+    every = [
+        "303_1" in listed(client, several, auditor=several.ben.pk),
+        len(response.context["rows"]),
+    ]
+    assert every == [True, 3]
+
+
+def test_programs_find_the_same(several):
+    leads, judges = Program("carla", "lead"), Program("ada")
+    address = "projects/tides/reviews/"
+
+    found = leads.get(f"{address}?criterion=query_dependency").json()["results"]
+    assert [row["pair_id"] for row in found] == ["302_1"]
+    assert judges.get(f"{address}?search=dunes").json()["results"][0]["pair_id"] == "302_1"
+    assert judges.get(f"{address}?auditor={several.dan.pk}").status_code == 403
