@@ -19,7 +19,7 @@ from annotate.pairs.models import Condition, InstructionPair, Narrative
 from annotate.pairs.pool import narratives_in_force
 from annotate.projects.models import Membership, Project
 from audit.checks.models import Sample
-from audit.checks.sampling import CannotDraw, draw
+from audit.checks.sampling import CannotDraw, draw, place
 
 # Between the ids that name a claim: no id holds a tab that came with a file of the field.
 _BETWEEN = "\t"
@@ -308,6 +308,9 @@ def plan(
         for group, names in drawn.items()
         for name in names
     ]
+    if by_label:
+        # People check in this order, which must not tell what is claimed.
+        claims.sort(key=lambda one: (one[0].under.name, place(seed, one[0].name)))
     taken = dict.fromkeys(sizes, 0)
     for _claim, stratum in claims:
         taken[stratum] += 1

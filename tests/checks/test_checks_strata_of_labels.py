@@ -7,6 +7,7 @@ from django.urls import reverse
 
 from audit.checks.claims import Asked, frame, plan
 from audit.checks.sampling import draw as draw_names
+from audit.checks.sampling import place
 from audit.models import Sample
 from base.errors import Refused
 from tests import factories
@@ -62,6 +63,16 @@ def test_five_of_each_instruction_are_two_that_comply_two_that_violate_and_one_o
         "S1": ["complies"] + ["violates"] * 4,
     }
     assert sample.frame == {"complies": 5, "off topic": 3, "violates": 9}
+
+
+@pytest.mark.parametrize("per", ["instruction", "stratum"])
+def test_the_order_of_checking_does_not_follow_what_is_claimed(scene, per):
+    found = frame(scene.project, scene.asked)
+
+    for seed in range(10):
+        drawn = plan(found, stratify="label", per=per, size=3, seed=seed, fewer=True)
+        names = [(one.under.name, one.name) for one, _stratum in drawn.claims]
+        assert names == sorted(names, key=lambda name: (name[0], place(seed, name[1])))
 
 
 def test_the_same_seed_draws_the_same_tables(scene):
