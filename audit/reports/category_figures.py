@@ -76,6 +76,12 @@ class ByCategory:
     rubric: Rubric
     categories: list[CategoryFigures]
 
+    def by_criterion(self) -> Iterator[dict[str, Any]]:
+        """Yield each criterion with its figures in every category, as the page lists them."""
+        for place, criterion in enumerate(self.rubric.criteria):
+            figures = [one.criteria[place] for one in self.categories]
+            yield {"criterion": criterion, "figures": figures}
+
 
 def by_category(reader: Membership) -> ByCategory:
     """Return the figures of each category that has instructions, for a lead who may see reviews.
