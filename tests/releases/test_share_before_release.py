@@ -44,7 +44,7 @@ def test_the_page_lists_them_with_their_shares(narrowed, client):
         ("302", 1, 6, 2)
     ]
     shown = page.content.decode()
-    assert "Of 1 pair not 25 to 75 % of the relevant documents drop out." in shown
+    assert "1 pair is outside the range of 25 to 75 % of relevant documents" in shown
     assert "1 of 6" in shown
     assert "16.7 %" in shown
 
