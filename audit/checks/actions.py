@@ -35,12 +35,14 @@ class Answering(TypedDict, total=False):
 
     `relevance`: the grade. `cannot_judge`: none can be given; needs words. `verdicts`: of a sample
     that asks for conditions, a `Verdict.Answer` by the key of each condition, from which follows
-    how many are met; where one cannot tell of one of them, one cannot judge.
+    how many are met; where one cannot tell of one of them, one cannot judge. `questions`: of a
+    sample that asks two questions, a `Reply` by `Question`, from which the grade follows alike.
     """
 
     relevance: int | None
     cannot_judge: bool
     verdicts: Mapping[int, str] | None
+    questions: Mapping[str, str] | None
     words: str
 
 

@@ -9,6 +9,7 @@ from django.db import models
 from django.db.models import Q
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from annotate.collection.models import Candidate, ReadsText, Run
@@ -174,10 +175,9 @@ class Question(models.TextChoices):
     @property
     def sentence(self) -> str:
         """How the page asks it."""
-        return {
-            "topic": _("Is it on the topic of the query?"),
-            "constraint": _("Does it meet the constraint of the instruction?"),
-        }[self.value]
+        if self is Question.TOPIC:
+            return gettext("Is it on the topic of the query?")
+        return gettext("Does it meet the constraint of the instruction?")
 
     @property
     def number(self) -> int:

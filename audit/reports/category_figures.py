@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from django.db.models import Count
 
@@ -138,7 +138,7 @@ def _agreement(
     raters = sorted({member for said in patterns for member, _value in said})
     ratings = ratings_of(patterns, raters, scale)
     # As in reports: resampling the mean over all pairs of many people takes too long for a page.
-    how = "auto" if len(raters) < 3 else "analytic"
+    how: Literal["auto", "analytic"] = "auto" if len(raters) < 3 else "analytic"
     percent = percent_agreement(ratings, interval="auto", seed=SEED, resamples=RESAMPLES)
     kappa = cohen_kappa(ratings, interval=how, seed=SEED, resamples=RESAMPLES)
     return percent, kappa

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from django.urls import reverse
 
@@ -77,7 +79,7 @@ def test_the_order_of_checking_does_not_follow_what_is_claimed(scene, per):
 
 def test_the_same_seed_draws_the_same_tables(scene):
     found = frame(scene.project, scene.asked)
-    choices = {"stratify": "label", "per": "instruction", "size": 5}
+    choices: Any = {"stratify": "label", "per": "instruction", "size": 5}
 
     first, again, other = (plan(found, seed=seed, **choices) for seed in (7, 7, 8))
 

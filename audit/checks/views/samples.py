@@ -28,7 +28,7 @@ from base.pagination import Page, page_by_key
 
 # What may be wrong in a label, by what the sample asks. A number of conditions is neither relevant
 # nor not; from two questions follows only that.
-KINDS = {
+KINDS: dict[str, tuple[str, ...]] = {
     Sample.Asks.GRADE: ("status", "grade"),
     Sample.Asks.COUNT: ("grade",),
     Sample.Asks.QUESTIONS: ("topic", "constraint", "status"),
