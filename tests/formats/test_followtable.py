@@ -240,3 +240,11 @@ def test_the_reason_why_a_table_violates_comes_with_its_claim():
 )
 def test_a_reason_names_a_violating_table_of_its_instruction(violations, sentence):
     assert sentence in str(refusal("followtable", folder(out(violations=violations))))
+
+
+def test_a_table_made_for_one_instruction_is_claimed_under_that_one_alone():
+    made_for_the_second = out(pool=("1.txt", "2.txt", "3.txt"))
+    records = read("followtable", folder(out(pool=("1.txt", "2.txt")), made_for_the_second))
+
+    claims = [(r.pair_id, r.doc_id) for r in records if isinstance(r, Claim)]
+    assert [pair_id for pair_id, doc_id in claims if doc_id == "3"] == ["0_1"]
