@@ -21,9 +21,17 @@ from annotate.judgments.models import (
     Judgment,
     RejudgeRequest,
     Repeat,
+    Revision,
     Verdict,
 )
-from annotate.pairs.models import Assignment, Condition, InstructionPair, Narrative
+from annotate.pairs.models import (
+    Assignment,
+    Condition,
+    DrawnPair,
+    InstructionPair,
+    Narrative,
+    ReviewDraw,
+)
 from annotate.people.models import Invitation, Token
 from annotate.pools.models import HardNegativeRun, HardNegatives, Pool, PoolEntry, PoolRun
 from annotate.projects.models import (
@@ -36,6 +44,7 @@ from annotate.projects.models import (
     Project,
 )
 from annotate.rewriting.models import Draft
+from annotate.topics.models import FilterDecision
 from base.idempotency import KeptAnswer
 from base.users import Preferences, User
 
@@ -50,6 +59,8 @@ __all__ = [
     "Document",
     "DocumentText",
     "Draft",
+    "DrawnPair",
+    "FilterDecision",
     "Flag",
     "Grade",
     "Guideline",
@@ -73,6 +84,8 @@ __all__ = [
     "Query",
     "RejudgeRequest",
     "Repeat",
+    "ReviewDraw",
+    "Revision",
     "Run",
     "RunLine",
     "Token",

@@ -35,7 +35,7 @@ class AuditConfig(AppConfig):
         audit_events.register(AUDIT_EVENTS)
         kind_settings.take_rubric.register(project_rubric.take_rubric)
         chain.register(of_reviews.KINDS | of_checks.KINDS)
-        completion_queries.register_reviews(passes.in_force)
+        completion_queries.register_reviews(passes.submitted)
         sent_back.register(passes.why_sent_back)
         journal_entries.register("rating", journal_entry.rating)
         contributions.register(overview.contribution)

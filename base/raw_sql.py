@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from functools import cache
 from typing import Any
 
-from django.db import connection, models
+from django.db import connection, connections, models
 
 
 @cache
@@ -52,6 +52,34 @@ def values_of(sql: str, parameters: Mapping[str, Any]) -> tuple[Any, ...] | None
         cursor.execute(sql, parameters)
         found: tuple[Any, ...] | None = cursor.fetchone()
     return found
+
+
+def insert(row: models.Model) -> None:
+    """Insert a new row, and give it its key, as `save(force_insert=True)` does.
+
+    For rows whose columns have no defaults of the database, and of which nothing is computed when
+    they are saved.
+    """
+    statement, fields = _insertion(type(row))
+    # Itself, for each field asks it many things.
+    database = connections[connection.alias]
+    values = [
+        field.get_db_prep_save(getattr(row, field.attname), connection=database) for field in fields
+    ]
+    with connection.cursor() as cursor:
+        cursor.execute(statement, values)
+        (row.pk,) = cursor.fetchone()
+    row._state.adding, row._state.db = False, connection.alias
+
+
+@cache
+def _insertion(model: type[models.Model]) -> tuple[str, list[Any]]:
+    """The statement that inserts a row of a model, and the fields that it takes."""
+    fields = [field for field in model._meta.concrete_fields if not field.primary_key]
+    names = ", ".join(f'"{field.column}"' for field in fields)
+    marks = ", ".join(["%s"] * len(fields))
+    sql = f'INSERT INTO "{model._meta.db_table}" ({names}) VALUES ({marks}) RETURNING id'  # noqa: S608
+    return sql, fields
 
 
 def _preparing() -> Any:

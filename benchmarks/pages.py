@@ -177,15 +177,15 @@ def _entry(plan: dict[str, Any], candidate: int) -> dict[str, Any]:
 
 def _pages(plan: dict[str, Any]) -> dict[str, Callable[[], Any]]:
     """Each page by its name in the figures, and how it is asked for."""
+    from django.conf import settings
     from django.test import Client
 
     from annotate.models import User
+    from benchmarks.world import sign_in
 
     lead, annotator, visitor = (Client(SERVER_NAME="localhost") for _ in range(3))
-    lead.force_login(User.objects.get(pk=plan["lead"]), "django.contrib.auth.backends.ModelBackend")
-    annotator.force_login(
-        User.objects.get(pk=plan["annotator"]), "django.contrib.auth.backends.ModelBackend"
-    )
+    for client, name in ((lead, "lead"), (annotator, "annotator")):
+        client.cookies[settings.SESSION_COOKIE_NAME] = sign_in(User.objects.get(pk=plan[name]))
     upcoming = iter(plan["candidates"] * 1000)
 
     def journal(entries: int) -> Any:

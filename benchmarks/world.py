@@ -9,6 +9,7 @@ import random
 from collections.abc import Callable
 from typing import NamedTuple
 
+from allauth.usersessions.models import UserSession
 from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
 from django.contrib.sessions.backends.db import SessionStore
 from django.db import connection
@@ -122,7 +123,13 @@ def sign_in(user: User) -> str:
     session.save()
     key = session.session_key
     assert key is not None
+    list_session(user, key)
     return key
+
+
+def list_session(user: User, key: str) -> None:
+    """List a session among those of its account, as signing in does."""
+    UserSession.objects.create(user=user, session_key=key, ip="127.0.0.1", user_agent="", data={})
 
 
 def analyze() -> None:

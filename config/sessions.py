@@ -1,27 +1,79 @@
-"""Sessions in the database, read by a query that is written out: every request asks it."""
+"""Sessions in the database, read together with whom they are of: every request asks for both."""
 
 from __future__ import annotations
 
+from typing import Any
+
+from allauth.usersessions.models import UserSession
+from django.conf import settings
+from django.contrib import auth
+from django.contrib.auth import middleware
+from django.contrib.auth.models import AnonymousUser
 from django.contrib.sessions.backends.db import SessionStore as DatabaseSessions
 from django.contrib.sessions.models import Session
 from django.db import connection
+from django.http import HttpRequest
 from django.utils import timezone
+from django.utils.crypto import constant_time_compare
+from django.utils.functional import SimpleLazyObject
 
 from base.raw_sql import columns, first
+from base.users import User
 
 
 class SessionStore(DatabaseSessions):
     """Django's own, but for how it reads a session."""
 
+    # Whom the list of sessions names for this one, read with it. What the session itself says
+    # decides (`AuthenticationMiddleware`).
+    listed_user: User | None = None
+
     def _get_session_from_db(self) -> Session | None:
         sql = f"""
-            SELECT {columns(Session, "s")} FROM django_session s
+            SELECT {columns(Session, "s")}, {columns(User, "u")} FROM django_session s
+            LEFT JOIN {UserSession._meta.db_table} w ON w.session_key = s.session_key
+            LEFT JOIN {User._meta.db_table} u ON u.id = w.user_id
             WHERE s.session_key = %(key)s AND s.expire_date > %(now)s
-        """  # noqa: S608 (the columns of Django's table)
+        """  # noqa: S608 (the columns of Django's tables)
         now = connection.ops.adapt_datetimefield_value(timezone.now())
-        found = first(sql, {"key": self.session_key, "now": now}, Session)
+        found = first(sql, {"key": self.session_key, "now": now}, Session, User)
         if found is None:
             self._session_key = None
             return None
-        session: Session = found[0]
+        session: Session
+        session, user = found
+        self.listed_user = user if user.pk is not None else None
         return session
+
+
+class AuthenticationMiddleware(middleware.AuthenticationMiddleware):
+    """Django's own, but that it takes the account that was read with the session, where Django
+    would read the same one.
+    """
+
+    def process_request(self, request: HttpRequest) -> None:
+        """Set `request.user`, which is read when somebody asks."""
+        super().process_request(request)
+        request.user = SimpleLazyObject(lambda: _user_of(request))  # type: ignore[assignment]
+
+
+def _user_of(request: Any) -> User | AnonymousUser:
+    if not hasattr(request, "_cached_user"):
+        # Whatever is unusual, Django decides: a closed account, another password, another way in.
+        request._cached_user = _listed_user(request.session) or auth.get_user(request)
+    user: User | AnonymousUser = request._cached_user
+    return user
+
+
+def _listed_user(session: Any) -> User | None:
+    """The account that was read with a session, if Django would let exactly this one in."""
+    key, way = session.get(auth.SESSION_KEY), session.get(auth.BACKEND_SESSION_KEY)
+    user: User | None = getattr(session, "listed_user", None)
+    if user is None or str(user.pk) != key or way not in settings.AUTHENTICATION_BACKENDS:
+        return None
+    backend: Any = auth.load_backend(way)
+    if not backend.user_can_authenticate(user):
+        return None
+    signed = session.get(auth.HASH_SESSION_KEY)
+    alike = signed and constant_time_compare(signed, user.get_session_auth_hash())
+    return user if alike else None

@@ -57,6 +57,8 @@ def _pair(fields: Fields) -> PairRecord:
     origin = fields.one_of(("human", "llm"), "origin", default="llm" if model else "human")
     if model and origin == "human":
         raise ValueError(f"model is {model!r}, but origin is human")
+    if restates := fields.text("restates"):
+        check_id(restates, "restates")
     return PairRecord(
         pair_id=fields.optional_id("pair_id") or query_id,
         query_id=query_id,
@@ -66,6 +68,8 @@ def _pair(fields: Fields) -> PairRecord:
         origin=origin,
         model=model,
         narratives=_narratives(fields),
+        domain=fields.text("domain"),
+        restates=restates,
     )
 
 
@@ -148,6 +152,9 @@ def write_pairs(records: Iterable[PairRecord | Claim], stream: IO[bytes]) -> int
                 del fields["reason"]
             if isinstance(record, PairRecord):
                 fields["narratives"] = [_version(record, one) for one in record.narratives]
+                for name in ("domain", "restates"):
+                    if not fields[name]:
+                        del fields[name]
             yield to_json(fields)
 
     return write_lines(lines(), stream)

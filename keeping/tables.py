@@ -27,6 +27,7 @@ LEFT_OUT: dict[str, str] = {
     "sessions.session": "a key to the house: people sign in again",
     "usersessions.usersession": "says who is signed in where, and nobody is",
     "jobs.heartbeat": "signs of life of the workers that run now",
+    "annotate.revision": "triggers make them anew where rows come back",
     "annotate.unseen": "rows of a load that is being written: a backup waits for its end",
 }
 # Of these, those to which rows point by words.

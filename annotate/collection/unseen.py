@@ -14,9 +14,10 @@ from django.core.exceptions import FullResultSet
 from django.db import connection, models
 from django.db.models import F, Q
 
+# Whether there are unseen rows at all is asked once for a query, not for each of its rows.
 _SEEN = (
-    "NOT EXISTS (SELECT 1 FROM annotate_unseen "
-    "WHERE kind = '%(kind)s' AND %(expressions)s BETWEEN first AND last)"
+    "(NOT EXISTS (SELECT 1 FROM annotate_unseen) OR NOT EXISTS (SELECT 1 FROM annotate_unseen "
+    "WHERE kind = '%(kind)s' AND %(expressions)s BETWEEN first AND last))"
 )
 
 Row = TypeVar("Row", bound=models.Model)

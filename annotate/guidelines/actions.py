@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from datetime import datetime
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Count, Exists, OuterRef, QuerySet
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotate.collection.models import Candidate
@@ -16,7 +18,7 @@ from annotate.projects.access import refuse_if_archived
 from annotate.projects.audit_log import record
 from annotate.projects.models import Guideline, Membership, Project
 from base.errors import Refused, Stale
-from base.prepared import Built, counted, prepared
+from base.prepared import Built, prepared
 
 MAX_LENGTH = 100_000
 MAX_CASES = 1_000
@@ -26,13 +28,19 @@ Case = tuple[int, int]
 
 
 def write_guideline(
-    *, text: str, by: Membership, based_on: int, cases: Collection[Case] = ()
+    *,
+    text: str,
+    by: Membership,
+    based_on: int,
+    cases: Collection[Case] = (),
+    now: datetime | None = None,
 ) -> Guideline:
     """Insert the next version of the guidelines, with the cases that led to it, and return it.
 
     `based_on` is the version the author had before them; Stale if someone was faster. Refused: who
     does not lead, no words or too many, nothing changed, a case that is none of the project's.
     """
+    now = now or timezone.now()
     refuse_if_archived(by.project)
     text = text.replace("\r\n", "\n").strip()
     if not by.leads:
@@ -64,7 +72,9 @@ def write_guideline(
             )
         if latest is not None and latest.text == text:
             raise Refused(_("Nothing has changed yet, so there is no new version to save."))
-        made = Guideline.objects.create(project=project, version=version + 1, text=text, author=by)
+        made = Guideline.objects.create(
+            project=project, version=version + 1, text=text, author=by, created_at=now
+        )
         GuidelineCase.objects.bulk_create(
             GuidelineCase(guideline=made, narrative_id=narrative, candidate_id=candidate)
             for narrative, candidate in wanted
@@ -75,6 +85,7 @@ def write_guideline(
             about=made,
             changes={"version": (version, made.version)},
             by=by,
+            now=now,
         )
     return made
 
@@ -86,21 +97,21 @@ def cases_waiting(project: Project) -> QuerySet[Adjudication]:
     )
     return Adjudication.objects.current().filter(
         ~Exists(linked),
-        narrative__pair__project=project,
+        narrative__pair__project__in=[project.pk],
         narrative__pair__removed_at__isnull=True,
         cause=Adjudication.Cause.GUIDELINE,
     )
 
 
-def count_waiting(project: Project) -> int:
-    """Return how many such decisions there are."""
-    found: int = _waiting.value(project=project.pk)
-    return found
+def count_waiting(projects: Sequence[int]) -> dict[int, int]:
+    """Return how many such decisions there are in each of these projects, by key."""
+    return dict(_waiting.rows(project=projects))
 
 
 @prepared("project")
 def _waiting(project: int) -> Built:
-    return counted(cases_waiting(Project(pk=project)))
+    found = cases_waiting(Project(pk=project)).order_by().values_list("narrative__pair__project")
+    return found.annotate(n=Count("pk"))
 
 
 def _refuse_strangers(cases: Collection[Case], by: Membership) -> None:

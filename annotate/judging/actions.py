@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from datetime import datetime
 from typing import Any, Unpack
 
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -32,6 +32,7 @@ from annotate.pairs.pool import judged_narrative
 from annotate.projects import chain
 from annotate.projects.models import Membership
 from base.errors import NotHere, Refused
+from base.raw_sql import insert
 
 
 def narrative_for(member: Membership, pair: InstructionPair) -> Narrative:
@@ -134,7 +135,7 @@ def say_grade(
             return _said_again(repeat, on, by, instead_of, place)
         row = Judgment(**columns, replaces_id=place.judgment.pk if place.judgment else None)
         place.end_what_stands()
-        row.save(force_insert=True)
+        insert(row)
         _add_verdicts(row, given)
         place.link(on, by, said=_summed(row, given, on, by, place))
         place.settle_assignment(on, by, settled=True)
@@ -174,7 +175,7 @@ def say_flag(
             return _said_again(repeat, on, by, instead_of, place)
         row = Flag(**about, kind=kind, words=words)
         place.end_what_stands()
-        row.save(force_insert=True)
+        insert(row)
         place.link(on, by)
         place.settle_assignment(on, by, settled=kind != Flag.Kind.LATER)
     return Recorded(row, place.warning(instead_of, kind))
@@ -215,6 +216,9 @@ def _speaking(
     now = now or timezone.now()
     try:
         with transaction.atomic():
+            if (found := _found_begun(on, by, uuid, now)) is not None:
+                yield found
+                return
             if not assignments.work_in(pair=on.pair, task=Assignment.Task.JUDGE, by=by, now=now):
                 if not late:
                     raise Refused(assignments.NOT_YOURS)
@@ -228,6 +232,20 @@ def _speaking(
         if any(model.objects.filter(uuid=uuid).exists() for model in (Judgment, Flag, Repeat)):
             raise Refused(used_before()) from error
         raise
+
+
+def _found_begun(on: On, by: Membership, uuid: uuids.UUID, now: datetime) -> Place | None:
+    """Look everything up where nothing is to be locked before: SQLite has one writer, and this
+    transaction is it. None where somebody has yet to begin their assignment, where something is
+    refused, and on PostgreSQL.
+    """
+    if connection.vendor != "sqlite":
+        return None
+    try:
+        place = look_up(on, by, uuid, now)
+    except Refused:
+        return None
+    return place if place.begun else None
 
 
 def _summed(row: Judgment, given: Given, on: On, by: Membership, place: Place) -> chain.Event:

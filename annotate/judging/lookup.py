@@ -17,7 +17,7 @@ from annotate.collection.unseen import Unseen, seen
 from annotate.judging.judging_session import asked_again, others_unsettled, pool_and_repeats
 from annotate.judging.statement import INSTANT, UNSAID, On
 from annotate.judgments import assignments, judgment_chain
-from annotate.judgments.models import Flag, Judgment, Repeat
+from annotate.judgments.models import Repeat
 from annotate.judgments.repeats import chance, number
 from annotate.pairs.models import Assignment
 from annotate.pairs.pool import repeat_words
@@ -71,7 +71,9 @@ class Place:
     asked: bool
     # Whether the UUID was used before.
     sent: bool
+    # Whether their assignment is done, and whether it is begun.
     done: bool
+    begun: bool
     others_left: bool
     # The end of the assignment's chain of sums, which the lock keeps as it is.
     end: chain.End
@@ -107,9 +109,17 @@ class Place:
                 Repeat.objects.filter(pk__in=ended).update(superseded_at=self.now)
             return
         if self.judgment:
-            Judgment.objects.filter(pk=self.judgment.pk).update(superseded_at=self.now)
+            self._end("annotate_judgment", "superseded_at", self.judgment)
         if self.flag:
-            Flag.objects.filter(pk=self.flag.pk).update(cleared_at=self.now)
+            self._end("annotate_flag", "cleared_at", self.flag)
+
+    def _end(self, table: str, column: str, standing: Standing) -> None:
+        now = connection.ops.adapt_datetimefield_value(self.now)
+        with connection.cursor() as cursor:
+            cursor.execute(
+                f"UPDATE {table} SET {column} = %s WHERE id = %s",  # noqa: S608 (our own names)
+                [now, standing.pk],
+            )
 
     def link(self, on: On, by: Membership, *, said: chain.Event | None = None) -> None:
         """Put a new judgment, and that it ended what stood, into the assignment's chain: one
@@ -212,6 +222,11 @@ def _query(on: On, project: Project) -> str:
                 SELECT s.done_at IS NOT NULL FROM annotate_assignment s
                 WHERE s.pair_id = v.pair_id AND s.task = 'judge' AND s.member_id = %(member)s
             ),
+            EXISTS (
+                SELECT 1 FROM annotate_assignment s
+                WHERE s.pair_id = v.pair_id AND s.task = 'judge' AND s.member_id = %(member)s
+                    AND s.touched_at IS NOT NULL
+            ),
             {others_unsettled(project, again=on.again)},
             {pool_and_repeats(project, again=on.again)},
             {_LAST_LINK % "number"}, {_LAST_LINK % "sum"}
@@ -288,8 +303,9 @@ def look_up(on: On, by: Membership, uuid: uuids.UUID, now: datetime) -> Place:
         first=rest[9],
         sent=bool(rest[10]),
         done=bool(rest[11]),
-        others_left=bool(rest[12]) or _repeats_left(on, by, side, version, rest[13], rest[14]),
-        end=chain.End(rest[15], bytes(rest[16])) if rest[15] else chain.End(),
+        begun=bool(rest[12]),
+        others_left=bool(rest[13]) or _repeats_left(on, by, side, version, rest[14], rest[15]),
+        end=chain.End(rest[16], bytes(rest[17])) if rest[16] else chain.End(),
     )
 
 

@@ -25,6 +25,7 @@ from typing import Any, NamedTuple
 
 from django.db.models import Count, Q, QuerySet
 
+from annotate.judgments import revisions
 from annotate.judgments.completion_queries import (
     answers_of_people,
     answers_of_people_on,
@@ -33,7 +34,6 @@ from annotate.judgments.completion_queries import (
     count_alive,
     count_to_rewrite,
     documents_by_answers,
-    documents_by_answers_of,
     documents_of_queries,
     narratives_of_pairs,
     pairs_ready,
@@ -46,7 +46,7 @@ from annotate.judgments.completion_queries import (
 from annotate.judgments.models import Repeat
 from annotate.judgments.repeats import chance, number
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
-from annotate.pairs.pool import repeat_words
+from annotate.pairs.pool import PoolRules, common_rules, repeat_words
 from annotate.projects.models import Membership, Project
 
 Task = Assignment.Task
@@ -99,29 +99,69 @@ class Judging(NamedTuple):
 def judging_by_pair(
     project: Project, queries: Iterable[int] | None = None
 ) -> dict[int, PairJudging]:
-    """Return how far each pair is that can be judged now, by its key: three queries.
+    """Return how far each pair is that can be judged now, by its key: four queries.
 
     `queries`: only the pairs of these (by key).
     """
-    only = None if queries is None else {"queries": list(queries)}
-    found = dict(
-        ask_by_rules(pairs_ready if only is None else pairs_ready_of, project, **only or {})
-    )
-    if not found:
-        return {}
-    sizes = pool_sizes(project, set(found.values()))
-    answers: dict[int, Counter[int]] = defaultdict(Counter)
-    counts = (
-        ask_by_rules(documents_by_answers, project)
-        if only is None
-        else ask_by_rules(documents_by_answers_of, project, pairs=list(found))
-    )
-    for pair, given, documents in counts:
-        answers[pair][given] = documents
-    return {
-        pair: PairJudging(query, sizes.get(query, 0), project.overlap_judge, answers[pair])
-        for pair, query in found.items()
-    }
+    return _judging_by_pair([project], queries)[project.pk]
+
+
+def judging_of(projects: Sequence[Project]) -> dict[int, Judging]:
+    """Return how far the judging of each project is, by its key: four queries."""
+    found = _judging_by_pair(projects)
+    return {project: total(pairs.values()) for project, pairs in found.items()}
+
+
+def _judging_by_pair(
+    projects: Sequence[Project], queries: Iterable[int] | None = None
+) -> dict[int, dict[int, PairJudging]]:
+    """Return how far each pair of each project is, by their keys."""
+    judging: dict[int, dict[int, PairJudging]] = {project.pk: {} for project in projects}
+    if not projects:
+        return judging
+    if queries is None:
+        ready = ask_by_rules(pairs_ready, projects)
+    else:
+        ready = ask_by_rules(pairs_ready_of, projects, queries=list(queries))
+    if not ready:
+        return judging
+    sizes = pool_sizes(projects, {query for _, query, _ in ready})
+    wanted = {pair for pair, _, _ in ready}
+    states = [state for state in revisions.states_in_force(projects) if state.pair in wanted]
+    counts = _documents_by_answers.of(states, _rules(projects))
+    answers = {state.pair: counts.get(state.narrative) for state in states}
+    overlaps = {project.pk: project.overlap_judge for project in projects}
+    for pair, query, project in ready:
+        judging[project][pair] = PairJudging(
+            query, sizes.get(query, 0), overlaps[project], answers.get(pair) or Counter()
+        )
+    return judging
+
+
+def _rules(projects: Sequence[Project]) -> dict[int, PoolRules]:
+    return {project.pk: common_rules([project]) for project in projects}
+
+
+def _count_documents(rules: PoolRules, narratives: list[int]) -> dict[int, Counter[int]]:
+    found: dict[int, Counter[int]] = defaultdict(Counter)
+    for narrative, answers, documents in documents_by_answers.rows(
+        rules.scope, relevant_from=rules.relevant_from, narratives=narratives
+    ):
+        found[narrative][answers] = documents
+    return found
+
+
+def _count_answers(rules: PoolRules, narratives: list[int]) -> dict[int, Counter[int]]:
+    found: dict[int, Counter[int]] = defaultdict(Counter)
+    for narrative, person, answers in answers_of_people.rows(
+        rules.scope, relevant_from=rules.relevant_from, narratives=narratives
+    ):
+        found[narrative][person] = answers
+    return found
+
+
+_documents_by_answers = revisions.Counts(_count_documents)
+_answers_of_people = revisions.Counts(_count_answers)
 
 
 def total(pairs: Iterable[PairJudging]) -> Judging:
@@ -136,7 +176,7 @@ def total(pairs: Iterable[PairJudging]) -> Judging:
 
 
 def judging(project: Project) -> Judging:
-    """Return how far the judging of a project is: three queries."""
+    """Return how far the judging of a project is: four queries."""
     return total(judging_by_pair(project).values())
 
 
@@ -164,10 +204,17 @@ def rewritten(project: Project) -> Judging:
     return Judging(pairs, done, pairs, done)
 
 
-def answers_by_pair(project: Project) -> dict[tuple[int, int], int]:
-    """Return how many answers each person has given on each pair, by pair and person: one query."""
-    found = ask_by_rules(answers_of_people, project)
-    return {(pair, person): count for pair, person, count in found}
+def answers_by_pair(*projects: Project) -> dict[tuple[int, int], int]:
+    """Return how many answers each person has given on each pair, by pair and person: two
+    queries.
+    """
+    states = revisions.states_in_force(projects)
+    counts = _answers_of_people.of(states, _rules(projects))
+    return {
+        (state.pair, person): count
+        for state in states
+        for person, count in counts.get(state.narrative, Counter()).items()
+    }
 
 
 class Left(NamedTuple):
@@ -197,34 +244,35 @@ class InForce(NamedTuple):
 
 
 def left_in(
-    project: Project,
+    project: Project | Sequence[Project],
     assignments: Iterable[Assignment],
     answers: Mapping[tuple[int, int], int] | None = None,
 ) -> dict[int, Left]:
-    """Return how far their holders are in these assignments of one project, by key. `answers`:
-    the `answers_by_pair`, where they are known.
+    """Return how far their holders are in these assignments of a project, or of several, by key.
+    `answers`: the `answers_by_pair`, where they are known.
 
-    At most ten queries, however many assignments there are, and two more for each person where
-    the project has repeats, which count as documents.
+    At most ten queries, however many assignments there are, and three more where projects have
+    repeats, which count as documents.
     """
+    projects = [project] if isinstance(project, Project) else project
     by_task: dict[str, list[Assignment]] = defaultdict(list)
     for assignment in assignments:
         by_task[assignment.task].append(assignment)
     found: dict[int, Left] = {}
     if rewriting := by_task[Task.REWRITE]:
         pairs = [assignment.pair_id for assignment in rewriting]
-        wanted = {pair for (pair,) in pairs_to_rewrite_of.rows(project=project.pk, pairs=pairs)}
+        wanted = {pair for (pair,) in pairs_to_rewrite_of.rows(pairs=pairs)}
         found |= {
             assignment.pk: Left(int(assignment.pair_id not in wanted), 1)
             for assignment in rewriting
         }
     if reviewing := by_task[Task.REVIEW]:
-        owed = _reviews_owed(project, reviewing)
+        owed = _reviews_owed(projects, reviewing)
         found |= {
             assignment.pk: Left(int(assignment.pk not in owed), 1) for assignment in reviewing
         }
     if judges := by_task[Task.JUDGE]:
-        found |= _left_to_judge(project, judges, answers)
+        found |= _left_to_judge(projects, judges, answers)
     return found
 
 
@@ -237,17 +285,42 @@ def open_assignments(member: Membership, *tasks: str) -> list[Assignment]:
         if not tasks or assignment.task in tasks
     ]
     held.sort(key=lambda assignment: assignment.pk)
-    left = left_in(member.project, held)
+    left: Mapping[int, Left] | None = getattr(member, _LEFT, None)
+    if left is None:
+        left = left_in(member.project, held)
     return [assignment for assignment in held if left[assignment.pk].is_open]
 
 
-def pool_sizes(project: Project, queries: Iterable[int]) -> dict[int, int]:
-    """Return how many documents are to be judged for each of these queries (by key)."""
-    return dict(ask_by_rules(documents_of_queries, project, queries=list(queries)))
+# Where `read_left` puts what it reads, on the member.
+_LEFT = "_left_in_assignments"
+
+
+def read_left(members: Sequence[Membership]) -> None:
+    """Read once how far members are in all their assignments, for all that a page asks of these
+    rows of them: at most thirteen queries, however many members there are. Read their assignments
+    first.
+    """
+    held = [assignment for member in members for assignment in member.assignments.all()]
+    judges = {one.member_id for one in held if one.task == Task.JUDGE}
+    answers = answers_by_pair(*(one.project for one in members if one.pk in judges))
+    left = left_in([member.project for member in members], held, answers)
+    for member in members:
+        setattr(member, _LEFT, left)
+
+
+def left_of(member: Membership) -> Mapping[int, Left]:
+    """Return how far a member is in each of their assignments, by key; `read_left` reads ahead."""
+    found: Mapping[int, Left] | None = getattr(member, _LEFT, None)
+    return left_in(member.project, member.assignments.all()) if found is None else found
+
+
+def pool_sizes(projects: Sequence[Project], queries: Iterable[int]) -> dict[int, int]:
+    """Return how many documents are to be judged for each of these queries (by key) of projects."""
+    return dict(ask_by_rules(documents_of_queries, projects, queries=list(queries)))
 
 
 def _left_to_judge(
-    project: Project,
+    projects: Sequence[Project],
     assignments: Sequence[Assignment],
     answers: Mapping[tuple[int, int], int] | None,
 ) -> dict[int, Left]:
@@ -255,20 +328,18 @@ def _left_to_judge(
     people = {assignment.member_id for assignment in assignments}
     in_force = {
         pair: InForce(*narrative)
-        for pair, *narrative in narratives_of_pairs.rows(
-            project.judge_scope, project=project.pk, pairs=list(pairs)
-        )
+        for pair, *narrative in ask_by_rules(narratives_of_pairs, projects, pairs=list(pairs))
     }
-    by_query = pool_sizes(project, {one.query for one in in_force.values()})
+    by_query = pool_sizes(projects, {one.query for one in in_force.values()})
     sizes = {pair: by_query.get(one.query, 0) for pair, one in in_force.items()}
     here = {"pairs": list(in_force), "people": list(people)}
     again = {
-        (pair, person): many for pair, person, many in ask_by_rules(asked_again, project, **here)
+        (pair, person): many for pair, person, many in ask_by_rules(asked_again, projects, **here)
     }
     if answers is None:
-        found_on = ask_by_rules(answers_of_people_on, project, **here)
+        found_on = ask_by_rules(answers_of_people_on, projects, **here)
         answers = {(pair, person): many for pair, person, many in found_on}
-    repeats = _repeats(project, assignments, in_force, sizes)
+    repeats = _repeats(projects, assignments, in_force, sizes)
     found = {}
     for assignment in assignments:
         if assignment.pair_id not in in_force:
@@ -285,14 +356,13 @@ def _left_to_judge(
 
 
 def _repeats(
-    project: Project,
+    projects: Sequence[Project],
     assignments: Sequence[Assignment],
     in_force: Mapping[int, InForce],
     sizes: Mapping[int, int],
 ) -> dict[int, Left]:
     """Return how many repeats the holder of each assignment has, and has answered."""
-    percent = project.repeat_percent
-    if not percent:
+    if not any(project.repeat_percent for project in projects):
         return {}
     answered = {
         (narrative, person): (count, final)
@@ -311,14 +381,11 @@ def _repeats(
     found = {}
     for assignment in assignments:
         narrative = in_force.get(assignment.pair_id)
-        if narrative is None:
+        person = people[assignment.member_id]
+        percent = person.project.repeat_percent
+        if narrative is None or not percent:
             continue
-        words = repeat_words(
-            pairs[assignment.pair_id],
-            narrative.side,
-            narrative.version,
-            people[assignment.member_id],
-        )
+        words = repeat_words(pairs[assignment.pair_id], narrative.side, narrative.version, person)
         planned = number(sizes[assignment.pair_id], percent, chance(words))
         count, final = answered.get((narrative.pk, assignment.member_id), (0, 0))
         # What was answered stays, also where fewer are planned by now.
@@ -326,17 +393,17 @@ def _repeats(
     return found
 
 
-def _reviews_owed(project: Project, assignments: Sequence[Assignment]) -> set[int]:
+def _reviews_owed(projects: Sequence[Project], assignments: Sequence[Assignment]) -> set[int]:
     """Return the assignments (by key) whose holder can review the version in force and has not."""
     pairs = {assignment.pair_id for assignment in assignments}
-    to_review: QuerySet[Any] = project.pairs.to_review().filter(pk__in=pairs)
+    to_review: QuerySet[Any] = InstructionPair.objects.filter(pk__in=pairs).to_review()
     waiting = dict(to_review.values_list("pk", "altered_id"))
     # Nobody reviews their own words.
     authors = dict(
         Narrative.objects.filter(pk__in=waiting.values()).values_list("pair_id", "author_id")
     )
     there = set(
-        reviews_in_force(project)
+        reviews_in_force([project.pk for project in projects])
         .filter(
             of_pair__in=pairs, of_member__in={assignment.member_id for assignment in assignments}
         )

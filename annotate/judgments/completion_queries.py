@@ -2,22 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from django.db.models import Count, Exists, OuterRef, QuerySet
 
 from annotate.collection.models import Candidate
-from annotate.judgments.in_force import final_flags, judgments_in_force
-from annotate.judgments.models import Judgment, RejudgeRequest
+from annotate.judgments.in_force import (
+    final_flags,
+    flags_that_count,
+    judgments_in_force,
+    judgments_that_count,
+)
+from annotate.judgments.models import Flag, Judgment, RejudgeRequest
 from annotate.pairs.models import InstructionPair
-from annotate.pairs.pool import in_scope, narratives_in_force, pairs_with_pool
+from annotate.pairs.pool import (
+    PoolRules,
+    common_rules,
+    in_scope,
+    narratives_in_force,
+    pairs_with_pool,
+)
 from annotate.projects.models import Project
 from base.prepared import Built, Prepared, counted, prepared
 
-# The submitted reviews of a project's narratives in force, by people: a query whose rows have
-# `of_pair` and `of_member`. Reviews are rows of an upper app, which registers it.
-Reviews = Callable[[Project], QuerySet[Any]]
+# What people submitted of narratives: a query whose rows have `of_pair` and `of_member`. Of the
+# altered narratives in force of projects (by key); None: of any narrative. Reviews are rows of an
+# upper app, which registers it.
+Reviews = Callable[[Sequence[int] | None], QuerySet[Any]]
 
 
 _reviews: list[Reviews] = []
@@ -29,24 +41,32 @@ def register_reviews(provider: Reviews) -> None:
         _reviews.append(provider)
 
 
-def reviews_in_force(project: Project) -> QuerySet[Any]:
+def reviews_in_force(projects: Sequence[int]) -> QuerySet[Any]:
     """Return the submitted reviews of narratives in force, with `of_pair` and `of_member`."""
-    return _reviews[0](project)
+    return _reviews[0](projects)
 
 
-def ask_by_rules(query: Prepared, project: Project, **values: Any) -> list[tuple[Any, ...]]:
-    """Ask a query that follows the rules of a project (`_Rules`)."""
-    if project.judge_scope == Project.Scope.RELEVANT:
-        values["relevant_from"] = project.relevant_from
-    return query.rows(project.judge_scope, project=project.pk, **values)
+def submitted_reviews() -> QuerySet[Any]:
+    """Return the submitted reviews of any narrative, in the same way."""
+    return _reviews[0](None)
+
+
+def ask_by_rules(
+    query: Prepared, projects: Sequence[Project], **values: Any
+) -> list[tuple[Any, ...]]:
+    """Ask a query that follows the rules of projects, at least one (`common_rules`)."""
+    rules = common_rules(projects)
+    if rules.scope == Project.Scope.RELEVANT:
+        values["relevant_from"] = rules.relevant_from
+    return query.rows(rules.scope, project=[one.pk for one in projects], **values)
 
 
 def _under(scope: str, project: int, relevant_from: int) -> Project:
-    """A project of which only its rules are known."""
-    return Project(pk=project, judge_scope=scope, relevant_from=relevant_from)
+    """A project, or several, of which only the rules are known."""
+    return PoolRules(scope, relevant_from).stub(project)
 
 
-def _statements(project: Project, **only: Any) -> tuple[str, list[Any]]:
+def _statements(judgments: QuerySet[Judgment], flags: QuerySet[Flag]) -> tuple[str, list[Any]]:
     """Return the SQL of `WITH said (narrative, candidate, annotator)` and its parameters.
 
     A person who has both a judgment and a flag there is one row.
@@ -58,8 +78,8 @@ def _statements(project: Project, **only: Any) -> tuple[str, list[Any]]:
     parameters: list[Any] = []
     # Told apart here, where there are few flags: to find what two long lists have in common, a
     # database sorts them.
-    for rows in (judgments_in_force(project), final_flags(project).filter(~Exists(judged))):
-        sql, more = rows.filter(**only).order_by().values_list(*columns).query.sql_with_params()
+    for rows in (judgments, flags.filter(~Exists(judged))):
+        sql, more = rows.order_by().values_list(*columns).query.sql_with_params()
         parts.append(sql)
         parameters += more
     said = " UNION ALL ".join(parts)
@@ -68,16 +88,16 @@ def _statements(project: Project, **only: Any) -> tuple[str, list[Any]]:
 
 @prepared("project", "relevant_from")
 def pairs_ready(scope: str, project: int, relevant_from: int) -> Built:
-    """Pairs that can be judged: pair, query."""
+    """Pairs that can be judged: pair, query, project."""
     ready = pairs_with_pool(_under(scope, project, relevant_from))
-    return ready.order_by("pk").values_list("pk", "query_id")
+    return ready.order_by("pk").values_list("pk", "query_id", "project_id")
 
 
 @prepared("project", "relevant_from", "queries")
 def pairs_ready_of(scope: str, project: int, relevant_from: int, queries: int) -> Built:
-    """Pairs of these queries that can be judged: pair, query."""
+    """Pairs of these queries that can be judged: pair, query, project."""
     ready = pairs_with_pool(_under(scope, project, relevant_from)).filter(query__in=[queries])
-    return ready.order_by("pk").values_list("pk", "query_id")
+    return ready.order_by("pk").values_list("pk", "query_id", "project_id")
 
 
 @prepared("project", "relevant_from", "queries")
@@ -88,48 +108,51 @@ def documents_of_queries(scope: str, project: int, relevant_from: int, queries: 
     return found.order_by().values_list("query_id").annotate(n=Count("pk"))
 
 
-def _by_answers(said: tuple[str, list[Any]]) -> Built:
-    with_said, parameters = said
+@prepared("relevant_from", "narratives")
+def documents_by_answers(scope: str, relevant_from: int, narratives: int) -> Built:
+    """How many documents have how many answers of people under each of these narratives:
+    narrative, answers, documents.
+    """
+    with_said, parameters = _statements_under(scope, relevant_from, narratives)
     sql = f"""
         {with_said}, counted (narrative, candidate, answers) AS (
             SELECT narrative, candidate, COUNT(*) FROM said GROUP BY narrative, candidate
         )
-        SELECT v.pair_id, c.answers, COUNT(*) FROM counted c
-        JOIN annotate_narrative v ON v.id = c.narrative GROUP BY v.pair_id, c.answers
+        SELECT narrative, answers, COUNT(*) FROM counted GROUP BY narrative, answers
     """  # noqa: S608 (Django's own query)
     return sql, parameters
 
 
-@prepared("project", "relevant_from")
-def documents_by_answers(scope: str, project: int, relevant_from: int) -> Built:
-    """How many documents of each pair have how many answers: pair, answers, documents."""
-    return _by_answers(_statements(_under(scope, project, relevant_from)))
+@prepared("relevant_from", "narratives")
+def answers_of_people(scope: str, relevant_from: int, narratives: int) -> Built:
+    """How many answers people have given under each of these narratives: narrative, person,
+    answers.
+    """
+    with_said, parameters = _statements_under(scope, relevant_from, narratives)
+    sql = f"""
+        {with_said}
+        SELECT narrative, annotator, COUNT(*) FROM said GROUP BY narrative, annotator
+    """  # noqa: S608 (Django's own query)
+    return sql, parameters
 
 
-@prepared("project", "relevant_from", "pairs")
-def documents_by_answers_of(scope: str, project: int, relevant_from: int, pairs: int) -> Built:
-    """The same of these pairs alone."""
-    rules = _under(scope, project, relevant_from)
-    return _by_answers(_statements(rules, narrative__pair__in=[pairs]))
-
-
-@prepared("project", "relevant_from")
-def answers_of_people(scope: str, project: int, relevant_from: int) -> Built:
-    """How many answers people have given on each pair: pair, person, answers."""
-    return _by_pair(_statements(_under(scope, project, relevant_from)))
+def _statements_under(scope: str, relevant_from: int, narratives: int) -> tuple[str, list[Any]]:
+    rules, under = PoolRules(scope, relevant_from), {"narrative__in": [narratives]}
+    return _statements(
+        judgments_that_count(rules).filter(**under), flags_that_count(rules).filter(**under)
+    )
 
 
 @prepared("project", "relevant_from", "pairs", "people")
 def answers_of_people_on(
     scope: str, project: int, relevant_from: int, pairs: int, people: int
 ) -> Built:
-    """The same of these pairs and people alone."""
+    """How many answers these people have given on these pairs: pair, person, answers."""
     rules = _under(scope, project, relevant_from)
-    return _by_pair(_statements(rules, narrative__pair__in=[pairs], annotator__in=[people]))
-
-
-def _by_pair(said: tuple[str, list[Any]]) -> Built:
-    with_said, parameters = said
+    only = {"narrative__pair__in": [pairs], "annotator__in": [people]}
+    with_said, parameters = _statements(
+        judgments_in_force(rules).filter(**only), final_flags(rules).filter(**only)
+    )
     sql = f"""
         {with_said} SELECT v.pair_id, s.annotator, COUNT(*) FROM said s
         JOIN annotate_narrative v ON v.id = s.narrative GROUP BY v.pair_id, s.annotator
@@ -149,31 +172,29 @@ def count_to_rewrite(project: int) -> Built:
     return counted(InstructionPair.objects.filter(project=project).to_rewrite())
 
 
-@prepared("project", "pairs")
-def pairs_to_rewrite_of(project: int, pairs: int) -> Built:
+@prepared("pairs")
+def pairs_to_rewrite_of(pairs: int) -> Built:
     """Those of these pairs that are to be rewritten."""
-    found = InstructionPair.objects.filter(project=project).to_rewrite()
-    return found.filter(pk__in=[pairs]).values_list("pk")
+    return InstructionPair.objects.filter(pk__in=[pairs]).to_rewrite().values_list("pk")
 
 
-@prepared("project", "pairs")
-def narratives_of_pairs(scope: str, project: int, pairs: int) -> Built:
+@prepared("project", "relevant_from", "pairs")
+def narratives_of_pairs(scope: str, project: int, relevant_from: int, pairs: int) -> Built:
     """The narratives in force of these pairs: pair, then as in `InForce`."""
-    found = narratives_in_force(Project(pk=project, judge_scope=scope)).filter(pair__in=[pairs])
+    found = narratives_in_force(_under(scope, project, relevant_from)).filter(pair__in=[pairs])
     return found.values_list("pair_id", "pk", "side", "version", "pair__query_id")
 
 
 @prepared("project", "relevant_from", "pairs", "people")
 def asked_again(scope: str, project: int, relevant_from: int, pairs: int, people: int) -> Built:
     """How many documents these people are asked to look at again: pair, person, documents."""
-    said = judgments_in_force(_under(scope, project, relevant_from))
-    requests = RejudgeRequest.objects.open().filter(
-        Exists(said.filter(pk=OuterRef("judgment_id"))),
-        judgment__narrative__pair__in=[pairs],
-        judgment__annotator__in=[people],
+    # A judgment has one request at most that stands. There are few: they come first.
+    said = judgments_in_force(_under(scope, project, relevant_from)).filter(
+        pk__in=RejudgeRequest.objects.standing().values("judgment"),
+        narrative__pair__in=[pairs],
+        annotator__in=[people],
     )
-    by = ("judgment__narrative__pair_id", "judgment__annotator_id")
-    return requests.order_by().values_list(*by).annotate(n=Count("pk"))
+    return said.order_by().values_list("narrative__pair_id", "annotator_id").annotate(n=Count("pk"))
 
 
 @prepared("project")
@@ -185,4 +206,4 @@ def pairs_to_review(project: int) -> Built:
 @prepared("project")
 def pairs_reviewed(project: int) -> Built:
     """The pair of each review that is there."""
-    return reviews_in_force(Project(pk=project)).values_list("of_pair")
+    return reviews_in_force([project]).values_list("of_pair")

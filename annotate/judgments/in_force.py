@@ -8,7 +8,7 @@ from django.db.models import Q, QuerySet
 
 from annotate.collection.models import Candidate
 from annotate.judgments.models import Flag, Judgment
-from annotate.pairs.pool import narratives_in_force
+from annotate.pairs.pool import OF_EACH, PoolRules, narratives_in_force, put_before_judges
 from annotate.projects.models import Project
 
 
@@ -31,24 +31,51 @@ def in_pools(candidate: str = "candidate") -> Q:
     return ~Q(**{f"{candidate}__in": removed})
 
 
+def judgments_that_count(rules: PoolRules) -> QuerySet[Judgment]:
+    """What people say now of the documents that these rules put before judges, under whatever
+    narratives.
+    """
+    return _judgments_that_count(rules.scope, rules.relevant_from).all()
+
+
+def flags_that_count(rules: PoolRules) -> QuerySet[Flag]:
+    """Flags of people that stand instead of a grade, in the same way."""
+    return _flags_that_count(rules.scope, rules.relevant_from).all()
+
+
 # The queries alone, which nobody evaluates: a page puts them together many times.
+
+
+_PUT_BEFORE_JUDGES = put_before_judges("narrative__pair__project", "candidate__prior_relevance")
 
 
 @lru_cache(maxsize=256)
 def _judgments_in_force(project: int, scope: str, relevant_from: int) -> QuerySet[Judgment]:
     narratives = narratives_in_force(Project(pk=project, judge_scope=scope))
-    said = Judgment.objects.current().of_people().filter(in_pools(), narrative__in=narratives)
-    if scope == Project.Scope.RELEVANT:
-        return said.filter(candidate__prior_relevance__gte=relevant_from)
-    return said
+    return _judgments_that_count(scope, relevant_from).filter(narrative__in=narratives)
 
 
 @lru_cache(maxsize=256)
 def _final_flags(project: int, scope: str, relevant_from: int) -> QuerySet[Flag]:
     narratives = narratives_in_force(Project(pk=project, judge_scope=scope))
-    flags = Flag.objects.current().filter(
-        in_pools(), annotator__is_machine=False, narrative__in=narratives
-    )
+    return _flags_that_count(scope, relevant_from).filter(narrative__in=narratives)
+
+
+@lru_cache(maxsize=32)
+def _judgments_that_count(scope: str, relevant_from: int) -> QuerySet[Judgment]:
+    said = Judgment.objects.current().of_people().filter(in_pools())
+    if scope == Project.Scope.RELEVANT:
+        return said.filter(candidate__prior_relevance__gte=relevant_from)
+    if scope == OF_EACH:
+        return said.filter(_PUT_BEFORE_JUDGES)
+    return said
+
+
+@lru_cache(maxsize=32)
+def _flags_that_count(scope: str, relevant_from: int) -> QuerySet[Flag]:
+    flags = Flag.objects.current().filter(in_pools(), annotator__is_machine=False)
     if scope == Project.Scope.RELEVANT:
         flags = flags.filter(candidate__prior_relevance__gte=relevant_from)
+    elif scope == OF_EACH:
+        flags = flags.filter(_PUT_BEFORE_JUDGES)
     return flags.exclude(kind=Flag.Kind.LATER)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from django.db.models import (
@@ -19,10 +20,10 @@ from django.db.models import (
 from django.db.models.functions import Coalesce
 
 from annotate.collection.models import Candidate
-from annotate.judgments.completion_queries import reviews_in_force
+from annotate.judgments.completion_queries import submitted_reviews
 from annotate.judgments.models import Flag, Judgment
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
-from annotate.pairs.pool import in_scope, workable_pairs
+from annotate.pairs.pool import OF_EACH, PoolRules, common_rules, in_scope, workable_pairs
 from annotate.projects.models import Membership, Project
 from base.prepared import Built, Prepared, prepared
 
@@ -38,24 +39,27 @@ def open_pairs(*, task: str, by: Membership, held: bool = False) -> QuerySet[Ins
     if task == Task.REVIEW:
         # Nobody reviews their own words.
         pairs = pairs.exclude(
-            Exists(Narrative.objects.filter(pk=OuterRef("altered_id"), author=by))
+            Exists(Narrative.objects.filter(pk=OuterRef("altered_id"), author__in=[by.pk]))
         )
-    mine = Assignment.objects.filter(pair=OuterRef("pk"), task=task, member=by)
+    mine = Assignment.objects.filter(pair=OuterRef("pk"), task=task, member__in=[by.pk])
     if held:
         return pairs.filter(Exists(mine))
     assignments = _counted(Assignment.objects.filter(pair=OuterRef("pk"), task=task), "pair")
+    overlap = (
+        F(f"project__overlap_{task}")
+        if project.judge_scope == OF_EACH
+        else Value(project.overlap(task))
+    )
     free: QuerySet[Any] = (
         pairs.exclude(Exists(mine))
-        .annotate(taken=assignments)
-        .filter(taken__lt=project.overlap(task))
+        .annotate(taken=assignments, overlap=overlap)
+        .filter(taken__lt=F("overlap"))
         .order_by(Case(When(taken=0, then=1), default=0), "pk")
     )
     if task == Task.REVIEW:
         return _to_be_reviewed(free, by)
     if task == Task.JUDGE:
-        wanting = _documents_wanting(by).filter(
-            others__lt=Value(project.overlap_judge) - OuterRef("taken")
-        )
+        wanting = _documents_wanting(by).filter(others__lt=OuterRef("overlap") - OuterRef("taken"))
         free = free.annotate(under=_under(project)).filter(Exists(wanting))
     return free
 
@@ -76,23 +80,42 @@ class OpenWork(NamedTuple):
 
 def open_work(*, task: str, by: Membership) -> list[OpenWork]:
     """Return what `by` could take an assignment of `task` on, in the order in which it is taken."""
-    return [OpenWork(*row) for row in _ask(_open, task, by)]
+    return open_work_of(task=task, members=[by])[by.pk]
+
+
+def open_work_of(*, task: str, members: Sequence[Membership]) -> dict[int, list[OpenWork]]:
+    """Return what each of these members of different projects could take an assignment of `task`
+    on, by the key of the member: one query.
+    """
+    found: dict[int, list[OpenWork]] = {member.pk: [] for member in members}
+    by_project = {member.project_id: member.pk for member in members}
+    for project, query, narrative in _ask(_open, task, members):
+        found[by_project[project]].append(OpenWork(query, narrative))
+    return found
 
 
 def is_any_open(*, task: str, by: Membership) -> bool:
     """Tell whether `by` could take an assignment of `task` now."""
-    return bool(_ask(_first_open, task, by))
+    return bool(_ask(_first_open, task, [by]))
 
 
-def _ask(query: Prepared, task: str, by: Membership) -> list[tuple[Any, ...]]:
-    project = by.project
+def _ask(query: Prepared, task: str, members: Sequence[Membership]) -> list[tuple[Any, ...]]:
+    """Ask for the members in whose projects anybody is asked to do the task."""
+    asked = [member for member in members if member.project.overlap(task)]
+    if not asked:
+        return []
+    projects = [member.project for member in asked]
+    rules = common_rules(projects)
+    overlaps = {project.overlap(task) for project in projects}
+    if len(overlaps) > 1:
+        rules = PoolRules(OF_EACH, 0)
     return query.rows(
         task,
-        project.judge_scope,
-        project=project.pk,
-        member=by.pk,
-        relevant_from=project.relevant_from,
-        overlap=project.overlap(task),
+        rules.scope,
+        project=[project.pk for project in projects],
+        member=[member.pk for member in asked],
+        relevant_from=rules.relevant_from,
+        overlap=overlaps.pop(),
     )
 
 
@@ -103,7 +126,7 @@ def _open(
     found = _open_in(task, scope, project, member, relevant_from, overlap)
     if task != Task.JUDGE:
         found = found.annotate(under=Value(None, output_field=IntegerField()))
-    return found.values_list("query_id", "under")
+    return found.values_list("project_id", "query_id", "under")
 
 
 @prepared("project", "member", "relevant_from", "overlap")
@@ -117,13 +140,10 @@ def _first_open(
 def _open_in(
     task: str, scope: str, project: int, member: int, relevant_from: int, overlap: int
 ) -> QuerySet[Any, Any]:
-    """The `open_pairs` of a member of whom only the key is known, and of a project the rules."""
-    rules = Project(
-        pk=project,
-        judge_scope=scope,
-        relevant_from=relevant_from,
-        **{f"overlap_{one}": overlap for one in Task.values},
-    )
+    """The `open_pairs` of members of whom only the keys are known, and of projects the rules."""
+    rules = PoolRules(scope, relevant_from).stub(project)
+    for one in Task.values:
+        setattr(rules, f"overlap_{one}", overlap)
     return open_pairs(task=task, by=Membership(pk=member, project=rules))
 
 
@@ -143,14 +163,14 @@ def _to_be_reviewed(pairs: QuerySet[Any], by: Membership) -> QuerySet[Any]:
     """Keep the pairs that want a review more, and of this person. Reviews that somebody without a
     assignment has submitted (they came with a file) fill one each.
     """
-    there = reviews_in_force(by.project).filter(of_pair=OuterRef("pk"))
+    there = submitted_reviews().filter(narrative=OuterRef("altered_id"))
     assigned = Assignment.objects.filter(
         task=Task.REVIEW, pair=OuterRef("of_pair"), member=OuterRef("of_member")
     )
     wanted: QuerySet[Any] = (
-        pairs.exclude(Exists(there.filter(of_member=by.pk)))
+        pairs.exclude(Exists(there.filter(of_member__in=[by.pk])))
         .annotate(others=_counted(there.filter(~Exists(assigned)), "of_pair"))
-        .filter(taken__lt=Value(by.project.overlap_review) - F("others"))
+        .filter(taken__lt=F("overlap") - F("others"))
     )
     return wanted
 
@@ -175,18 +195,22 @@ def _documents_wanting(by: Membership) -> QuerySet[Any]:
         annotator=OuterRef("annotator_id"),
     )
     pool = in_scope(by.project, Candidate.objects.filter(query=OuterRef("query_id")))
-    return pool.filter(
-        ~Exists(judgments.filter(annotator=by)), ~Exists(flags.filter(annotator=by))
-    ).annotate(
+    mine = {"annotator__in": [by.pk]}
+    return pool.filter(~Exists(judgments.filter(**mine)), ~Exists(flags.filter(**mine))).annotate(
         others=_counted(judgments.filter(~Exists(assigned)), "candidate")
         + _counted(flags.filter(~Exists(assigned), ~Exists(judged_too)), "candidate")
     )
 
 
-def _under(project: Project) -> F | Coalesce:
+def _under(project: Project) -> F | Coalesce | Case:
     """The narrative under which a pair is judged now, of `with_narratives`."""
+    either = Coalesce("altered_id", "original_id")
     if project.judge_scope == Project.Scope.POOL:
-        return Coalesce("altered_id", "original_id")
+        return either
+    if project.judge_scope == OF_EACH:
+        return Case(
+            When(project__judge_scope=Project.Scope.POOL, then=either), default=F("altered_id")
+        )
     return F("altered_id")
 
 

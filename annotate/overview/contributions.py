@@ -4,7 +4,7 @@ them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -38,7 +38,9 @@ class Contribution(NamedTuple):
     details: Callable[[], Mapping[str, Any]] = _nothing
 
 
-Provider = Callable[[Membership], Contribution]
+# What one room adds for memberships of one person in different projects, by the key of each; one
+# for which it adds nothing may be missing. Its queries do not grow with their number.
+Provider = Callable[[Sequence[Membership]], Mapping[int, Contribution]]
 
 _providers: list[Provider] = []
 
@@ -54,12 +56,17 @@ def overview(member: Membership, *, details: bool = False) -> Contribution:
 
     `details`: with what the project page shows.
     """
-    todo: list[Todo] = []
-    context: dict[str, Any] = {}
+    return overviews([member], details=details)[member.pk]
+
+
+def overviews(members: Sequence[Membership], *, details: bool = False) -> dict[int, Contribution]:
+    """The same for memberships of one person in different projects, by the key of each."""
+    todo: dict[int, list[Todo]] = {member.pk: [] for member in members}
+    context: dict[int, dict[str, Any]] = {member.pk: {} for member in members}
     for provider in _providers:
-        added = provider(member)
-        todo.extend(item for item in added.todo if item.count)
-        context.update(added.context)
-        if details:
-            context.update(added.details())
-    return Contribution(tuple(todo), context)
+        for member, added in provider(members).items():
+            todo[member].extend(item for item in added.todo if item.count)
+            context[member].update(added.context)
+            if details:
+                context[member].update(added.details())
+    return {pk: Contribution(tuple(items), context[pk]) for pk, items in todo.items()}

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from django.db.models import Prefetch, prefetch_related_objects
 
@@ -25,8 +26,20 @@ class MyAssignment:
 
 def read_assignments(members: Sequence[Membership]) -> None:
     """Read the assignments of members ahead, with their pairs, for all that a page asks of them."""
-    held = Assignment.objects.select_related("pair__query", "pair__project")
+    members = [member for member in members if "assignments" not in prefetched(member)]
+    if not members:
+        return
+    held = Assignment.objects.select_related("pair__query")
     prefetch_related_objects(members, Prefetch("assignments", held))
+    for member in members:
+        for assignment in member.assignments.all():
+            assignment.pair.project = member.project
+
+
+def prefetched(member: Membership) -> Mapping[str, Any]:
+    """Return what was read ahead of a member, by name."""
+    found: Mapping[str, Any] = getattr(member, "_prefetched_objects_cache", {})
+    return found
 
 
 def my_assignments(member: Membership) -> list[MyAssignment]:
@@ -34,6 +47,7 @@ def my_assignments(member: Membership) -> list[MyAssignment]:
     then begun ones.
     """
     read_assignments([member])
+    left = completion.left_of(member)
     held = [
         assignment for assignment in member.assignments.all() if assignment.pair.removed_at is None
     ]
@@ -43,7 +57,6 @@ def my_assignments(member: Membership) -> list[MyAssignment]:
             assignment.pk,
         )
     )
-    left = completion.left_in(member.project, held)
     assignments_of_mine = [
         MyAssignment(assignment, *left[assignment.pk])
         for assignment in held

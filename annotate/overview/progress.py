@@ -4,23 +4,23 @@ definition."""
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from django.db.models import Count, Max, Q
+from django.db.models import Count, Exists, Max, OuterRef, Subquery
 
 from annotate.collection.models import Candidate, Query
-from annotate.judgments import completion, open_pairs
+from annotate.judgments import completion, open_pairs, revisions
 from annotate.judgments.blindness import blind_pairs
 from annotate.judgments.completion import Judging, PairJudging
 from annotate.judgments.consensus import State, consensus
-from annotate.judgments.in_force import judgments_in_force
+from annotate.judgments.in_force import judgments_that_count
 from annotate.judgments.models import Adjudication, Flag, Judgment
 from annotate.judgments.promises import Change, change
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
-from annotate.pairs.pool import narratives_in_force
+from annotate.pairs.pool import PoolRules, common_rules, narratives_in_force
 from annotate.projects.models import Membership, Project
 from base import bulk
 from base.prepared import Built, prepared
@@ -119,7 +119,7 @@ def query_progress(
             row.answered += one.answered
     if not reader.leads:
         return list(rows.values())
-    seen = [pk for pk in pairs if pk not in blind]
+    seen = {pk for pk in pairs if pk not in blind}
     for pair_id, grades, settled, documents in given(project, seen):
         found = consensus([int(one) for one in grades.split()], project.consensus, settled)
         row = rows[pairs[pair_id].query_id]
@@ -132,24 +132,45 @@ def query_progress(
     return list(rows.values())
 
 
-def given(project: Project, pairs: Sequence[int]) -> list[tuple[int, str, int | None, int]]:
-    """Return how many documents of each of these pairs people gave the same grades, under the
-    narratives in force: pair, grades ("0 1 1"), what they were settled as, documents. One query.
+class Given(NamedTuple):
+    """How many documents of a pair people gave the same grades, "0 1 1", and what they were settled
+    as.
     """
-    rules: dict[str, Any] = {"project": project.pk, "pairs": list(pairs)}
-    if project.judge_scope == Project.Scope.RELEVANT:
-        rules["relevant_from"] = project.relevant_from
-    return [
-        (pair, grades, settled, documents)
-        for pair, grades, settled, documents in _given.rows(project.judge_scope, **rules)
-    ]
+
+    pair: int
+    grades: str
+    settled: int | None
+    documents: int
 
 
-@prepared("project", "relevant_from", "pairs")
-def _given(scope: str, project: int, relevant_from: int, pairs: int) -> Built:
-    rules = Project(pk=project, judge_scope=scope, relevant_from=relevant_from)
-    said = judgments_in_force(rules).filter(narrative__pair__in=[pairs]).order_by()
-    columns = said.values_list("narrative_id", "candidate_id", "relevance")
+def given(project: Project, pairs: Container[int]) -> list[Given]:
+    """Return what people gave the documents of these pairs under the narratives in force: at most
+    two queries.
+    """
+    states = [one for one in revisions.states_in_force([project]) if one.pair in pairs]
+    counts = _GIVEN.of(states, {project.pk: common_rules([project])})
+    return [Given(state.pair, *row) for state in states for row in counts.get(state.narrative, ())]
+
+
+def _count_given(
+    rules: PoolRules, narratives: list[int]
+) -> dict[int, list[tuple[str, int | None, int]]]:
+    found: dict[int, list[tuple[str, int | None, int]]] = defaultdict(list)
+    for narrative, *row in _given.rows(
+        rules.scope, relevant_from=rules.relevant_from, narratives=narratives
+    ):
+        grades, settled, documents = row
+        found[narrative].append((grades, settled, documents))
+    return found
+
+
+_GIVEN = revisions.Counts(_count_given)
+
+
+@prepared("relevant_from", "narratives")
+def _given(scope: str, relevant_from: int, narratives: int) -> Built:
+    said = judgments_that_count(PoolRules(scope, relevant_from)).filter(narrative__in=[narratives])
+    columns = said.order_by().values_list("narrative_id", "candidate_id", "relevance")
     sql, parameters = columns.query.sql_with_params()
     listed = (
         "string_agg(CAST(relevance AS text), ' ')"
@@ -162,12 +183,11 @@ def _given(scope: str, project: int, relevant_from: int, pairs: int) -> Built:
         documents (narrative, candidate, grades) AS (
             SELECT narrative, candidate, {listed} FROM said GROUP BY narrative, candidate
         )
-        SELECT v.pair_id, d.grades, a.relevance, COUNT(*) FROM documents d
-        JOIN annotate_narrative v ON v.id = d.narrative
+        SELECT d.narrative, d.grades, a.relevance, COUNT(*) FROM documents d
         LEFT JOIN annotate_adjudication a ON a.narrative_id = d.narrative
             AND a.candidate_id = d.candidate
             AND a.withdrawn_at IS NULL AND a.text_replaced_at IS NULL
-        GROUP BY v.pair_id, d.grades, a.relevance
+        GROUP BY d.narrative, d.grades, a.relevance
         """,  # noqa: S608 (Django's own query)
         parameters,
     )
@@ -210,7 +230,7 @@ def people_progress(project: Project) -> list[PersonProgress]:
             member,
             answered[member.pk],
             None if member.is_machine else last.get(member.pk),
-            imported=came.get(member.pk, (None, 0))[1] > 0,
+            imported=came[member.pk][1],
             where=", ".join(at[member.pk][:3]) + (" …" if len(at[member.pk]) > 3 else ""),
         )
         for member in project.memberships.active().order_by("is_machine", "name")
@@ -227,20 +247,19 @@ def _judged_by_machines(project: Project) -> dict[int, int]:
     return dict(said.order_by().values_list("annotator_id").annotate(n=Count("pk")))
 
 
-def _how_judgments_came(project: Project) -> dict[int, tuple[datetime | None, int]]:
-    """Return when each member last judged on a page, whatever became of it, and how many of their
-    judgments that stand came from files: one query.
+def _how_judgments_came(project: Project) -> dict[int, tuple[datetime | None, bool]]:
+    """Return when each member last judged on a page, whatever became of it, and whether any of
+    their judgments that stand came from files: one query, which looks two judgments of each member
+    up.
     """
-    judgments = Judgment.objects.filter(annotator__project=project).order_by()
-    from_file = Q(
-        source=Judgment.Source.FILE, superseded_at__isnull=True, text_replaced_at__isnull=True
-    )
+    of_member = Judgment.objects.filter(annotator=OuterRef("pk")).order_by()
+    on_pages = of_member.filter(source=Judgment.Source.PAGE).order_by("-at").values("at")[:1]
+    from_files = of_member.current().filter(source=Judgment.Source.FILE)
     return {
         person: (at, loaded)
-        for person, at, loaded in judgments.values_list("annotator_id").annotate(
-            last=Max("at", filter=Q(source=Judgment.Source.PAGE)),
-            loaded=Count("pk", filter=from_file),
-        )
+        for person, at, loaded in project.memberships.annotate(
+            last=Subquery(on_pages), loaded=Exists(from_files)
+        ).values_list("pk", "last", "loaded")
     }
 
 

@@ -2,13 +2,50 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from annotate.collection.models import Candidate
-from annotate.pairs.models import Assignment, InstructionPair, Narrative
+from annotate.pairs.models import (
+    Assignment,
+    InstructionPair,
+    InstructionPairQuerySet,
+    Narrative,
+)
 from annotate.projects.models import Membership, Project
+
+# Stands for `Project.judge_scope` where a query reads several projects whose rules differ: each row
+# follows those of its own project.
+OF_EACH = "of_each"
+
+
+class PoolRules(NamedTuple):
+    """Which documents are judged in several projects: the scope and threshold that all share, or
+    the scope OF_EACH.
+    """
+
+    scope: str
+    relevant_from: int
+
+    def stub(self, project: int) -> Project:
+        """Return a project (or the mark of several, see `base.prepared`) that has these rules."""
+        return Project(pk=project, judge_scope=self.scope, relevant_from=self.relevant_from)
+
+
+def common_rules(projects: Sequence[Project]) -> PoolRules:
+    """Return the rules that projects share."""
+    if len({one.judge_scope for one in projects}) > 1:
+        return _DIFFERENT
+    if projects[0].judge_scope == Project.Scope.POOL:
+        return PoolRules(Project.Scope.POOL, 0)
+    thresholds = {one.relevant_from for one in projects}
+    return PoolRules(Project.Scope.RELEVANT, *thresholds) if len(thresholds) == 1 else _DIFFERENT
+
+
+_DIFFERENT = PoolRules(OF_EACH, 0)
 
 
 def pool(pair: InstructionPair) -> QuerySet[Candidate]:
@@ -20,7 +57,18 @@ def in_scope(project: Project, candidates: QuerySet[Candidate]) -> QuerySet[Cand
     """Keep the candidates that the project puts before its judges."""
     if project.judge_scope == Project.Scope.RELEVANT:
         return candidates.filter(prior_relevance__gte=project.relevant_from)
+    if project.judge_scope == OF_EACH:
+        return candidates.filter(put_before_judges("query__project", "prior_relevance"))
     return candidates
+
+
+def put_before_judges(project: str, prior: str) -> Q:
+    """Keep what the project of each row puts before its judges. `project` and `prior`: the paths to
+    the project and to the relevance that the candidate came with.
+    """
+    return Q(**{f"{project}__judge_scope": Project.Scope.POOL}) | Q(
+        **{f"{prior}__gte": F(f"{project}__relevant_from")}
+    )
 
 
 def is_in_scope(project: Project, candidate: Candidate) -> bool:
@@ -44,10 +92,12 @@ def judged_narrative(pair: InstructionPair) -> Narrative | None:
 
 def pairs_with_pool(project: Project) -> QuerySet[InstructionPair]:
     """Pairs that have a narrative to judge under and at least one document to judge."""
-    pairs = project.pairs.all().alive().with_narratives()
+    pairs = _pairs_of(project).alive().with_narratives()
     ready = Q(altered_id__isnull=False)
     if project.judge_scope == Project.Scope.POOL:
         ready |= Q(original_id__isnull=False)
+    elif project.judge_scope == OF_EACH:
+        ready |= Q(original_id__isnull=False, project__judge_scope=Project.Scope.POOL)
     documents = in_scope(project, Candidate.objects.filter(query=OuterRef("query")))
     return pairs.filter(ready, Exists(documents)).exclude(sent_back_at__gt=F("altered_at"))
 
@@ -62,11 +112,14 @@ def _narratives_in_force(project: int, scope: str) -> QuerySet[Narrative]:
     """The query alone, which nobody evaluates: to put it together takes longer than to ask it, and
     a page does so many times.
     """
-    newest = Narrative.objects.current().filter(pair__project=project, pair__removed_at=None)
+    newest = Narrative.objects.current().filter(pair__project__in=[project], pair__removed_at=None)
     altered = Narrative.objects.filter(pair=OuterRef("pair"), side=Narrative.Side.ALTERED)
     wanted = Q(side=Narrative.Side.ALTERED)
+    original = Q(~Exists(altered), side=Narrative.Side.ORIGINAL)
     if scope == Project.Scope.POOL:
-        wanted |= Q(~Exists(altered), side=Narrative.Side.ORIGINAL)
+        wanted |= original
+    elif scope == OF_EACH:
+        wanted |= original & Q(pair__project__judge_scope=Project.Scope.POOL)
     return newest.filter(wanted)
 
 
@@ -82,10 +135,17 @@ Task = Assignment.Task
 
 def workable_pairs(project: Project, task: str) -> QuerySet[InstructionPair]:
     """Pairs of a project on which there is something to do in `task`, whoever does it."""
-    pairs = project.pairs.all()
+    pairs = _pairs_of(project)
     if task == Task.REWRITE:
         return pairs.to_rewrite()
     if task == Task.REVIEW:
         # What people audit is what a language model wrote, or what was rewritten here.
         return pairs.to_review()
     return pairs_with_pool(project)
+
+
+def _pairs_of(project: Project) -> InstructionPairQuerySet:
+    """The pairs of a project, or of several whose mark a stub has (`PoolRules.stub`)."""
+    if project.name:
+        return project.pairs.all()
+    return InstructionPair.objects.filter(project__in=[project.pk])

@@ -19,7 +19,7 @@ from annotate.pairs.models import Condition, InstructionPair, Narrative
 from annotate.pairs.pool import narratives_in_force
 from annotate.projects.models import Membership, Project
 from audit.checks.models import Sample
-from audit.checks.sampling import CannotDraw, draw, place
+from base.sampling import CannotDraw, draw, place
 
 # Between the ids that name a claim: no id holds a tab that came with a file of the field.
 _BETWEEN = "\t"
@@ -50,6 +50,7 @@ class Under(NamedTuple):
     origin: str
     model: str
     pair: int
+    domain: str
 
     def stratum(self, by: str) -> str:
         """Which stratum it belongs to (`Sample.Stratify`); "" for none and where there is no
@@ -59,6 +60,8 @@ class Under(NamedTuple):
             return self.category
         if by == Sample.Stratify.QUERY:
             return self.query_id
+        if by == Sample.Stratify.DOMAIN:
+            return self.domain
         if by == Sample.Stratify.MODEL:
             people = self.origin == InstructionPair.Origin.HUMAN
             return "people" if people else self.model or "a language model"
@@ -341,6 +344,7 @@ def _under(narratives: QuerySet[Narrative]) -> dict[int, Under]:
         "origin",
         "model",
         "pair__pk",
+        "pair__query__domain",
     )
     return {row[0]: Under(*row) for row in rows}
 

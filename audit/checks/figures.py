@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from audit.checks.condition_counts import ErrorMatrix, error_matrix
 from audit.checks.models import Check, Question, Sample, SampleItem
 from audit.checks.questions import (
     Decided,
@@ -126,6 +127,8 @@ class Figures:
     percent: Coefficient
     kappa: Coefficient
     sentence: str
+    # Of a sample that asks for conditions: numbers claimed against numbers counted.
+    matrix: ErrorMatrix | None
     # One for each question that is asked.
     questions: tuple[QuestionAgreement, ...] = ()
 
@@ -136,7 +139,8 @@ class Figures:
 
 
 def figures(sample: Sample, *, bound: float = BOUND) -> Figures:
-    """Count a sample: two queries, whatever its size, and a third where two questions are asked.
+    """Count a sample: two queries, whatever its size, and one more where it asks for conditions or
+    two questions.
 
     Raises ValueError for a bound that is not between 0 and 1.
     """
@@ -199,6 +203,7 @@ def figures(sample: Sample, *, bound: float = BOUND) -> Figures:
             by_two=by_two,
         ),
         questions=questions,
+        matrix=error_matrix(sample, ((line.claimed, line.outcome) for line in lines)),
     )
 
 

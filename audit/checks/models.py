@@ -45,6 +45,7 @@ class Sample(models.Model):
         NONE = "none", "Nothing: one stratum"
         CATEGORY = "category", "Category of the instruction"
         QUERY = "query", "Query"
+        DOMAIN = "domain", "Domain of the query"
         MODEL = "model", "Who wrote the instruction"
         LABEL = "label", "What is claimed: complies, violates, off topic"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.db.models import Count, Exists, OuterRef, Q
@@ -15,16 +16,27 @@ from audit.checks.models import Check, SampleItem
 from audit.checks.queue import count_to_check, count_to_settle
 
 
-def contribution(member: Membership) -> Contribution:
+def contribution(members: Sequence[Membership]) -> dict[int, Contribution]:
     """Labels this person could check, and those on which two others differ: leads have these in
-    the queue of disagreements.
+    the queue of disagreements. Two queries.
     """
-    where = reverse("audit:checks", args=[member.project.slug])
-    waiting = Todo(_("Labels to check"), count_to_check(member), where)
-    if member.leads:
-        return Contribution(todo=(waiting,), details=lambda: _sampled(member))
-    settling = Todo(_("Checked labels to settle"), count_to_settle(member), where)
-    return Contribution(todo=(waiting, settling))
+    to_check = count_to_check(members)
+    to_settle = count_to_settle([member for member in members if not member.leads])
+    return {
+        member.pk: _contribution(member, to_check[member.pk], to_settle.get(member.pk, 0))
+        for member in members
+    }
+
+
+def _contribution(member: Membership, to_check: int, to_settle: int) -> Contribution:
+    todo: list[Todo] = []
+    if to_check or to_settle:
+        where = reverse("audit:checks", args=[member.project.slug])
+        todo = [
+            Todo(_("Labels to check"), to_check, where),
+            Todo(_("Checked labels to settle"), to_settle, where),
+        ]
+    return Contribution(tuple(todo), details=lambda: _sampled(member) if member.leads else {})
 
 
 def _sampled(member: Membership) -> dict[str, Any]:

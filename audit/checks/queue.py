@@ -11,7 +11,7 @@ from django.db.models.functions import Coalesce, Concat
 from annotate.judgments.in_force import in_pools
 from annotate.projects.models import Membership
 from audit.checks.models import Check, Sample, SampleItem
-from base.prepared import Built, counted, prepared
+from base.prepared import Built, Prepared, prepared
 
 
 def with_checks(items: QuerySet[SampleItem]) -> QuerySet[Any, Any]:
@@ -65,7 +65,7 @@ def to_check(member: Membership, sample: Sample | None = None) -> QuerySet[Sampl
     """The items that `member` could still check: not theirs yet, and not two people's."""
     said = Check.objects.current().filter(item=OuterRef("pk"))
     both = Exists(said.filter(place=1)) & Exists(said.filter(place=2))
-    return _items(member, sample).filter(~both, ~Exists(said.filter(checker=member)))
+    return _items(member, sample).filter(~both, ~Exists(said.filter(checker__in=[member.pk])))
 
 
 def to_settle(member: Membership, sample: Sample | None = None) -> QuerySet[Any, Any]:
@@ -76,30 +76,40 @@ def to_settle(member: Membership, sample: Sample | None = None) -> QuerySet[Any,
     return (
         with_checks(_items(member, sample))
         .filter(OPEN)
-        .exclude(Exists(said.filter(checker=member)))
+        .exclude(Exists(said.filter(checker__in=[member.pk])))
     )
 
 
-def count_to_check(member: Membership) -> int:
-    """Return how many items `member` could still check."""
-    found: int = _to_check.value(member=member.pk, project=member.project_id)
-    return found
+def count_to_check(members: Sequence[Membership]) -> dict[int, int]:
+    """Return how many items each of these members of different projects could still check."""
+    return _count(_to_check, members)
 
 
-def count_to_settle(member: Membership) -> int:
-    """Return how many items `member` could settle."""
-    found: int = _to_settle.value(member=member.pk, project=member.project_id)
-    return found
+def count_to_settle(members: Sequence[Membership]) -> dict[int, int]:
+    """Return how many items each of these members of different projects could settle."""
+    return _count(_to_settle, members)
+
+
+def _count(query: Prepared, members: Sequence[Membership]) -> dict[int, int]:
+    counts = dict(
+        query.rows(member=[one.pk for one in members], project=[one.project_id for one in members])
+    )
+    return {one.pk: counts.get(one.project_id, 0) for one in members}
 
 
 @prepared("member", "project")
 def _to_check(member: int, project: int) -> Built:
-    return counted(to_check(Membership(pk=member, project_id=project)))
+    return _by_project(to_check(Membership(pk=member, project_id=project)))
 
 
 @prepared("member", "project")
 def _to_settle(member: int, project: int) -> Built:
-    return counted(to_settle(Membership(pk=member, project_id=project)))
+    return _by_project(to_settle(Membership(pk=member, project_id=project)))
+
+
+def _by_project(items: QuerySet[Any, Any]) -> Built:
+    found = SampleItem.objects.filter(pk__in=items.values("pk"))
+    return found.values_list("sample__project").annotate(n=Count("pk"))
 
 
 def labels_of(found: Sample, showing: str) -> QuerySet[Any, Any]:
@@ -133,7 +143,7 @@ def _items(member: Membership, sample: Sample | None) -> QuerySet[SampleItem]:
     items = SampleItem.objects.filter(in_pools(), narrative__pair__removed_at__isnull=True)
     if sample is not None:
         return items.filter(sample=sample)
-    return items.filter(sample__project=member.project_id)
+    return items.filter(sample__project__in=[member.project_id])
 
 
 class Progress(NamedTuple):

@@ -7,7 +7,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('annotate', '0027_taken_out'),
-        ('audit', '0012_reviewed_texts'),
+        ('audit', '0015_strata_by_domain'),
     ]
 
     operations = [
@@ -59,7 +59,7 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name='sample',
             name='stratify',
-            field=models.CharField(choices=[('none', 'Nothing: one stratum'), ('category', 'Category of the instruction'), ('query', 'Query'), ('model', 'Who wrote the instruction'), ('label', 'What is claimed: complies, violates, off topic')], default='none', max_length=10),
+            field=models.CharField(choices=[('none', 'Nothing: one stratum'), ('category', 'Category of the instruction'), ('query', 'Query'), ('domain', 'Domain of the query'), ('model', 'Who wrote the instruction'), ('label', 'What is claimed: complies, violates, off topic')], default='none', max_length=10),
         ),
         migrations.AddConstraint(
             model_name='check',

@@ -36,6 +36,7 @@ class SentPart(Sent):
 
     query = serializers.CharField(max_length=255, required=False, help_text="A query's id.")
     category = serializers.CharField(max_length=255, required=False)
+    domain = serializers.CharField(max_length=120, required=False, help_text="Of queries.")
     side = serializers.ChoiceField(choices=Narrative.Side.choices, required=False)
     criterion = serializers.CharField(max_length=40, required=False)
     one = serializers.CharField(

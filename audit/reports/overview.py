@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.db.models import Count, Max
@@ -18,32 +19,41 @@ from audit.reports.models import AgreementReport
 from audit.reports.reliability import HEADLINE
 from audit.reviews.models import Review
 from audit.reviews.passes import count_to_decide
-from audit.settling import queue as disagreements
-from audit.settling.wanted import Wanted
+from audit.settling.open_counts import count_open
 
 
-def contribution(member: Membership) -> Contribution:
-    """Open disagreements and the newest agreement."""
-    if not member.leads:
-        return Contribution()
+def contribution(members: Sequence[Membership]) -> dict[int, Contribution]:
+    """Open disagreements and the newest agreement: a fixed number of queries."""
+    leads = [member for member in members if member.leads]
+    if not leads:
+        return {}
+    disputed = count_open(leads)
+    to_decide = count_to_decide(leads)
+    waiting = count_waiting([member.project_id for member in leads])
+    return {
+        member.pk: _contribution(
+            member,
+            disputed[member.pk],
+            to_decide[member.pk],
+            waiting.get(member.project_id, 0),
+        )
+        for member in leads
+    }
+
+
+def _contribution(member: Membership, disputed: int, to_decide: int, waiting: int) -> Contribution:
     slug = member.project.slug
-    open_ones = disagreements.count(member, Wanted())
     where = reverse("audit:disagreements", args=[slug])
+    todo = [Todo(_("Disagreements to settle"), disputed, where)]
+    if to_decide:
+        decide = reverse("audit:reviews", args=[slug]) + "?state=to-decide"
+        todo.append(Todo(_("Instructions to decide on"), to_decide, decide))
+    if waiting:
+        write = reverse("annotate:guidelines", args=[slug]) + "?edit=1"
+        todo.append(Todo(_("Waiting for a guideline change"), waiting, write))
     return Contribution(
-        todo=(
-            Todo(_("Disagreements to settle"), open_ones, where),
-            Todo(
-                _("Instructions to decide on"),
-                count_to_decide(member),
-                reverse("audit:reviews", args=[slug]) + "?state=to-decide",
-            ),
-            Todo(
-                _("Waiting for a guideline change"),
-                count_waiting(member.project),
-                reverse("annotate:guidelines", args=[slug]) + "?edit=1",
-            ),
-        ),
-        context={"disputed": open_ones, "url_disputed": where},
+        todo=tuple(todo),
+        context={"disputed": disputed, "url_disputed": where},
         details=lambda: _headline(member),
     )
 

@@ -131,6 +131,7 @@ class _Parts:
     weeks: dict[date, Patterns]
     criteria: Sequence[Criterion]
     reviewed_categories: dict[str, Patterns]
+    domains: dict[tuple[str, str], Patterns]
     machines: list[tuple[int, Any]]
     critics: list[tuple[int, Any]]
 
@@ -151,6 +152,7 @@ class _Parts:
             weeks=counts.weeks if "week" in by else {},
             criteria=_criteria(counts, scope) if "criterion" in by else (),
             reviewed_categories={} if set(reviewed) == {""} else dict(sorted(reviewed.items())),
+            domains=counts.review_domains if "criterion" in by else {},
             machines=_machines(counts, counts.judgments) if "machine" in by else [],
             critics=_machines(counts, counts.reviews_with_machines) if "machine" in by else [],
         )
@@ -160,7 +162,7 @@ class _Parts:
         """How many splits there are to measure."""
         splits: tuple[Sized, ...] = (
             *(self.pairs, self.queries, self.categories, self.guidelines, self.weeks),
-            *(self.criteria, self.reviewed_categories),
+            *(self.criteria, self.reviewed_categories, self.domains),
             *(found for _machine, found in [*self.machines, *self.critics]),
         )
         return sum(map(len, splits))
@@ -192,6 +194,10 @@ def _of_judgments(parts: _Parts, periods: Mapping[int, Any], measure: Measure) -
 
 def _of_reviews(parts: _Parts, counts: Counts, levels: Measure) -> dict[str, Any]:
     """The agreement of people on instructions, criterion by criterion."""
+    by_domain = [
+        {"domain": domain, "criterion": key, **levels(found)}
+        for (domain, key), found in parts.domains.items()
+    ]
     return {
         "all": levels(_sum(counts.reviews.values())),
         "criteria": {
@@ -205,6 +211,8 @@ def _of_reviews(parts: _Parts, counts: Counts, levels: Measure) -> dict[str, Any
             {"category": category, **levels(found)}
             for category, found in parts.reviewed_categories.items()
         ],
+        # Only where queries have domains: without them a report has the fields it always had.
+        **({"domains": by_domain} if by_domain else {}),
         "machines": _beside_machines(parts.critics, counts, levels),
     }
 

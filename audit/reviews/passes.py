@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import NamedTuple
 
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery, Value
-from django.db.models.functions import Coalesce
+from django.db.models.functions import Coalesce, Greatest
 from django.urls import reverse
 
 from annotate.judgments.blindness import may_see_reviews, review_first
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
-from annotate.projects.models import Membership, Project
+from annotate.projects.models import Membership
 from annotate.rewriting.sent_back import Remark, SentBack
 from audit.reviews import rubrics
 from audit.reviews.criteria import Criterion, Level, Rubric, Verdict, straddles, verdict
 from audit.reviews.models import Decision, Rating, Review
-from base.prepared import Built, counted, prepared
+from base.prepared import Built, prepared
 
 
 class Answer(NamedTuple):
@@ -100,19 +100,18 @@ class Chapter:
         return next((one for one in self.decisions if one.withdrawn_at is None), None)
 
 
-def in_force(project: Project) -> QuerySet[Review]:
-    """Return what people submitted of a project's altered narratives in force, whoever brought it,
-    with `of_pair` and `of_member`.
+def submitted(projects: Sequence[int] | None) -> QuerySet[Review]:
+    """Return what people submitted of the altered narratives in force of projects (by key; None: of
+    any narrative), whoever brought it, with `of_pair` and `of_member`.
     """
+    reviews = Review.objects.submitted().of_people()
+    reviews = reviews.annotate(of_pair=F("narrative__pair_id"), of_member=F("auditor_id"))
+    if projects is None:
+        return reviews
     narratives = Narrative.objects.current().filter(
-        pair__project=project, pair__removed_at=None, side=Narrative.Side.ALTERED
+        pair__project__in=projects, pair__removed_at=None, side=Narrative.Side.ALTERED
     )
-    return (
-        Review.objects.submitted()
-        .of_people()
-        .filter(narrative__in=narratives)
-        .annotate(of_pair=F("narrative__pair_id"), of_member=F("auditor_id"))
-    )
+    return reviews.filter(narrative__in=narratives)
 
 
 def passes_of(
@@ -232,16 +231,17 @@ def to_decide(member: Membership) -> QuerySet[Narrative]:
         review__narrative=OuterRef("pk"), review__submitted_at__isnull=False, rejects=True
     )
     all_heard = heard.order_by().values("narrative").annotate(n=Count("pk")).values("n")
+    # Where nobody is asked to review, a file may bring reviews all the same.
+    wanted = Greatest(F("pair__project__overlap_review"), Value(1))
     return (
         Narrative.objects.current()
         .filter(
-            pair__project=member.project_id,
+            pair__project__in=[member.project_id],
             pair__removed_at__isnull=True,
             side=Narrative.Side.ALTERED,
         )
         .annotate(heard=Coalesce(Subquery(all_heard), Value(0)))
-        # Where nobody is asked to review, a file may bring reviews all the same.
-        .filter(Exists(against) | Q(heard__gte=max(member.project.overlap_review, 1)))
+        .filter(Exists(against) | Q(heard__gte=wanted))
         .filter(~Exists(Decision.objects.current().filter(narrative=OuterRef("pk"))))
         .filter(answered_by(member))
     )
@@ -250,25 +250,27 @@ def to_decide(member: Membership) -> QuerySet[Narrative]:
 def answered_by(member: Membership) -> Q:
     """Narratives of which this member owes no review: a lead may read what others said of them."""
     owed = Assignment.objects.filter(
-        pair=OuterRef("pair"), task=Assignment.Task.REVIEW, member=member
+        pair=OuterRef("pair"), task=Assignment.Task.REVIEW, member__in=[member.pk]
     )
-    own = Review.objects.submitted().filter(narrative=OuterRef("pk"), auditor=member)
-    return ~Exists(owed) | Exists(own) | Q(author=member)
+    own = Review.objects.submitted().filter(narrative=OuterRef("pk"), auditor__in=[member.pk])
+    return ~Exists(owed) | Exists(own) | Q(author__in=[member.pk])
 
 
-def count_to_decide(member: Membership) -> int:
-    """Return how many narratives wait for this lead's decision."""
-    project = member.project
-    found: int = _to_decide.value(
-        member=member.pk, project=project.pk, heard=max(project.overlap_review, 1)
+def count_to_decide(leads: Sequence[Membership]) -> dict[int, int]:
+    """Return how many narratives wait for the decision of each of these leads of different
+    projects, by the key of the lead.
+    """
+    counts = dict(
+        _to_decide.rows(member=[one.pk for one in leads], project=[one.project_id for one in leads])
     )
-    return found
+    return {one.pk: counts.get(one.project_id, 0) for one in leads}
 
 
-@prepared("member", "project", "heard")
-def _to_decide(member: int, project: int, heard: int) -> Built:
-    rules = Project(pk=project, overlap_review=heard)
-    return counted(to_decide(Membership(pk=member, project=rules)))
+@prepared("member", "project")
+def _to_decide(member: int, project: int) -> Built:
+    found = to_decide(Membership(pk=member, project_id=project)).order_by().values("pk")
+    counted = Narrative.objects.filter(pk__in=found).values_list("pair__project")
+    return counted.annotate(n=Count("pk"))
 
 
 def must_answer_first(who: Membership, narrative: Narrative) -> bool:

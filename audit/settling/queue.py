@@ -14,12 +14,12 @@ from operator import attrgetter
 
 from django.db.models import Case, Count, IntegerField, Q, Value, When, Window
 
-from annotate.projects.models import Membership, Project
+from annotate.projects.models import Membership
 from audit.settling.disagreement_queries import source
 from audit.settling.kinds.frame import Reader, Source
+from audit.settling.open_counts import count_open
 from audit.settling.queue_items import Item, items_of
 from audit.settling.wanted import DisagreementKey, Key, Kind, Order, Wanted
-from base.prepared import Built, counted, prepared
 
 PAGE_SIZE = 50
 # Narratives in which the next one is looked for before all are.
@@ -66,39 +66,9 @@ def counts(by: Membership, wanted: Wanted) -> dict[Kind, int]:
 
 def count(by: Membership, wanted: Wanted) -> int:
     """Return how many disagreements there are."""
-    reader = Reader(by)
-    if wanted != Wanted() or reader.has_assignments or reader.anything_sent_back:
-        return sum(_counts(reader, wanted).values())
-    machines = {"machines": reader.machines} if reader.machines else {}
-    project = reader.project
-    grades = tuple(reader.grades) if project.consensus == Project.Consensus.MAJORITY else ()
-    found = _all_open.rows(
-        project.consensus, grades, bool(machines), project=project.pk, member=by.pk, **machines
-    )
-    return sum(number for (number,) in found)
-
-
-@prepared("project", "member", "machines")
-def _all_open(
-    consensus: str,
-    grades: tuple[int, ...],
-    has_machines: bool,
-    project: int,
-    member: int,
-    machines: int,
-) -> Built:
-    """How many of each kind are open to a lead without an assignment, where nothing was sent
-    back.
-    """
-    rules = Project(pk=project, consensus=consensus)
-    reader = Reader.knowing(
-        Membership(pk=member, project=rules),
-        machines=[machines] if has_machines else [],
-        grades=list(grades),
-    )
-    counts = [counted(source(kind, reader, Wanted()).rows) for kind in Kind]
-    parameters = [one for _, given in counts for one in given]
-    return " UNION ALL ".join(sql for sql, _ in counts), parameters
+    if wanted == Wanted():
+        return count_open([by])[by.pk]
+    return sum(_counts(Reader(by), wanted).values())
 
 
 def following(by: Membership, wanted: Wanted, key: Key | None) -> Key | None:

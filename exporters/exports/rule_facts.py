@@ -9,8 +9,10 @@ from django.utils import translation
 from annotate.judgments.promises import Rule
 from annotate.judgments.tally import Promises, promises_in
 from annotate.projects.models import Project
+from annotate.topics.filters import filter_counts
 from annotate.topics.removal import removed_pairs, removed_queries
 from audit.reports.rule_standings import outside_share, rule_standings
+from audit.reviews.draws import standing_draw
 from exporters.exports.check_facts import CheckFacts, check_facts
 from exporters.exports.walking import bytewise
 
@@ -44,10 +46,30 @@ class TakenOut(TypedDict):
     reason: str
 
 
+class ReviewDrawFacts(TypedDict):
+    """Which instructions are reviewed: so many `of` those there are, of each stratum `size`."""
+
+    stratify: str
+    size: int
+    seed: int
+    drawn: int
+    of: int
+
+
+class FilterFacts(TypedDict):
+    """What a machine's filter decided on things of one kind."""
+
+    machine: str
+    about: str
+    kept: int
+    discarded: int
+    brought_back: int
+
+
 class KindFacts(TypedDict, total=False):
-    """The kind of project, how its rules stand, the share that drops out of each pair (where a
-    rule is about it), what checks of labels came to, and what was taken out; the last three absent
-    where there is nothing.
+    """The kind of project and how its rules stand. Absent where there is nothing: the share that
+    drops out of each pair, what checks of labels came to, what was taken out, what machines'
+    filters decided, and which instructions are reviewed (absent where all are).
     """
 
     kind: str
@@ -55,6 +77,8 @@ class KindFacts(TypedDict, total=False):
     dropped_shares: list[ShareFacts]
     label_checks: list[CheckFacts]
     taken_out: list[TakenOut]
+    review_draw: ReviewDrawFacts
+    filters: list[FilterFacts]
 
 
 def kind_facts(project: Project) -> KindFacts:
@@ -83,6 +107,16 @@ def kind_facts(project: Project) -> KindFacts:
         found["label_checks"] = checks
     if out := _taken_out(project):
         found["taken_out"] = out
+    if filters := filter_counts(project):
+        found["filters"] = [FilterFacts(**one._asdict()) for one in filters]  # type: ignore[typeddict-item]
+    if (standing := standing_draw(project)) is not None:
+        found["review_draw"] = ReviewDrawFacts(
+            stratify=standing.draw.stratify,
+            size=standing.draw.size,
+            seed=standing.draw.seed,
+            drawn=standing.taken,
+            of=standing.total,
+        )
     return found
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from annotate.overview.contributions import Contribution
@@ -12,11 +14,13 @@ from exporters.releases.models import Release
 NEWEST = 3
 
 
-def contribution(member: Membership) -> Contribution:
-    """The newest exports, and the newest release."""
-    if not member.leads:
-        return Contribution()
-    return Contribution(details=lambda: _newest(member))
+def contribution(members: Sequence[Membership]) -> dict[int, Contribution]:
+    """The newest exports, and the newest release: nothing where no details are asked for."""
+    return {
+        member.pk: Contribution(details=partial(_newest, member))
+        for member in members
+        if member.leads
+    }
 
 
 def _newest(member: Membership) -> dict[str, Any]:

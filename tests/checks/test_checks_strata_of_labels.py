@@ -8,10 +8,10 @@ import pytest
 from django.urls import reverse
 
 from audit.checks.claims import Asked, frame, plan
-from audit.checks.sampling import draw as draw_names
-from audit.checks.sampling import place
 from audit.models import Sample
 from base.errors import Refused
+from base.sampling import draw as draw_names
+from base.sampling import place
 from tests import factories
 from tests.checks.checking import claimed_scene, draw
 

@@ -13,7 +13,7 @@ from annotate.projects import chain
 from audit.models import Review, ReviewedText
 from audit.reviews import chain_content as sums
 from audit.reviews.actions import save_ratings, submit_review
-from audit.reviews.passes import in_force
+from audit.reviews.passes import submitted
 from audit.reviews.texts_at_hand import at_hand, texts_of
 from base.errors import Stale
 from exporters.exports import statements
@@ -103,7 +103,7 @@ def test_a_newer_text_leaves_the_review_standing(rated):
 
     change(rated)
 
-    assert in_force(rated.project).count() == 1
+    assert submitted([rated.project.pk]).count() == 1
     assert reviewed_texts() == [("S1", 1), ("S2", 1)]
 
 

@@ -140,11 +140,11 @@ def test_labels_of_it_are_no_longer_to_be_checked(two):
     )
     candidate = two.q2.candidates.get()
     SampleItem.objects.create(sample=sample, narrative=narrative, candidate=candidate, claimed=1)
-    assert count_to_check(two.ada) == 1
+    assert count_to_check([two.ada])[two.ada.pk] == 1
 
     two.out(two.q2)
 
-    assert count_to_check(two.ada) == 0
+    assert count_to_check([two.ada])[two.ada.pk] == 0
 
 
 def test_when_by_whom_and_why_stands_in_the_rows_and_in_the_audit_log(two):

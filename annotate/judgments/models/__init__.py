@@ -5,6 +5,7 @@ from __future__ import annotations
 from annotate.judgments.models.adjudications import Adjudication, ConditionAdjudication
 from annotate.judgments.models.judgments import Flag, Judgment, JudgmentQuerySet, Verdict
 from annotate.judgments.models.looking_again import RejudgeRequest, Repeat, RepeatQuerySet
+from annotate.judgments.models.revisions import Revision
 
 __all__ = [
     "Adjudication",
@@ -15,5 +16,6 @@ __all__ = [
     "RejudgeRequest",
     "Repeat",
     "RepeatQuerySet",
+    "Revision",
     "Verdict",
 ]

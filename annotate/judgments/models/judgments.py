@@ -104,6 +104,8 @@ class Judgment(ReadsText):
         indexes: ClassVar = [
             # The history of one annotator on one narrative, newest last: previous and undo.
             models.Index(fields=["narrative", "annotator", "at"], name="judgment_history"),
+            # When somebody judged last on a page, and whether a file brought any of theirs.
+            models.Index(fields=["annotator", "source", "at"], name="judgment_last_of_person"),
             # What people differ on: all that the queue of disagreements groups stands in it, and
             # what SQLite looks up for its condition.
             models.Index(

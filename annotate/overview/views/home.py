@@ -6,18 +6,21 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from django.contrib import messages
+from django.contrib.humanize.templatetags.humanize import intcomma
 from django.db.models import Count, Exists, F, OuterRef, Q
 from django.http import HttpResponse
+from django.middleware.csrf import get_token
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_POST
 
 from annotate.collection.models import Candidate
 from annotate.judgments import assignments, blindness, completion, open_pairs
 from annotate.judgments.models import Flag, Judgment
-from annotate.overview.contributions import Contribution, overview
+from annotate.overview.contributions import overviews
 from annotate.overview.my_assignments import MyAssignment, my_assignments, read_assignments
 from annotate.pairs import access as pairs_access
 from annotate.pairs.models import Assignment, Narrative
@@ -35,8 +38,27 @@ def home(request: PageRequest) -> HttpResponse:
     """
     members = list(access.memberships_of(request.user).order_by("project__name", "pk"))
     read_assignments(members)
+    completion.read_left(members)
     today = judged_today(members)
-    projects = [_project(member, today.get(member.pk, 0)) for member in members]
+    added = overviews(members)
+    offers = offers_of(members)
+    judging = completion.judging_of([member.project for member in members if member.leads])
+    roles = {value: str(words) for value, words in Membership.Role.choices}
+    projects: list[dict[str, Any]] = [
+        {
+            "project": member.project,
+            "url": reverse("annotate:project", args=[member.project.slug]),
+            "role": roles[member.role],
+            "today": today.get(member.pk, 0),
+            "today_words": _judged_today_words(today.get(member.pk, 0)),
+            "assignments": assignment_rows(my_assignments(member)),
+            "offers": [offer for offer in offers[member.pk] if not offer["hides_figures"]],
+            "hiding": [offer for offer in offers[member.pk] if offer["hides_figures"]],
+            "todo": added[member.pk].todo,
+            "judging": judging.get(member.project_id),
+        }
+        for member in members
+    ]
     name_next_documents([offer for one in projects for offer in one["offers"]])
     # Projects with work come first, in each half by name.
     projects.sort(key=lambda one: not (one["assignments"] or one["offers"] or one["todo"]))
@@ -47,23 +69,10 @@ def home(request: PageRequest) -> HttpResponse:
             "projects": projects,
             "archived": list(access.archived_projects(request.user).order_by("project__name")),
             **(worker() if any(member.leads for member in members) else {}),
+            # Once for all forms: each time it is asked for it is disguised anew.
+            "csrf_token": get_token(request),
         },
     )
-
-
-def _project(member: Membership, today: int) -> dict[str, Any]:
-    added = overview(member)
-    offers = _offers(member)
-    return {
-        "project": member.project,
-        "member": member,
-        "today": today,
-        "assignments": assignment_rows(my_assignments(member)),
-        "offers": [offer for offer in offers if not offer["hides_figures"]],
-        "hiding": [offer for offer in offers if offer["hides_figures"]],
-        "todo": added.todo,
-        **(_led(member, added) if member.leads else {}),
-    }
 
 
 @require_POST
@@ -157,23 +166,41 @@ def worker() -> dict[str, Any]:
     return {"heartbeat": status.last_seen, "worker_alive": status.alive, "worker_known": True}
 
 
-def _offers(member: Membership) -> list[dict[str, Any]]:
-    """The tasks in which a member could take an assignment now, each with the pair that would be
-    next.
+def offers_of(members: Sequence[Membership]) -> dict[int, list[dict[str, Any]]]:
+    """The tasks in which each of these members of different projects could take an assignment now,
+    each with the pair that would be next: three queries.
     """
-    return [
-        {
-            "project": member.project,
-            "member": member,
-            "task": task.value,
-            "task_name": task.label,
-            "free": len(open_ones),
-            "next": open_ones[0],
-            "hides_figures": blindness.hides_figures(task=task, by=member),
-        }
-        for task in Assignment.Task
-        if (open_ones := open_pairs.open_work(task=task, by=member))
-    ]
+    found: dict[int, list[dict[str, Any]]] = {member.pk: [] for member in members}
+    for task in Assignment.Task:
+        work = open_pairs.open_work_of(task=task, members=members)
+        name = str(task.label)
+        for member in members:
+            if open_ones := work[member.pk]:
+                found[member.pk].append(
+                    {
+                        "project": member.project,
+                        "member": member,
+                        "task": task.value,
+                        "task_name": name,
+                        "url": reverse("annotate:assignment", args=[member.project.slug]),
+                        "free_words": _open_words(len(open_ones)),
+                        "next": open_ones[0],
+                        "hides_figures": blindness.hides_figures(task=task, by=member),
+                    }
+                )
+    return found
+
+
+def _open_words(free: int) -> str:
+    words = ngettext("%(free)s task open", "%(free)s tasks open", free)
+    return words % {"free": free}
+
+
+def _judged_today_words(documents: int) -> str:
+    words = ngettext(
+        "%(shown)s document judged today", "%(shown)s documents judged today", documents
+    )
+    return words % {"shown": intcomma(documents)}
 
 
 def name_next_documents(offers: Sequence[dict[str, Any]]) -> None:
@@ -236,13 +263,6 @@ def confirm_assignment(request: PageRequest, member: Membership) -> HttpResponse
             "task": request.POST.get("task", ""),
         },
     )
-
-
-def _led(member: Membership, added: Contribution) -> dict[str, Any]:
-    return {
-        "judging": completion.judging(member.project),
-        **{key: added.context.get(key) for key in ("disputed", "url_disputed")},
-    }
 
 
 def _task(name: str) -> str:

@@ -64,5 +64,8 @@ class ProjectKind(NamedTuple):
     exports: tuple[str, ...] = ("trec", "jsonl")
     # Measures as docs/measures.md names them.
     measures: tuple[str, ...] = ()
+    # What is asked of the rows of files: values of `annotate.judgments.intake.kind_rules.LoadRule`.
+    # A file that breaks one of them is loaded where a lead says so.
+    load_rules: tuple[MustHold, ...] = ()
     # Whether rules also count the labels that machines and files claim where no person judged.
     counts_claims: bool = False

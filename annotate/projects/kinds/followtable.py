@@ -28,6 +28,7 @@ FOLLOWTABLE = ProjectKind(
     ),
     sides=("original", "altered"),
     must_hold=(MustHold("balance", {"complying": 3, "violating": 3}),),
+    load_rules=(MustHold("positives", {"least": 3}), MustHold("category")),
     steps=("load", "review", "check", "settle", "release"),
     step_names={
         "load": "Load queries, instructions and tables",

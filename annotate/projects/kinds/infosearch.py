@@ -28,6 +28,7 @@ INFOSEARCH = ProjectKind(
     ),
     sides=("original", "altered", "reversed"),
     must_hold=(MustHold("gold"),),
+    load_rules=(MustHold("reversed"), MustHold("category")),
     steps=("load", "review", "check", "settle", "release"),
     step_names={
         "load": "Load queries and modes",

@@ -36,9 +36,17 @@ from audit.checks.api.shapes import (
 )
 from audit.checks.claims import Asked as Claims
 from audit.checks.claims import frame, plan, why_unfit
+from audit.checks.condition_counts import broken_conditions
 from audit.checks.figures import figures
 from audit.checks.models import Check, Sample, SampleItem
-from audit.checks.queue import following, labels_of, progress, to_check, to_settle
+from audit.checks.queue import (
+    following,
+    labels_of,
+    progress,
+    to_check,
+    to_settle,
+    with_checks,
+)
 from audit.checks.suspects import suspicion
 from base.api.paging import cursor_of, nowhere, paged, size_of
 from base.api.resource import Resource, Scope, done, reads, writes
@@ -190,7 +198,12 @@ class SampleLabels(Resource):
         member, found = access.sample(self.person, sample)
         annotate_access.lead(self.person, member.project.slug)
         rows = labels_of(found, self.asked()["show"])
-        return self.page(rows, lambda part: list(LabelRowSerializer(part, many=True).data))
+
+        def told(part: list[Any]) -> list[Any]:
+            broken = broken_conditions(found, part)
+            return list(LabelRowSerializer(part, many=True, context={"broken": broken}).data)
+
+        return self.page(rows, told)
 
 
 class NextLabel(Resource):
@@ -313,6 +326,7 @@ def _label(member: Membership, item: SampleItem) -> dict[str, Any]:
         "conditions": list(item.narrative.conditions.order_by("number")),
         "claimed": item.claimed if item.sample.shows_claim else None,
         "reason": item.reason if mine is not None and mine.reason_read_at else None,
+        "claimed_breaks": _claimed_breaks(item) if mine is not None else None,
         "can_check": (mine is not None and not settles)
         or to_check(member, item.sample).filter(pk=item.pk).exists(),
         "can_settle": can_settle,
@@ -321,6 +335,13 @@ def _label(member: Membership, item: SampleItem) -> dict[str, Any]:
         "said": [{"row": one, "who": str(one.place), "mine": False} for one in first_two],
     }
     return dict(LabelSerializer(told).data)
+
+
+def _claimed_breaks(item: SampleItem) -> list[int] | None:
+    """Return which conditions are claimed to be broken, once the label is checked."""
+    rows = list(with_checks(SampleItem.objects.filter(pk=item.pk)))
+    broken = broken_conditions(item.sample, rows).get(item.pk)
+    return broken.claimed if broken else None
 
 
 def _answering(given: Mapping[str, Any]) -> Answering:

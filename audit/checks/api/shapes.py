@@ -286,6 +286,24 @@ class WeightedRatesSerializer(serializers.Serializer[Any]):
     grade = WeightedSerializer()
 
 
+class ConditionCountRowSerializer(serializers.Serializer[Any]):
+    """The checked labels that claim one number of conditions."""
+
+    claimed = serializers.IntegerField()
+    counts = serializers.ListField(
+        child=serializers.IntegerField(), help_text="How many meet 0, 1, 2 … conditions."
+    )
+    checked = serializers.IntegerField()
+    wrong = serializers.IntegerField()
+
+
+class ErrorMatrixSerializer(serializers.Serializer[Any]):
+    """Numbers of conditions claimed against those counted."""
+
+    numbers = serializers.ListField(child=serializers.IntegerField())
+    rows = ConditionCountRowSerializer(many=True)
+
+
 class FiguresSerializer(serializers.Serializer[Any]):
     """What the checks of a sample come to."""
 
@@ -304,6 +322,9 @@ class FiguresSerializer(serializers.Serializer[Any]):
         many=True, help_text="On each question; empty where these are not asked."
     )
     sentence = serializers.CharField(allow_blank=True)
+    matrix = ErrorMatrixSerializer(
+        allow_null=True, help_text="Of a sample that asks how many conditions are met."
+    )
 
 
 class LabelRowSerializer(serializers.Serializer[Any]):
@@ -327,6 +348,18 @@ class LabelRowSerializer(serializers.Serializer[Any]):
     claimed_topic = serializers.SerializerMethodField()
     claimed_constraint = serializers.SerializerMethodField()
     unjudgeable = serializers.BooleanField()
+    claimed_breaks = serializers.SerializerMethodField()
+    checked_breaks = serializers.SerializerMethodField()
+
+    def get_claimed_breaks(self, item: Any) -> list[int] | None:
+        """Numbers of the conditions that the claim says are not met; null where it does not."""
+        broken = self.context["broken"].get(item.pk)
+        return broken.claimed if broken else None
+
+    def get_checked_breaks(self, item: Any) -> list[int] | None:
+        """Those that are not met as checked; null where the two agree on the number alone."""
+        broken = self.context["broken"].get(item.pk)
+        return broken.checked if broken else None
 
     def get_claimed_topic(self, item: Any) -> bool | None:
         """What was claimed of being on topic."""
@@ -376,6 +409,11 @@ class LabelSerializer(serializers.Serializer[Any]):
     )
     reason = serializers.CharField(
         allow_null=True, help_text="Why the document violates; null until you have read it."
+    )
+    claimed_breaks = serializers.ListField(
+        child=serializers.IntegerField(),
+        allow_null=True,
+        help_text="Conditions claimed to be broken, once you answered and the label is checked.",
     )
     can_check = serializers.BooleanField()
     can_settle = serializers.BooleanField()

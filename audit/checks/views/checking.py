@@ -20,9 +20,10 @@ from annotate.judgments.document_names import name_of
 from annotate.pairs.marked_words import words_to_mark
 from annotate.projects.models import Membership
 from audit.checks import access, actions
+from audit.checks.condition_counts import Broken, broken_conditions
 from audit.checks.forms import CheckForm
 from audit.checks.models import Check, Question, Sample, SampleItem
-from audit.checks.queue import following, to_check, to_settle
+from audit.checks.queue import following, to_check, to_settle, with_checks
 from base import keymap
 from base.errors import Refused
 from base.page_request import PageRequest
@@ -196,6 +197,7 @@ def _stage(
         "questions": _questions(request, given) if asks_questions else [],
         # As on the judge page, whose rows of conditions these are.
         "judging_session": {"conditions": conditions if counts else []},
+        "broken": _broken(item) if answered else None,
         "candidate": item.candidate,
         "document": shown.document,
         "name": name_of(shown.document, member.project, hidden=not answered),
@@ -219,6 +221,14 @@ def _questions(request: PageRequest, given: Check | None) -> list[dict[str, Any]
         }
         for one in Question
     ]
+
+
+def _broken(item: SampleItem) -> Broken | None:
+    """Return which conditions are claimed to be broken, once the label is checked."""
+    if item.sample.asks != Sample.Asks.COUNT:
+        return None
+    rows = list(with_checks(SampleItem.objects.filter(pk=item.pk)))
+    return broken_conditions(item.sample, rows).get(item.pk)
 
 
 def _place(member: Membership, item: SampleItem) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpResponse, QueryDict
+from django.http import HttpResponse, QueryDict, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods
@@ -16,12 +16,14 @@ from annotate.projects.kinds import kind_of
 from annotate.projects.models import Membership
 from audit.checks import access, samples
 from audit.checks.claims import frame, plan
+from audit.checks.condition_counts import broken_conditions, label_rows
 from audit.checks.figures import Figures, Rates, figures
 from audit.checks.forms import BoundForm, SampleForm, SendForm, SuspectsForm, choices_of_planned
 from audit.checks.models import Sample
 from audit.checks.queue import SHOWN, labels_of, progress
 from audit.checks.suspects import Suspect, suspicion
 from audit.checks.views.checking import PAGE_SIZE, with_query
+from base.csv_output import csv_lines
 from base.errors import Refused
 from base.page_request import PageRequest
 from base.pagination import Page, page_by_key
@@ -168,6 +170,7 @@ def sample(request: PageRequest, pk: int) -> HttpResponse:
         showing = showing if showing in SHOWN else SHOWN[0]
         page = page_by_key(labels_of(found, showing), request.GET, PAGE_SIZE)
         counted = figures(found, bound=bound.share())
+        broken = broken_conditions(found, page.rows)
         context |= {
             "grades": list(member.project.grades.order_by("value")),
             "figures": counted,
@@ -176,11 +179,23 @@ def sample(request: PageRequest, pk: int) -> HttpResponse:
             "bound": bound,
             "runs": list(found.runs.order_by("name")),
             "showing": showing,
-            "rows": [_row(item) for item in page.rows],
+            "rows": [{**_row(item), "broken": broken.get(item.pk)} for item in page.rows],
             "previous_url": page.previous,
             "next_url": page.next,
         }
     return render(request, "checks/sample.html", context)
+
+
+@require_GET
+def sample_labels(request: PageRequest, pk: int) -> StreamingHttpResponse:
+    """Give out the labels of a sample as a table."""
+    member, found = access.sample(request.user, pk)
+    annotate_access.lead(request.user, member.project.slug)
+    return StreamingHttpResponse(
+        csv_lines(label_rows(found)),
+        content_type="text/csv; charset=utf-8",
+        headers={"Content-Disposition": f'attachment; filename="labels-{pk}.csv"'},
+    )
 
 
 def _planned(member: Membership, request: PageRequest) -> dict[str, Any]:

@@ -28,7 +28,7 @@ def checks(
     ids = ("item__narrative_id", "item__candidate_id", "item_id")
     place = Check.SETTLES if wanted.settled else 1
     rows: QuerySet[Any, Any] = Check.objects.current().filter(
-        in_pools("item__candidate"), place=place, item__sample__project=reader.project
+        in_pools("item__candidate"), place=place, item__sample__project__in=reader.projects
     )
     if only is not None:
         rows = rows.filter(item=only.part)
@@ -60,7 +60,7 @@ def checks(
     if not in_any_state:
         # A third person settles.
         rows = rows.filter(~Exists(said.filter(place=Check.SETTLES))).exclude(
-            Exists(said.filter(checker=reader.member))
+            Exists(said.filter(checker__in=reader.members))
         )
     rows = rows.annotate(
         # Who cannot judge is nowhere on the scale: as far as the nearest other answer.

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db.models import (
     QuerySet,
@@ -20,45 +21,68 @@ from audit.settling.wanted import DisagreementKey, Kind, Wanted
 from base.prepared import Built, prepared
 
 
-class Reader:
-    """A lead who looks at what people differ on, with what is asked again and again read once."""
+class Known(NamedTuple):
+    """What a Reader need not read. Each list may hold the mark of a list (`base.prepared`)."""
 
-    def __init__(self, member: Membership) -> None:
+    # Those to which the Reader keeps; None: all of the project.
+    narratives: list[int] | None = None
+    anything_sent_back: bool = False
+    to_judge: Sequence[int] = ()
+    to_review: Sequence[int] = ()
+
+
+class Reader:
+    """A lead who looks at what people differ on, with what is asked again and again read once.
+
+    `others`: the same person's memberships in other projects, to count in all of them at once.
+    """
+
+    def __init__(self, member: Membership, *others: Membership, known: Known | None = None) -> None:
         self.member = member
         self.project = member.project
+        self._members = [member, *others]
+        self._narratives: list[int] | None = None
+        if known is not None:
+            self._narratives = known.narratives
+            self.machines = Membership.objects.filter(is_machine=True).values("pk")
+            self.anything_sent_back = known.anything_sent_back
+            self._assignments = [(Assignment.Task.JUDGE.value, pair) for pair in known.to_judge]
+            self._assignments += [(Assignment.Task.REVIEW.value, pair) for pair in known.to_review]
 
-    @classmethod
-    def knowing(cls, member: Membership, *, machines: list[int], grades: list[int]) -> Reader:
-        """A lead without an assignment in a project where nothing was sent back: reads nothing."""
-        reader = cls(member)
-        reader.machines, reader.grades = machines, grades
-        reader.anything_sent_back, reader._assignments = False, []
-        return reader
+    @property
+    def members(self) -> list[int]:
+        """The memberships, by key."""
+        return [one.pk for one in self._members]
+
+    @property
+    def projects(self) -> list[int]:
+        """The projects, by key."""
+        return [one.project_id for one in self._members]
 
     @cached_property
-    def machines(self) -> list[int]:
+    def machines(self) -> list[int] | QuerySet[Membership, Any]:
         """The machines of the project, who never differ from people."""
-        return [machine for (machine,) in _machines.rows(project=self.project.pk)]
+        return [machine for (machine,) in _machines.rows(project=self.projects)]
 
     @cached_property
     def grades(self) -> list[int]:
         """The grades that judges may give."""
-        return [grade for (grade,) in _grades.rows(project=self.project.pk)]
+        return [grade for (grade,) in _grades.rows(project=self.projects)]
 
     @cached_property
     def anything_sent_back(self) -> bool:
         """Whether any answer of the project was sent back to its author and waits."""
-        return bool(_sent_back.rows(project=self.project.pk))
+        return bool(_sent_back.rows(project=self.projects))
 
     @cached_property
     def _assignments(self) -> list[tuple[str, int]]:
-        held = open_assignments(self.member, Assignment.Task.JUDGE, Assignment.Task.REVIEW)
-        return [(assignment.task, assignment.pair_id) for assignment in held]
-
-    @property
-    def has_assignments(self) -> bool:
-        """Whether the lead has work left in an assignment to judge or to review."""
-        return bool(self._assignments)
+        return [
+            (assignment.task, assignment.pair_id)
+            for member in self._members
+            for assignment in open_assignments(
+                member, Assignment.Task.JUDGE, Assignment.Task.REVIEW
+            )
+        ]
 
     @property
     def to_judge(self) -> list[int]:
@@ -76,7 +100,9 @@ class Reader:
         """The narratives in force, of every side: an export writes the qrels of each. `removed`:
         also those of pairs that were removed.
         """
-        found = Narrative.objects.current().filter(pair__project=self.project)
+        if self._narratives is not None:
+            return Narrative.objects.filter(pk__in=self._narratives)
+        found = Narrative.objects.current().filter(pair__project__in=self.projects)
         if not removed:
             found = found.filter(pair__removed_at__isnull=True)
         if only is not None:
@@ -86,17 +112,18 @@ class Reader:
 
 @prepared("project")
 def _machines(project: int) -> Built:
-    return Membership.objects.filter(project=project, is_machine=True).values_list("pk")
+    return Membership.objects.filter(project__in=[project], is_machine=True).values_list("pk")
 
 
 @prepared("project")
 def _grades(project: int) -> Built:
-    return Grade.objects.filter(project=project).values_list("value")
+    grades = Grade.objects.filter(project__in=[project])
+    return grades.order_by("value").values_list("value").distinct()
 
 
 @prepared("project")
 def _sent_back(project: int) -> Built:
-    return RejudgeRequest.objects.open().filter(by__project=project).values_list("pk")[:1]
+    return RejudgeRequest.objects.open().filter(by__project__in=[project]).values_list("pk")[:1]
 
 
 @dataclass(frozen=True)

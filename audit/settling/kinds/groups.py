@@ -24,7 +24,6 @@ from annotate.judgments.models import (
     RejudgeRequest,
 )
 from annotate.pairs.models import Narrative
-from annotate.projects.models import Membership
 from audit.settling.kinds.frame import Reader
 from audit.settling.wanted import Wanted
 
@@ -72,7 +71,7 @@ def still_open(
     grouped = grouped.annotate(is_settled=_case(several, OfGroup(settled))).filter(is_settled=False)
     if not reader.anything_sent_back:
         return grouped.none() if wanted.waiting else grouped
-    sent_back = RejudgeRequest.objects.open().filter(by__project=reader.project)
+    sent_back = RejudgeRequest.objects.open().filter(by__project__in=reader.projects)
     of_group = sent_back.filter(
         judgment__narrative=OuterRef(narrative), judgment__candidate=OuterRef(candidate)
     )
@@ -87,9 +86,9 @@ def _case(when: Q, then: Exists) -> Case:
     return Case(When(when, then=then), default=Value(value=False), output_field=BooleanField())
 
 
-def count_of(person: str, member: Membership) -> Count:
-    """Count the answers of one person in a group."""
-    return Count(person, filter=Q(**{person: member.pk}))
+def count_of_reader(person: str, reader: Reader) -> Count:
+    """Count the reader's own answers in a group."""
+    return Count(person, filter=Q(**{f"{person}__in": reader.members}))
 
 
 def of_pairs(pairs: list[int]) -> QuerySet[Narrative, Any]:

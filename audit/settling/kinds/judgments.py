@@ -31,7 +31,7 @@ from audit.settling.kinds.groups import (
     OfGroup,
     ValueOfGroup,
     apart,
-    count_of,
+    count_of_reader,
     of_pairs,
     settled_rows,
     still_open,
@@ -85,7 +85,7 @@ def judgments(
         settled = Adjudication.objects.current().filter(**same)
         grouped = still_open(grouped, reader, wanted, settled, "narrative_id", "candidate_id")
         if reader.to_judge:
-            grouped = grouped.annotate(mine=count_of("annotator", reader.member)).filter(
+            grouped = grouped.annotate(mine=count_of_reader("annotator", reader)).filter(
                 Q(mine__gt=0) | ~Q(narrative__in=of_pairs(reader.to_judge))
             )
     effect: Any = Value(0)

@@ -28,10 +28,10 @@ def reviews(
     if not in_any_state:
         if reader.to_review:
             mine = Review.objects.submitted().filter(
-                narrative=OuterRef("pk"), auditor=reader.member
+                narrative=OuterRef("pk"), auditor__in=reader.members
             )
             found = found.filter(
-                ~Q(pair__in=reader.to_review) | Exists(mine) | Q(author=reader.member)
+                ~Q(pair__in=reader.to_review) | Exists(mine) | Q(author__in=reader.members)
             )
         found = found.filter(Exists(decided) if wanted.settled else ~Exists(decided))
     ratings = Rating.objects.of_people().filter(review__submitted_at__isnull=False)

@@ -27,7 +27,7 @@ from annotate.projects.models import Project
 from audit.settling.kinds.frame import Reader, Source
 from audit.settling.kinds.groups import (
     apart,
-    count_of,
+    count_of_reader,
     of_pairs,
     settled_rows,
     still_open,
@@ -77,7 +77,7 @@ def verdicts(
             grouped, reader, wanted, settled, "judgment__narrative_id", "judgment__candidate_id"
         )
         if reader.to_judge:
-            mine = count_of("judgment__annotator", reader.member)
+            mine = count_of_reader("judgment__annotator", reader)
             grouped = grouped.annotate(mine=mine).filter(
                 Q(mine__gt=0) | ~Q(judgment__narrative__in=of_pairs(reader.to_judge))
             )

@@ -1,0 +1,362 @@
+"""Counts of a narrative are counted again whenever something changes what they say, by whatever
+way it changes: what a process remembers never differs from what the rows say.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import pytest
+from django.db import connection, transaction
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from annotate.guidelines import rejudge_requests
+from annotate.judging import actions as judging
+from annotate.judging import withdrawal
+from annotate.judgments import completion, revisions
+from annotate.models import (
+    Adjudication,
+    Candidate,
+    Condition,
+    ConditionAdjudication,
+    Flag,
+    Judgment,
+    Membership,
+    RejudgeRequest,
+    Revision,
+)
+from annotate.overview.progress import query_progress
+from annotate.pools.removal import remove_candidates, restore_candidates
+from annotate.projects.models import Project
+from annotate.topics.removal import remove_queries, restore_queries
+from audit.settling import adjudication, queue
+from audit.settling.wanted import Kind, Wanted
+from base.errors import Refused, Stale
+from tests import factories
+from tests.collection.arriving import jsonl, load
+
+pytestmark = pytest.mark.both_databases
+
+DOCUMENTS = ("A", "B", "C")
+TABLES = {
+    "judgment": ("insert", "update", "delete"),
+    "flag": ("insert", "update", "delete"),
+    "adjudication": ("insert", "update", "delete"),
+    "conditionadjudication": ("insert", "update", "delete"),
+    "candidate": ("update",),
+}
+
+
+class Scene:
+    """Ada, ben and dan judge two queries of three documents; carla leads. The altered narrative of
+    the first has a condition.
+    """
+
+    def __init__(self) -> None:
+        self.project = factories.project(overlap_judge=3, judge_scope="pool")
+        self.carla = factories.lead(self.project)
+        self.people = [factories.member(self.project, name) for name in ("ada", "ben", "dan")]
+        self.model = factories.machine(self.project)
+        texts = [{"doc_id": name, "text": f"Text of {name}."} for name in DOCUMENTS]
+        load(self.project, "docs-jsonl", jsonl(*texts))
+        for query_id in ("301", "302"):
+            query = factories.query(self.project, query_id)
+            for name in DOCUMENTS:
+                Candidate.objects.create(
+                    query=query,
+                    document=self.project.documents.get(doc_id=name),
+                    prior_relevance=1,
+                    origin="prior",
+                )
+            factories.pair(query)
+        first = factories.altered(self.pairs()[0])
+        Condition.objects.create(narrative=first, number=1, text="At sea.")
+        self.versions = 1
+
+    def pairs(self) -> list[Any]:
+        return list(self.project.pairs.order_by("pk").select_related("project", "query"))
+
+    # --- what can happen; each is refused where it makes no sense ---
+
+    def judge(self, who: int, where: int, what: int) -> None:
+        pair, candidate = self._place(where)
+        narrative = factories.altered(pair)
+        by = self.people[who]
+        answers = ("met", "not_met", "cant_tell")
+        verdicts = {one.pk: answers[(what + who) % 3] for one in narrative.conditions.all()}
+        judging.judge(
+            narrative=narrative,
+            candidate=candidate,
+            relevance=what,
+            note="Because of this.",
+            verdicts=verdicts,
+            by=by,
+            late=True,
+        )
+
+    def flag(self, who: int, where: int, what: int) -> None:
+        pair, candidate = self._place(where)
+        judging.flag(
+            narrative=factories.altered(pair),
+            candidate=candidate,
+            kind=(Flag.Kind.LATER, Flag.Kind.CANNOT_JUDGE, Flag.Kind.PROBLEM)[what],
+            words="The text ends.",
+            by=self.people[who],
+            late=True,
+        )
+
+    def withdraw(self, who: int, where: int, what: int) -> None:
+        pair, candidate = self._place(where)
+        rows = [*Judgment.objects.current(), *Flag.objects.current()]
+        mine = [one for one in rows if one.annotator_id == self.people[who].pk]
+        for one in mine:
+            if one.candidate_id == candidate.pk:
+                withdrawal.withdraw(uuid=one.uuid, pair=pair, by=self.people[who])
+
+    def settle(self, who: int, where: int, what: int) -> None:
+        pair, candidate = self._place(where)
+        adjudication.adjudicate(
+            narrative=factories.altered(pair), candidate=candidate, relevance=what, **self._how()
+        )
+
+    def settle_condition(self, who: int, where: int, what: int) -> None:
+        pair, candidate = self._place(where)
+        for one in factories.altered(pair).conditions.all():
+            adjudication.settle_condition(
+                condition=one, candidate=candidate, answer="met", **self._how()
+            )
+
+    def unsettle(self, who: int, where: int, what: int) -> None:
+        for one in Adjudication.objects.current():
+            adjudication.withdraw_adjudication(adjudication=one, by=self.carla)
+
+    def unsettle_condition(self, who: int, where: int, what: int) -> None:
+        for one in ConditionAdjudication.objects.current():
+            adjudication.withdraw_adjudication(adjudication=one, by=self.carla)
+
+    def send_back(self, who: int, where: int, what: int) -> None:
+        for one in Judgment.objects.current().of_people().filter(annotator=self.people[who])[:1]:
+            rejudge_requests.ask(judgment=one, words="Look again.", by=self.carla)
+
+    def call_off(self, who: int, where: int, what: int) -> None:
+        for one in RejudgeRequest.objects.open():
+            rejudge_requests.withdraw(rejudge_request=one, by=self.carla)
+
+    def take_out(self, who: int, where: int, what: int) -> None:
+        _pair, candidate = self._place(where)
+        remove_candidates(
+            project=self.project, candidates=[candidate.pk], reason="Twice.", by=self.carla
+        )
+
+    def bring_back(self, who: int, where: int, what: int) -> None:
+        _pair, candidate = self._place(where)
+        restore_candidates(project=self.project, candidates=[candidate.pk], by=self.carla)
+
+    def take_query_out(self, who: int, where: int, what: int) -> None:
+        pair, _candidate = self._place(where)
+        remove_queries(project=self.project, queries=[pair.query_id], reason="Odd.", by=self.carla)
+
+    def bring_query_back(self, who: int, where: int, what: int) -> None:
+        pair, _candidate = self._place(where)
+        restore_queries(project=self.project, queries=[pair.query_id], by=self.carla)
+
+    def new_text(self, who: int, where: int, what: int) -> None:
+        self.versions += 1
+        record = {"doc_id": DOCUMENTS[where % 3], "text": f"Text {self.versions}."}
+        load(self.project, "docs-jsonl", jsonl(record))
+
+    def new_narrative(self, who: int, where: int, what: int) -> None:
+        pair, _candidate = self._place(where)
+        version = factories.altered(pair).version + 1
+        factories.narrative(pair, version=version, text=f"Version {version}.")
+
+    def load_judgments(self, who: int, where: int, what: int) -> None:
+        pair, candidate = self._place(where)
+        name = "model" if what == 2 else self.people[who].name
+        load(
+            self.project,
+            "judgments-jsonl",
+            jsonl(
+                {
+                    "query_id": pair.pair_id,
+                    "doc_id": candidate.document.doc_id,
+                    "annotator": name,
+                    "relevance": what,
+                }
+            ),
+        )
+
+    def change_rules(self, who: int, where: int, what: int) -> None:
+        Project.objects.filter(pk=self.project.pk).update(
+            judge_scope=("pool", "relevant", "pool")[what],
+            consensus=("unanimous", "majority", "majority")[what],
+            relevant_from=1 + who % 2,
+        )
+
+    def delete(self, who: int, where: int, what: int) -> None:
+        """As a purge would, which leaves nothing of a project; here of a flag alone."""
+        Flag.objects.filter(annotator=self.people[who]).delete()
+
+    def _how(self) -> dict[str, Any]:
+        return {"reason": "Read.", "cause": "error", "by": self.carla}
+
+    def _place(self, where: int) -> tuple[Any, Candidate]:
+        pair = self.pairs()[where // 3]
+        candidates = Candidate.with_removed.filter(query=pair.query_id).order_by("pk")
+        return pair, candidates.select_related("document")[where % 3]
+
+
+ACTIONS = sorted(name for name in vars(Scene) if not name.startswith("_") and name != "pairs")
+
+
+@pytest.fixture
+def scene(db) -> Scene:
+    return Scene()
+
+
+def figures(scene: Scene) -> dict[str, Any]:
+    """Everything that is counted narrative by narrative, as pages show it."""
+    carla = Membership.objects.select_related("project").get(pk=scene.carla.pk)
+    project = carla.project
+    by_query = query_progress(carla, list(project.queries.order_by("pk")))
+    return {
+        "judging": completion.judging(project),
+        "answers": +Counter(completion.answers_by_pair(project)),
+        "queries": [(one.answered, one.kept, one.dropped, one.disputed) for one in by_query],
+        "disagreements": queue.count(carla, Wanted()),
+    }
+
+
+def disagreements_row_by_row(scene: Scene) -> int:
+    """The same number from the queries of the queue, which remember nothing."""
+    carla = Membership.objects.select_related("project").get(pk=scene.carla.pk)
+    return sum(queue.counts(carla, Wanted()).values())
+
+
+# Ada and ben say something, and everything that can happen to it, each where it changes a count.
+STORY = [
+    ("judge", 0, 0, 0),
+    ("judge", 1, 0, 1),
+    ("send_back", 1, 0, 0),
+    ("call_off", 1, 0, 0),
+    ("settle_condition", 0, 0, 0),
+    ("unsettle_condition", 0, 0, 0),
+    ("settle", 0, 0, 1),
+    ("unsettle", 0, 0, 0),
+    ("take_out", 0, 0, 0),
+    ("bring_back", 0, 0, 0),
+    ("withdraw", 1, 0, 0),
+    ("flag", 1, 0, 1),
+    ("withdraw", 1, 0, 0),
+    ("flag", 1, 1, 2),
+    ("delete", 1, 0, 0),
+    ("load_judgments", 1, 0, 1),
+    ("take_query_out", 0, 0, 0),
+    ("bring_query_back", 0, 0, 0),
+    ("new_text", 0, 0, 0),
+    ("judge", 0, 0, 2),
+    ("new_narrative", 0, 0, 0),
+]
+
+
+def assert_counted_anew(scene: Scene, after: str) -> dict[str, Any]:
+    remembered = figures(scene)
+    revisions.forget()
+    assert remembered == figures(scene), after
+    assert remembered["disagreements"] == disagreements_row_by_row(scene), after
+    return remembered
+
+
+def test_each_thing_that_changes_a_count_is_seen(scene):
+    before = figures(scene)
+    for name, who, where, what in STORY:
+        getattr(scene, name)(who, where, what)
+        found = assert_counted_anew(scene, name)
+        # Machines, rules and requests for another look apart, every step changes something.
+        assert found != before, name
+        before = found
+
+
+@settings(
+    max_examples=4,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(ACTIONS), st.integers(0, 2), st.integers(0, 5), st.integers(0, 2)
+        ),
+        min_size=6,
+        max_size=12,
+    )
+)
+def test_what_is_remembered_is_what_the_rows_say_after_any_actions(scene, actions):
+    with transaction.atomic():
+        figures(scene)
+        for name, who, where, what in actions:
+            try:
+                with transaction.atomic():
+                    getattr(scene, name)(who, where, what)
+            except (Refused, Stale):
+                pass
+            assert_counted_anew(scene, name)
+        transaction.set_rollback(True)
+
+
+def test_nothing_is_counted_twice_while_nothing_changes(scene, django_assert_num_queries):
+    scene.judge(0, 0, 1)
+    scene.judge(1, 0, 2)
+    scene.carla.refresh_from_db()
+    completion.judging(scene.project)
+    again = completion.judging(scene.project)
+
+    # The pairs, the sizes of their pools, and the revisions.
+    with django_assert_num_queries(3):
+        assert completion.judging(scene.project) == again
+    assert again.answered == 2
+
+
+def test_what_was_rolled_back_is_not_remembered(scene):
+    with transaction.atomic():
+        scene.judge(0, 0, 1)
+        within = completion.judging(scene.project).answered
+        transaction.set_rollback(True)
+
+    assert (within, completion.judging(scene.project).answered) == (1, 0)
+
+
+def test_two_annotators_of_one_narrative_change_rows_of_their_own(scene):
+    """So neither waits for the other."""
+    scene.judge(0, 0, 1)
+    scene.judge(1, 0, 1)
+    scene.judge(1, 1, 1)
+
+    narrative = factories.altered(scene.pairs()[0])
+    sources = Revision.objects.filter(narrative=narrative).values_list("source", flat=True)
+    assert sorted(sources) == sorted(one.pk for one in scene.people[:2])
+
+
+def test_a_migrated_database_has_every_trigger(db):
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT name FROM sqlite_master WHERE type = 'trigger'"
+            if connection.vendor == "sqlite"
+            else "SELECT tgname FROM pg_trigger WHERE NOT tgisinternal"
+        )
+        found = {name for (name,) in cursor.fetchall() if "_revises_" in name}
+    assert found == {
+        f"annotate_{table}_revises_{event}" for table, events in TABLES.items() for event in events
+    }
+
+
+def test_each_kind_of_disagreement_is_counted_once(scene):
+    for who, what in enumerate((0, 1)):
+        scene.judge(who, 0, what)
+
+    counts = queue.counts(scene.carla, Wanted())
+    assert (counts[Kind.JUDGMENT], counts[Kind.VERDICT]) == (1, 1)
+    assert queue.count(scene.carla, Wanted()) == 2
