@@ -331,6 +331,7 @@ NOT_NOW = {
     "annotate:api_rejudge_requests_of_guideline": 409,
     "audit:api_settling_many": 409,
     # Nothing of the kind is to be done now.
+    "annotate:api_confirmation": 422,
     "annotate:api_pair_assignments": 422,
     "audit:api_settling": 422,
     "audit:api_review_acceptance": 422,
