@@ -192,6 +192,10 @@ def _of_judgments(parts: _Parts, periods: Mapping[int, Any], measure: Measure) -
 
 def _of_reviews(parts: _Parts, counts: Counts, levels: Measure) -> dict[str, Any]:
     """The agreement of people on instructions, criterion by criterion."""
+    by_domain = [
+        {"domain": domain, "criterion": key, **levels(found)}
+        for (domain, key), found in parts.domains.items()
+    ]
     return {
         "all": levels(_sum(counts.reviews.values())),
         "criteria": {
@@ -201,10 +205,8 @@ def _of_reviews(parts: _Parts, counts: Counts, levels: Measure) -> dict[str, Any
             }
             for criterion in parts.criteria
         },
-        "domains": [
-            {"domain": domain, "criterion": key, **levels(found)}
-            for (domain, key), found in parts.domains.items()
-        ],
+        # Only where queries have domains: without them a report has the fields it always had.
+        **({"domains": by_domain} if by_domain else {}),
         "machines": _beside_machines(parts.critics, counts, levels),
     }
 

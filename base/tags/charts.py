@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.contrib.humanize.templatetags.humanize import intcomma
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext
 
 from base.tags.figures import bounds_of, field_of
 from base.tags.library import register
@@ -31,6 +33,30 @@ def stacked_bar(total: int, **parts: int | None) -> SafeString:
         format_html_join(
             "", '<rect x="{}" y="0" width="{}" height="4" class="part-{}"/>', stretches
         ),
+    )
+
+
+@register.simple_tag
+def progress(done: int, total: int | None, label: str, unit: str = "") -> SafeString:
+    """How far something is: a bar, and the count in words. `total`: None while it is not known;
+    `label`: what is counted, for screen readers; `unit`: a word after the count.
+    """
+    if total is None:
+        bar = format_html('<progress aria-label="{}"></progress>', label)
+        words = intcomma(done)
+    else:
+        bar = format_html(
+            '<progress aria-label="{}" value="{}" max="{}"></progress>', label, done, total or 1
+        )
+        words = gettext("%(done)s of %(total)s") % {
+            "done": intcomma(done),
+            "total": intcomma(total),
+        }
+    return format_html(
+        '<div class="progress">{} <span class="count">{}{}</span></div>',
+        bar,
+        words,
+        f" {unit}" if unit else "",
     )
 
 

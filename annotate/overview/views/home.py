@@ -6,12 +6,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from django.contrib import messages
+from django.contrib.humanize.templatetags.humanize import intcomma
 from django.db.models import Count, Exists, F, OuterRef, Q
 from django.http import HttpResponse
+from django.middleware.csrf import get_token
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_POST
 
 from annotate.collection.models import Candidate
@@ -40,11 +43,14 @@ def home(request: PageRequest) -> HttpResponse:
     added = overviews(members)
     offers = offers_of(members)
     judging = completion.judging_of([member.project for member in members if member.leads])
+    roles = {value: str(words) for value, words in Membership.Role.choices}
     projects: list[dict[str, Any]] = [
         {
             "project": member.project,
-            "member": member,
+            "url": reverse("annotate:project", args=[member.project.slug]),
+            "role": roles[member.role],
             "today": today.get(member.pk, 0),
+            "today_words": _judged_today_words(today.get(member.pk, 0)),
             "assignments": assignment_rows(my_assignments(member)),
             "offers": [offer for offer in offers[member.pk] if not offer["hides_figures"]],
             "hiding": [offer for offer in offers[member.pk] if offer["hides_figures"]],
@@ -63,6 +69,8 @@ def home(request: PageRequest) -> HttpResponse:
             "projects": projects,
             "archived": list(access.archived_projects(request.user).order_by("project__name")),
             **(worker() if any(member.leads for member in members) else {}),
+            # Once for all forms: each time it is asked for it is disguised anew.
+            "csrf_token": get_token(request),
         },
     )
 
@@ -165,6 +173,7 @@ def offers_of(members: Sequence[Membership]) -> dict[int, list[dict[str, Any]]]:
     found: dict[int, list[dict[str, Any]]] = {member.pk: [] for member in members}
     for task in Assignment.Task:
         work = open_pairs.open_work_of(task=task, members=members)
+        name = str(task.label)
         for member in members:
             if open_ones := work[member.pk]:
                 found[member.pk].append(
@@ -172,13 +181,26 @@ def offers_of(members: Sequence[Membership]) -> dict[int, list[dict[str, Any]]]:
                         "project": member.project,
                         "member": member,
                         "task": task.value,
-                        "task_name": task.label,
-                        "free": len(open_ones),
+                        "task_name": name,
+                        "url": reverse("annotate:assignment", args=[member.project.slug]),
+                        "free_words": _open_words(len(open_ones)),
                         "next": open_ones[0],
                         "hides_figures": blindness.hides_figures(task=task, by=member),
                     }
                 )
     return found
+
+
+def _open_words(free: int) -> str:
+    words = ngettext("%(free)s task open", "%(free)s tasks open", free)
+    return words % {"free": free}
+
+
+def _judged_today_words(documents: int) -> str:
+    words = ngettext(
+        "%(shown)s document judged today", "%(shown)s documents judged today", documents
+    )
+    return words % {"shown": intcomma(documents)}
 
 
 def name_next_documents(offers: Sequence[dict[str, Any]]) -> None:
