@@ -13,8 +13,8 @@ of people, and 49 smaller ones that the same lead leads, and prints JSON. For ea
 
 - `times_bare`: how many times as much as `bare` took in the same run. It says more than `ms` on
   another machine, or on one that others work on.
-- `goal_ms`, where there is one, and `before`: what an earlier commit printed (`--before FILE`) of the
-  same page.
+- `goal_ms`, where there is one, and `before`: what an earlier commit printed of the same page
+  (`--before FILE`).
 
 `judgment` is one entry of the journal, `batch` twenty of them, `each_further` what each of these
 nineteen adds; `ahead` fetches twenty documents. `--profile` prints where the time went instead, for
