@@ -37,6 +37,7 @@ def read_pairs(source: Source) -> Iterator[PairRecord | Claim]:
                     fields.id("doc_id"),
                     fields.relevance("relevance"),
                     fields.required_text("rater"),
+                    fields.text("reason"),
                 )
                 fields.refuse_rest()
                 yield claim
@@ -162,6 +163,8 @@ def write_pairs(records: Iterable[PairRecord | Claim], stream: IO[bytes]) -> int
             check_id(record[1], record._fields[1])
             kind = "claim" if isinstance(record, Claim) else "pair"
             fields: dict[str, object] = {"type": kind, **record._asdict()}
+            if isinstance(record, Claim) and not record.reason:
+                del fields["reason"]
             if isinstance(record, PairRecord):
                 fields["narratives"] = [_version(record, one) for one in record.narratives]
                 for name in ("domain", "restates"):

@@ -132,12 +132,15 @@ def writer_of(pair: PairRecord, narrative: NarrativeRecord) -> tuple[str, str]:
 
 
 class Claim(NamedTuple):
-    """What a machine or a data set claims about a document under the altered narrative."""
+    """What a machine or a data set claims about a document under the altered narrative. `reason`:
+    why, such as how a table violates the instruction; "" where it is not said.
+    """
 
     pair_id: str
     doc_id: str
     relevance: int
     rater: str
+    reason: str = ""
 
 
 class Evidence(NamedTuple):

@@ -19,6 +19,12 @@ from annotate.models import Assignment, AuditEvent, Judgment, Pool, Run, Verdict
 from annotate.pools import actions as pooling
 from annotate.pools import removal
 from annotate.pools.negatives import choose_hard_negatives
+from annotate.pools.replacing import (
+    NewDocument,
+    effects,
+    replace_document,
+    undo_replacement,
+)
 from annotate.projects import actions as projects
 from annotate.projects import kind_settings, rules, taxonomy
 from annotate.projects.audit_events import AUDIT_EVENTS
@@ -56,6 +62,8 @@ ELSEWHERE = {
     for key in AUDIT_EVENTS
     if key.partition(".")[0] in {"account", "admin", "invitation", "job", "member", "token"}
 } | {
+    # tests/judgments/test_attributes.py
+    "attributes.negated",
     "export.taken",
     "project.backed_up",
     "project.purged",
@@ -292,6 +300,19 @@ def test_everything_that_a_lead_does_is_in_the_audit_log_once(story):
     )
     assert AuditEvent.objects.latest("pk").about == "2 documents · 301"
     story.does("candidates.restored", times=2)(lambda: removal.restore_candidates(**these))
+    new = NewDocument("NEW", text="A better text.")
+    replaced = story.does("document.replaced")(
+        lambda: replace_document(
+            candidate=first,
+            new=new,
+            reason="Off topic.",
+            digest=effects(first, new).digest,
+            by=carla,
+        )
+    )
+    story.does("document.replacement_undone", times=2)(
+        lambda: undo_replacement(replacement=replaced, by=carla)
+    )
     story.does("hard_negatives.chosen", times=2)(
         lambda: choose_hard_negatives(project=project, runs=[run.name], depth=5, by=carla)
     )

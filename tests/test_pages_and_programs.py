@@ -112,6 +112,7 @@ SAME = {
     "audit:suspects": ["POST audit:api_suspects"],
     "audit:check": ["PUT audit:api_check"],
     "audit:check_withdrawal": ["DELETE audit:api_check"],
+    "audit:check_reason": ["POST audit:api_label_reason"],
     "audit:settlement": ["PUT audit:api_settling"],
     "audit:agreement": ["POST audit:api_reports"],
     "audit:agreement_machines": ["POST audit:api_reports"],

@@ -39,8 +39,10 @@ def newest(rows: Iterator[tuple[int, int, int | None, bool]]) -> dict[tuple[int,
 
 
 def checked_items(**which: Any) -> QuerySet[Any, Any]:
-    """Return the labels of samples that ask for grades, with what was said of each."""
-    return with_checks(SampleItem.objects.filter(sample__asks=Sample.Asks.GRADE, **which))
+    """Return the labels of samples that come to a grade, also by the answers to two questions, with
+    what was said of each.
+    """
+    return with_checks(SampleItem.objects.filter(**which).exclude(sample__asks=Sample.Asks.COUNT))
 
 
 def checked_labels(narratives: QuerySet[Narrative]) -> dict[tuple[int, int], int]:

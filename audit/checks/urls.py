@@ -16,5 +16,6 @@ urlpatterns = [
     path("samples/<int:pk>/settling/", checking.settling, name="settling"),
     path("labels/<int:pk>/check/", checking.check, name="check"),
     path("labels/<int:pk>/check/withdrawal/", checking.check_withdrawal, name="check_withdrawal"),
+    path("labels/<int:pk>/reason/", checking.check_reason, name="check_reason"),
     path("labels/<int:pk>/settlement/", checking.settlement, name="settlement"),
 ]

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('audit', '0015_strata_by_domain'),
+        ('audit', '0013_two_questions'),
     ]
 
     operations = [

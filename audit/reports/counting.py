@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from functools import reduce
 from operator import and_, or_
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from django.db import connection
 from django.db.models import (
@@ -69,6 +69,7 @@ class Counts:
             no query has a domain, and in a scope of one domain.
         reviews_with_machines: The same of people and machines together; empty where no machine
             has reviewed anything.
+        reviews_of_categories: Patterns of auditors for each category of instructions.
     """
 
     scale: list[int]
@@ -80,6 +81,7 @@ class Counts:
     rubric: Rubric
     reviews: dict[str, Patterns]
     reviews_with_machines: dict[str, Patterns]
+    reviews_of_categories: dict[str, Patterns]
     review_domains: dict[tuple[str, str], Patterns] = field(default_factory=dict)
 
     @property
@@ -90,7 +92,10 @@ class Counts:
 
     @property
     def sha256(self) -> str:
-        """Of every count with its names: the same rows have the same sum, in any database."""
+        """Of every count with its names: the same rows have the same sum, in any database.
+
+        Reviews by category are the same ratings once more, and add nothing to it.
+        """
         sections: list[tuple[str, Iterable[tuple[Any, Patterns]]]] = [
             ("judgments", self.judgments.items()),
             ("guidelines", self.guidelines.items()),
@@ -148,12 +153,13 @@ def counts_of(project: Project, scope: Scope = WHOLE) -> Counts:
         guidelines=guidelines,
         weeks=weeks,
         rubric=rubric,
-        reviews=_by_criterion(project, scope, rubric),
+        reviews=review_patterns(project, scope, rubric),
         reviews_with_machines=(
-            _by_criterion(project, scope, rubric, machines=True)
+            review_patterns(project, scope, rubric, machines=True)
             if Review.objects.submitted().of_machines().filter(auditor__project=project).exists()
             else {}
         ),
+        reviews_of_categories=review_patterns(project, scope, rubric, by="category"),
         review_domains={} if scope.domain else _by_domain(project, scope, rubric),
     )
 
@@ -335,15 +341,23 @@ def ratings_in(
     return ratings.filter(in_times(project, scope, "review__submitted_at"))
 
 
-def _by_criterion(
-    project: Project, scope: Scope, rubric: Rubric, *, machines: bool = False
+def review_patterns(
+    project: Project,
+    scope: Scope,
+    rubric: Rubric,
+    *,
+    machines: bool = False,
+    by: Literal["criterion", "category"] = "criterion",
 ) -> dict[str, Patterns]:
+    """Count the ratings of a scope by pattern, for each criterion or category of instructions."""
     from_worst = Value(len(rubric.levels) - 1) - F("place")
-    units = ratings_in(project, scope, rubric, machines=machines).values(
-        "review__narrative_id", "criterion"
+    units = (
+        ratings_in(project, scope, rubric, machines=machines)
+        .annotate(category=F("review__narrative__pair__category"))
+        .values("review__narrative_id", "criterion", "category")
     )
     units = units.annotate(said=joined_answers("review__auditor_id", from_worst))
-    return count_patterns(units, "criterion")
+    return count_patterns(units, by)
 
 
 def _by_domain(project: Project, scope: Scope, rubric: Rubric) -> dict[tuple[str, str], Patterns]:

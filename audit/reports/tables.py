@@ -66,7 +66,7 @@ class Against(NamedTuple):
     crossed: list[Crossed]
 
 
-_ONLY_IF_SPLIT = ("categories", "guidelines", "weeks")
+_ONLY_IF_SPLIT = ("categories", "review-categories", "guidelines", "weeks")
 _PAIR = ("one", "other")
 
 
@@ -114,6 +114,14 @@ def tables(figures: dict[str, Any]) -> list[Table]:
                     for key, one in reviews["criteria"].items()
                 ),
             ],
+        ),
+        Table(
+            "review-categories",
+            _("Reviews, by category"),
+            _("category"),
+            "ratings",
+            # A report of an older version has none.
+            [_of_category(one, scope) for one in reviews.get("categories", [])],
         ),
         Table(
             "review-domains",

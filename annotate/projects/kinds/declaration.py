@@ -24,7 +24,8 @@ class MustHold(NamedTuple):
 class PlannedCheck(NamedTuple):
     """A sample of labels that the paper's authors checked.
 
-    `source`, `per` and `asks` are values of `audit.checks.models.Sample`.
+    `source`, `per`, `asks` and `stratify` are values of `audit.checks.models.Sample`. One that is
+    not drawn is picked: suspects from runs.
     """
 
     sentence: str
@@ -32,6 +33,10 @@ class PlannedCheck(NamedTuple):
     source: str = "machine"
     per: str = "stratum"
     asks: str = "grade"
+    stratify: str = "none"
+    # Whether checkers may read why a document violates, once they have answered.
+    shows_reason: bool = False
+    is_drawn: bool = True
 
 
 class ProjectKind(NamedTuple):

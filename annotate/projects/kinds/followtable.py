@@ -39,9 +39,13 @@ FOLLOWTABLE = ProjectKind(
     rubric="followtable-1",
     checks=(
         PlannedCheck(
-            "Five tables per instruction: alignment with the query topic and the constraint.",
+            "Five tables per instruction, in turn from those that comply, violate and are off "
+            "topic: alignment with the query topic and the constraint.",
             size=5,
             per="instruction",
+            asks="questions",
+            stratify="label",
+            shows_reason=True,
         ),
     ),
     exports=("trec", "beir", "mteb"),

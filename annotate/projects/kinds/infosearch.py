@@ -41,6 +41,7 @@ INFOSEARCH = ProjectKind(
             "Gold documents outside the top 50 of six or more of twelve models: suspects from "
             "runs, screened by hand.",
             size=50,
+            is_drawn=False,
         ),
     ),
     exports=("trec", "mteb", "hf"),

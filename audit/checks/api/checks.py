@@ -35,7 +35,7 @@ from audit.checks.api.shapes import (
     SuspectSerializer,
 )
 from audit.checks.claims import Asked as Claims
-from audit.checks.claims import frame, plan
+from audit.checks.claims import frame, plan, why_unfit
 from audit.checks.condition_counts import broken_conditions
 from audit.checks.figures import figures
 from audit.checks.models import Check, Sample, SampleItem
@@ -83,7 +83,7 @@ class Samples(Resource):
         member = annotate_access.lead(self.person, slug)
         given = self.sent()
         asked = _claims(member, given)
-        names = ("name", "stratify", "per", "size", "seed", "fewer", "shows_claim")
+        names = ("name", "stratify", "per", "size", "seed", "fewer", "shows_claim", "shows_reason")
         made = samples.draw_sample(asked=asked, by=member, **{name: given[name] for name in names})
         return Response(_samples(member, [made])[0], status=201)
 
@@ -98,8 +98,11 @@ class SamplePlan(Resource):
         """Count the strata. Nothing is drawn."""
         member = annotate_access.lead(self.person, slug)
         given = self.sent()
+        asked = _claims(member, given)
+        if unfit := why_unfit(member.project, asked, given["stratify"]):
+            return Response(PlanSerializer({"strata": [], "refused": unfit}).data)
         found = plan(
-            frame(member.project, _claims(member, given)),
+            frame(member.project, asked),
             **{name: given[name] for name in ("stratify", "per", "size", "seed", "fewer")},
         )
         strata = [
@@ -257,6 +260,19 @@ class LabelCheck(Resource):
         return done()
 
 
+class LabelReason(Resource):
+    """Why a document is claimed to violate its instruction."""
+
+    tag = "Checks"
+
+    @writes(LabelSerializer, scope=Scope.JUDGE)
+    def post(self, request: Request, item: int) -> Response:
+        """Read it once you have answered. Your answer stays as it is from then on."""
+        member, found = access.item(self.person, item)
+        actions.read_reason(item=found, by=member)
+        return Response(_label(member, found))
+
+
 class LabelSettling(Resource):
     """What a third person says where two differ."""
 
@@ -309,6 +325,7 @@ def _label(member: Membership, item: SampleItem) -> dict[str, Any]:
         ),
         "conditions": list(item.narrative.conditions.order_by("number")),
         "claimed": item.claimed if item.sample.shows_claim else None,
+        "reason": item.reason if mine is not None and mine.reason_read_at else None,
         "claimed_breaks": _claimed_breaks(item) if mine is not None else None,
         "can_check": (mine is not None and not settles)
         or to_check(member, item.sample).filter(pk=item.pk).exists(),
@@ -332,6 +349,7 @@ def _answering(given: Mapping[str, Any]) -> Answering:
         relevance=given.get("relevance"),
         cannot_judge=given["cannot_judge"],
         verdicts=given.get("verdicts"),
+        questions=given.get("questions"),
         words=given.get("words", ""),
     )
 

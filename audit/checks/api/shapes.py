@@ -15,7 +15,7 @@ from annotate.pairs.models import Narrative
 from audit.checks.actions import MAX_WORDS
 from audit.checks.figures import BOUND
 from audit.checks.forms import MAX_SEED
-from audit.checks.models import Sample
+from audit.checks.models import Question, Reply, Sample
 from audit.checks.queue import SHOWN
 from audit.checks.samples import MAX_ITEMS, MAX_NAME
 from base.api.resource import Asked, KeyField, Sent
@@ -73,6 +73,11 @@ class CheckedSerializer(serializers.Serializer[Any]):
     verdicts = serializers.DictField(
         source="row.verdicts", child=serializers.ChoiceField(choices=Verdict.Answer.choices)
     )
+    questions = serializers.DictField(
+        source="row.questions",
+        child=serializers.ChoiceField(choices=Reply.choices),
+        help_text="Answers to the two questions; empty where these are not asked.",
+    )
     words = serializers.CharField(source="row.words")
     at = serializers.DateTimeField(source="row.at")
 
@@ -114,6 +119,10 @@ class SentSample(SentPlan):
     name = serializers.CharField(max_length=MAX_NAME)
     shows_claim = serializers.BooleanField(
         default=False, help_text="Whether checkers see what is claimed."
+    )
+    shows_reason = serializers.BooleanField(
+        default=False,
+        help_text="Whether checkers may read why a document violates, once they have answered.",
     )
 
 
@@ -172,6 +181,11 @@ class SentCheck(Sent):
     verdicts = serializers.DictField(
         child=serializers.ChoiceField(choices=Verdict.Answer.choices), required=False
     )
+    questions = serializers.DictField(
+        child=serializers.ChoiceField(choices=Reply.choices),
+        required=False,
+        help_text="Answers to the two questions: `topic` and `constraint`.",
+    )
     words = serializers.CharField(
         required=False, allow_blank=True, trim_whitespace=False, max_length=MAX_WORDS
     )
@@ -219,6 +233,7 @@ class DrawnSerializer(serializers.ModelSerializer[Sample]):
             "depth",
             "below",
             "shows_claim",
+            "shows_reason",
         )
         read_only_fields = fields
 
@@ -239,6 +254,14 @@ class SampleSerializer(serializers.Serializer[Any]):
     to_settle = serializers.IntegerField(source="progress.to_settle")
 
 
+class QuestionRateSerializer(serializers.Serializer[Any]):
+    """How many labels are wrong in what they claim of one question, of those that claim it."""
+
+    claimed = serializers.IntegerField()
+    rate = ProportionSerializer()
+    more = serializers.IntegerField(allow_null=True)
+
+
 class RatesSerializer(serializers.Serializer[Any]):
     """How many claims are wrong: in being relevant or not (`status`), and in their grade."""
 
@@ -251,6 +274,18 @@ class RatesSerializer(serializers.Serializer[Any]):
     grade = ProportionSerializer()
     more_status = serializers.IntegerField(allow_null=True)
     more_grade = serializers.IntegerField(allow_null=True)
+    questions = serializers.DictField(
+        child=QuestionRateSerializer(),
+        help_text="By `topic` and `constraint`; empty where these are not asked.",
+    )
+
+
+class QuestionAgreementSerializer(serializers.Serializer[Any]):
+    """How much the two agree on one question."""
+
+    question = serializers.ChoiceField(choices=Question.choices)
+    percent = CoefficientSerializer()
+    kappa = CoefficientSerializer()
 
 
 class WeightedRatesSerializer(serializers.Serializer[Any]):
@@ -292,6 +327,9 @@ class FiguresSerializer(serializers.Serializer[Any]):
     unchecked = serializers.IntegerField()
     percent = CoefficientSerializer()
     kappa = CoefficientSerializer()
+    questions = QuestionAgreementSerializer(
+        many=True, help_text="On each question; empty where these are not asked."
+    )
     sentence = serializers.CharField(allow_blank=True)
     matrix = ErrorMatrixSerializer(
         allow_null=True, help_text="Of a sample that asks how many conditions are met."
@@ -316,6 +354,8 @@ class LabelRowSerializer(serializers.Serializer[Any]):
     second = serializers.SerializerMethodField()
     outcome = serializers.IntegerField(allow_null=True)
     claimed = serializers.SerializerMethodField()
+    claimed_topic = serializers.SerializerMethodField()
+    claimed_constraint = serializers.SerializerMethodField()
     unjudgeable = serializers.BooleanField()
     claimed_breaks = serializers.SerializerMethodField()
     checked_breaks = serializers.SerializerMethodField()
@@ -329,6 +369,14 @@ class LabelRowSerializer(serializers.Serializer[Any]):
         """Those that are not met as checked; null where the two agree on the number alone."""
         broken = self.context["broken"].get(item.pk)
         return broken.checked if broken else None
+
+    def get_claimed_topic(self, item: Any) -> bool | None:
+        """What was claimed of being on topic."""
+        return item.claimed_topic if item.outcome is not None else None
+
+    def get_claimed_constraint(self, item: Any) -> bool | None:
+        """What was claimed of meeting the constraint."""
+        return item.claimed_constraint if item.outcome is not None else None
 
     def get_first(self, item: Any) -> int | None:
         """What one of them said."""
@@ -363,6 +411,13 @@ class LabelSerializer(serializers.Serializer[Any]):
     )
     claimed = serializers.IntegerField(
         allow_null=True, help_text="Null where checkers are blind to it."
+    )
+    shows_reason = serializers.BooleanField(
+        source="item.sample.shows_reason",
+        help_text="Whether you may read the reason, once answered.",
+    )
+    reason = serializers.CharField(
+        allow_null=True, help_text="Why the document violates; null until you have read it."
     )
     claimed_breaks = serializers.ListField(
         child=serializers.IntegerField(),
