@@ -95,13 +95,6 @@ class Claim(NamedTuple):
         """What the files call it: the same in every database, so that a seed draws the same."""
         return f"{self.under.name}{_BETWEEN}{self.doc_id}"
 
-    @property
-    def place_in_any_mode(self) -> str:
-        """What it is called where one mode alone is drawn from: a seed draws the same documents in
-        each mode.
-        """
-        return f"{self.under.pair_id}{_BETWEEN}{self.doc_id}"
-
     def stratum(self, by: str) -> str:
         """Which stratum it belongs to (`Sample.Stratify`)."""
         return self.label if by == Sample.Stratify.LABEL else self.under.stratum(by)
@@ -114,6 +107,13 @@ class Claim(NamedTuple):
         if self.topic is None:
             return NOT_RELEVANT
         return VIOLATES if self.topic else OFF_TOPIC
+
+    @property
+    def place_in_any_mode(self) -> str:
+        """What it is called where one mode alone is drawn from: a seed draws the same documents in
+        each mode.
+        """
+        return f"{self.under.pair_id}{_BETWEEN}{self.doc_id}"
 
 
 @dataclass(frozen=True)
@@ -296,8 +296,8 @@ def plan(
     for claim in found.claims:
         stratum = claim.stratum(stratify)
         sizes[stratum] = sizes.get(stratum, 0) + 1
-        name = claim.place_in_any_mode if found.side else claim.name
         group = claim.under.name if of_instruction else stratum
+        name = claim.place_in_any_mode if found.side else claim.name
         groups.setdefault(group, {})[name] = claim
     sizes = dict(sorted(sizes.items()))
     # A sentence names an instruction by its pair, and the side is the same for all but originals.

@@ -39,10 +39,11 @@ def newest(rows: Iterator[tuple[int, int, int | None, bool]]) -> dict[tuple[int,
 
 
 def checked_items(**which: Any) -> QuerySet[Any, Any]:
-    """Return the labels of samples that come to a grade, also by the answers to two questions, with
+    """Return the labels of samples that ask for grades, or for two questions that decide them, with
     what was said of each.
     """
-    return with_checks(SampleItem.objects.filter(**which).exclude(sample__asks=Sample.Asks.COUNT))
+    of_grades = SampleItem.objects.exclude(sample__asks=Sample.Asks.COUNT)
+    return with_checks(of_grades.filter(**which))
 
 
 def checked_labels(narratives: QuerySet[Narrative]) -> dict[tuple[int, int], int]:

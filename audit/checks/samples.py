@@ -154,14 +154,14 @@ def _check_choices(name: str, asked: Asked, stratify: str, by: Membership) -> st
         raise Refused(_("Choose what is asked of who checks."))
     if stratify not in Sample.Stratify.values:
         raise Refused(_("Choose what the strata are."))
+    if unfit := why_unfit(by.project, asked, stratify):
+        raise Refused(unfit)
     if asked.side and asked.side not in Narrative.Side.values:
         raise Refused(_("Choose the mode in which labels are checked."))
     if asked.source == Sample.Source.PRIOR and asked.side not in ("", Narrative.Side.ORIGINAL):
         raise Refused(
             _("Earlier qrels claim something in the original mode alone. Choose another source.")
         )
-    if unfit := why_unfit(by.project, asked, stratify):
-        raise Refused(unfit)
     return name
 
 

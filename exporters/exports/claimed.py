@@ -133,7 +133,10 @@ def _stands(claim: int, judged: Outcome, found: Found | None) -> tuple[int, str]
 
 
 def _checked(narratives: Sequence[int]) -> dict[tuple[int, int], Found]:
-    """What checks of grades came to, by narrative and candidate, whichever sample they are of."""
+    """What checks of grades came to, by narrative and candidate, whichever sample they are of.
+
+    A grade may follow from the answers to two questions.
+    """
     items = checked_items(narrative__in=narratives).order_by(
         "sample__created_at", walking.bytewise("sample__name")
     )

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('audit', '0013_two_questions'),
+        ('audit', '0014_two_questions'),
     ]
 
     operations = [

@@ -30,7 +30,7 @@ def core_of(title):
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotate', '0031_revisions'),
+        ('annotate', '0029_revisions'),
     ]
 
     operations = [
