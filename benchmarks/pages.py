@@ -1,6 +1,6 @@
 """What a page costs the processor: requests answered inside one process, one after another.
 
-    python -m benchmarks.pages [--rounds 40] [--share 1.0] [--only NAME] [--profile]
+    python -m benchmarks.pages [--rounds 40] [--share 1.0] [--only NAME] [--before FILE] [--profile]
 
 Fills a new SQLite database with one project of 30,030 candidates in 77 pools and 100,000 judgments
 of people, and 49 smaller ones that the same lead leads, and prints JSON. For each page:
@@ -10,6 +10,11 @@ of people, and 49 smaller ones that the same lead leads, and prints JSON. For ea
   (`bare` is what that takes by itself); the web server is not.
 - `queries`: how many queries it asks the database.
 - `kb`: how large its answer is before it is compressed.
+
+- `times_bare`: how many times as much as `bare` took in the same run. It says more than `ms` on
+  another machine, or on one that others work on.
+- `goal_ms`, where there is one, and `before`: what an earlier commit printed of the same page
+  (`--before FILE`).
 
 `judgment` is one entry of the journal, `batch` twenty of them, `each_further` what each of these
 nineteen adds; `ahead` fetches twenty documents. `--profile` prints where the time went instead, for
@@ -28,6 +33,7 @@ import statistics
 import tempfile
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -44,6 +50,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=40, help="requests of each (%(default)s)")
     parser.add_argument("--share", type=float, default=1.0, help="of all rows (%(default)s)")
     parser.add_argument("--only", action="append", help="a page by its name in the figures")
+    parser.add_argument("--before", type=Path, help="what an earlier commit printed")
     parser.add_argument("--profile", action="store_true", help="print where the time goes")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -61,8 +68,6 @@ def main() -> None:
 
 def _plan(share: float) -> dict[str, Any]:
     """Fill the database, unless an earlier run has, in a folder that the environment names."""
-    from pathlib import Path
-
     from django.conf import settings
 
     there = Path(settings.DATA) / "pages.json"
@@ -230,8 +235,10 @@ def _measure(plan: dict[str, Any], options: argparse.Namespace) -> dict[str, Any
         "load_before": round(os.getloadavg()[0], 2),
         "goals": GOALS,
     }
+    before = json.loads(options.before.read_text()) if options.before else {}
     for name, ask in pages.items():
-        if options.only and name not in options.only:
+        # Without `bare` there is nothing to compare with.
+        if options.only and name not in {*options.only, "bare"}:
             continue
         for _ in range(2):
             answer = ask()
@@ -251,6 +258,11 @@ def _measure(plan: dict[str, Any], options: argparse.Namespace) -> dict[str, Any
             "least_ms": round(min(times), 2),
             "queries": len(asked),
             "kb": round(len(b"".join(answer)) / 1000, 1),
+            "times_bare": round(
+                min(times) / figures.get("bare", {}).get("least_ms", min(times)), 1
+            ),
+            **({"goal_ms": GOALS[name]} if name in GOALS else {}),
+            **({"before": before[name]} if name in before else {}),
         }
     if "batch" in figures and "judgment" in figures:
         more = figures["batch"]["ms"] - figures["judgment"]["ms"]

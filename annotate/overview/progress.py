@@ -216,13 +216,14 @@ def people_progress(project: Project) -> list[PersonProgress]:
     begun = Assignment.objects.filter(
         pair__project=project, pair__removed_at=None, touched_at__isnull=False
     )
-    held = list(begun.select_related("pair").order_by("pk"))
+    held = list(begun.order_by("pk"))
+    pairs = dict(project.pairs.values_list("pk", "pair_id"))
     left = completion.left_in(project, held, answers)
     at: dict[int, list[str]] = defaultdict(list)
     for assignment in held:
         if left[assignment.pk].is_open:
             at[assignment.member_id].append(
-                f"{assignment.get_task_display()} {assignment.pair.pair_id}"
+                f"{assignment.get_task_display()} {pairs[assignment.pair_id]}"
             )
     last = _last_answers(project, {person: at for person, (at, _) in came.items() if at})
     return [

@@ -12,7 +12,7 @@ from audit.checks import samples
 from audit.checks.claims import Asked
 from audit.checks.models import Sample, SampleItem
 from audit.reviews import actions as reviews
-from audit.reviews import decisions
+from audit.reviews import decisions, draws
 from config.kind_examples.stage import Stage, clock, take, verdict_answers
 
 
@@ -35,6 +35,21 @@ def review(
     if submitted:
         now = stage.now + timedelta(minutes=4)
         reviews.submit_review(narrative=narrative, by=stage.by, now=now)
+
+
+def draw_for_review(
+    stage: Stage, size: int, seed: int, stratify: str, *, fewer: bool = False
+) -> None:
+    """Draw the instructions that are reviewed."""
+    draws.draw_for_review(
+        project=stage.project,
+        stratify=stratify,
+        size=size,
+        seed=seed,
+        fewer=fewer,
+        by=stage.by,
+        now=stage.now,
+    )
 
 
 def decide(stage: Stage, pair: str, outcome: str, reason: str = "") -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from inspect import signature
 from typing import Any
 
 from annotate.collection import intake
@@ -24,7 +23,6 @@ from exporters.releases import actions as releases
 
 def load(stage: Stage, file: str, format_name: str, **options: Any) -> None:
     """Load a file of the example; `options` are those of `load_file`."""
-    known = signature(load_file).parameters
     report = load_file(
         project=stage.project,
         format_name=format_name,
@@ -32,7 +30,7 @@ def load(stage: Stage, file: str, format_name: str, **options: Any) -> None:
         arrived=intake.on_disk(str(stage.folder / file))._replace(name=file),
         by=stage.by,
         now=stage.now,
-        **{name: value for name, value in options.items() if name in known},
+        **options,
     )
     if report.refused:
         raise RuntimeError(str(report.problems[0]))

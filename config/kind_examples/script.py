@@ -33,6 +33,7 @@ ACTIONS: Mapping[str, Callable[..., None]] = {
     "adjudicate": writing.adjudicate,
     "settle_condition": writing.settle_condition,
     "review": auditing.review,
+    "draw_for_review": auditing.draw_for_review,
     "decide": auditing.decide,
     "draw_sample": auditing.draw_sample,
     "pick_suspects": auditing.pick_suspects,
