@@ -198,6 +198,10 @@ def _of_reviews(parts: _Parts, counts: Counts, levels: Measure) -> dict[str, Any
         {"domain": domain, "criterion": key, **levels(found)}
         for (domain, key), found in parts.domains.items()
     ]
+    by_category = [
+        {"category": category, **levels(found)}
+        for category, found in parts.reviewed_categories.items()
+    ]
     return {
         "all": levels(_sum(counts.reviews.values())),
         "criteria": {
@@ -207,11 +211,8 @@ def _of_reviews(parts: _Parts, counts: Counts, levels: Measure) -> dict[str, Any
             }
             for criterion in parts.criteria
         },
-        "categories": [
-            {"category": category, **levels(found)}
-            for category, found in parts.reviewed_categories.items()
-        ],
-        # Only where queries have domains: without them a report has the fields it always had.
+        # Only where there are categories or domains: else a report has the fields it always had.
+        **({"categories": by_category} if by_category else {}),
         **({"domains": by_domain} if by_domain else {}),
         "machines": _beside_machines(parts.critics, counts, levels),
     }

@@ -47,6 +47,7 @@ MULTICONIR = ProjectKind(
             "100 documents per domain: is the labelled number of satisfied conditions correct?",
             size=100,
             asks="count",
+            stratify="domain",
         ),
     ),
     measures=("win_rate", "flip_rate"),
