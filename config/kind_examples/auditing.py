@@ -10,7 +10,7 @@ from annotate.pairs.models import Assignment, Narrative
 from audit.checks import actions as checks
 from audit.checks import samples
 from audit.checks.claims import Asked
-from audit.checks.models import Sample, SampleItem
+from audit.checks.models import Question, Sample, SampleItem
 from audit.reviews import actions as reviews
 from audit.reviews import decisions, draws
 from config.kind_examples.stage import Stage, clock, take, verdict_answers
@@ -72,8 +72,9 @@ def draw_sample(
     stratify: str = Sample.Stratify.NONE,
     *,
     fewer: bool = False,
+    **shown: bool,
 ) -> None:
-    """Draw a sample of claimed labels."""
+    """Draw a sample of claimed labels; `shown` is what checkers see of the claim."""
     samples.draw_sample(
         name=name,
         asked=Asked(source, stage.rater(rater), asks=asks),
@@ -84,6 +85,7 @@ def draw_sample(
         fewer=fewer,
         by=stage.by,
         now=stage.now,
+        **shown,
     )
 
 
@@ -148,12 +150,16 @@ def _items(stage: Stage, sample: str, pair: str, side: str) -> dict[str, SampleI
 
 def _said(item: SampleItem, answer: Any) -> checks.Answering:
     """Read what is said of a label: a grade; or an object with `grade`, `verdicts` (a letter for
-    each condition) or `cannot_judge`, and `words`.
+    each condition), `questions` (a letter for each) or `cannot_judge`, and `words`.
     """
     given = dict(answer) if isinstance(answer, dict) else {"grade": answer}
     said: checks.Answering = {"words": given.pop("words", "")}
     if "verdicts" in given:
         said["verdicts"] = verdict_answers(item.narrative, given.pop("verdicts"))
+    elif "questions" in given:
+        names = {"y": "yes", "n": "no", "?": "cant_tell"}
+        letters = zip(Question, given.pop("questions"), strict=True)
+        said["questions"] = {question.value: names[letter] for question, letter in letters}
     elif given.pop("cannot_judge", False):
         said["cannot_judge"] = True
     else:
