@@ -16,7 +16,7 @@ class AnnotateConfig(AppConfig):
         """Let what people say be looked after."""
         from annotate.collection.intake.arrivals import register
         from annotate.collection.intake.documents import Documents
-        from annotate.collection.intake.load import after_load
+        from annotate.collection.intake.load import after_load, broken_rules
         from annotate.collection.intake.pooled import Pools
         from annotate.collection.intake.qrels import Qrels
         from annotate.collection.intake.runs import Runs
@@ -27,6 +27,7 @@ class AnnotateConfig(AppConfig):
             grades,
             judgment_chain,
         )
+        from annotate.judgments.intake.kind_rules import tell_broken_rules
         from annotate.judgments.intake.statements import Statements
         from annotate.pairs.intake.pairs import Pairs
         from annotate.pairs.intake.shared import after_rows
@@ -35,6 +36,7 @@ class AnnotateConfig(AppConfig):
         from annotate.people import members
         from annotate.projects import audit_log_chain, audit_log_page, chain, rules
         from annotate.projects.models import AuditEvent, Link
+        from annotate.topics.intake.filters import Filters
         from base import append_only
 
         rules.grades_in_use.register(grades.grades_in_use)
@@ -43,8 +45,9 @@ class AnnotateConfig(AppConfig):
         audit_log_page.is_blind.register(blindness.must_answer_first)
         members.free_assignments.register(assignments.free_assignments)
         append_only.register(AuditEvent, Link)
-        register(Documents, Topics, Pairs, Qrels, Pools, Runs, Statements)
+        register(Documents, Topics, Pairs, Qrels, Pools, Runs, Statements, Filters)
         after_load.register(after_rows)
+        broken_rules.register(tell_broken_rules)
         chain.register(
             {
                 judgment_chain.KIND: judgment_chain.JUDGMENTS,

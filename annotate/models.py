@@ -24,7 +24,14 @@ from annotate.judgments.models import (
     Revision,
     Verdict,
 )
-from annotate.pairs.models import Assignment, Condition, InstructionPair, Narrative
+from annotate.pairs.models import (
+    Assignment,
+    Condition,
+    DrawnPair,
+    InstructionPair,
+    Narrative,
+    ReviewDraw,
+)
 from annotate.people.models import Invitation, Token
 from annotate.pools.models import HardNegativeRun, HardNegatives, Pool, PoolEntry, PoolRun
 from annotate.projects.models import (
@@ -37,6 +44,7 @@ from annotate.projects.models import (
     Project,
 )
 from annotate.rewriting.models import Draft
+from annotate.topics.models import FilterDecision
 from base.idempotency import KeptAnswer
 from base.users import Preferences, User
 
@@ -51,6 +59,8 @@ __all__ = [
     "Document",
     "DocumentText",
     "Draft",
+    "DrawnPair",
+    "FilterDecision",
     "Flag",
     "Grade",
     "Guideline",
@@ -74,6 +84,7 @@ __all__ = [
     "Query",
     "RejudgeRequest",
     "Repeat",
+    "ReviewDraw",
     "Revision",
     "Run",
     "RunLine",

@@ -8,6 +8,8 @@ from annotate.projects.audit_events import Kind
 
 AUDIT_EVENTS = {
     "rubric.chosen": Kind(_("Put a rubric in force")),
+    "review_draw.made": Kind(_("Drew the instructions to review")),
+    "review_draw.ended": Kind(_("Ended a draw: all instructions are reviewed")),
     "instruction.decided": Kind(_("Decided on an instruction"), tells=True),
     "instruction.undecided": Kind(_("Withdrew a decision on an instruction"), tells=True),
     "names.revealed": Kind(_("Looked up who said what"), tells=True),

@@ -99,6 +99,7 @@ ACTIONS = (
     Action("check_undo", "z", _("Take the last check back"), "check"),
     Action("check_next", "ArrowRight", _("Next label, without an answer"), "check"),
     Action("check_words", "n", _("Words with the answer"), "check"),
+    Action("check_reason", "r", _("Read why the document violates"), "check"),
     Action("check_leave", "q", _("Leave: back to the sample"), "check"),
     Action("list_previous", "[", _("Previous page"), "lists", beside=("judge",)),
     Action("list_next", "]", _("Next page"), "lists", beside=("judge",)),

@@ -7,6 +7,8 @@ from django.contrib import admin
 from django.urls import include, path
 
 from config import views
+from config.kind_examples.api import Examples
+from config.kind_examples.views import examples
 from config.schema import Schema, schema_page
 from config.status_api import (
     InstallationAuditLog,
@@ -24,6 +26,8 @@ urlpatterns = [
     path("", include("exporters.urls")),
     path("accounts/", include("config.account_urls")),
     path("glossary/", views.glossary, name="glossary"),
+    path("examples/", examples, name="examples"),
+    path("api/v1/examples/", Examples.as_view(), name="api_examples"),
     path("healthz", views.healthz, name="healthz"),
     path("readyz", views.readyz, name="readyz"),
     path("metrics", views.metrics, name="metrics"),

@@ -7,7 +7,7 @@ files made from the same list. A cut list keeps the original positions in index_
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from typing import Any, NamedTuple
 
 from formats.fields import Fields, list_items
@@ -20,6 +20,8 @@ from formats.source import Source
 from formats.tables import markup_of, title_of
 
 LIST, POSITIONS, TABLES = "query_instruction.json", "index_map.json", "tables"
+# Of an instruction: why tables violate it, by their names. The published files have no reasons.
+VIOLATIONS = "violations"
 # What the note of a narrative begins with, before its instruction type.
 TYPE_NOTE = "instruction type "
 RATER = "followtable-claims"
@@ -41,6 +43,7 @@ class _Instruction(NamedTuple):
     kind: str
     positive: tuple[str, ...]
     pool: tuple[str, ...]
+    violations: Mapping[str, str]
 
 
 class _Entry(NamedTuple):
@@ -62,7 +65,8 @@ def read_followtable(folder: Folder) -> Iterator[Topic | Doc | Qrel | PairRecord
     """Queries, then the tables, then qrels, instruction pairs and claims.
 
     Qrels: 1 for `query_positive`, 0 for the other tables of the pool. Claims (of the rater
-    "followtable-claims"): 1 for `instruction_positive`, 0 for the rest of the pool. The seven
+    "followtable-claims"): 1 for `instruction_positive`, 0 for the rest of the pool, with the reason
+    that `violations` gives. The seven
     instruction types become C1, C2, S1, S2, S3; the narrative's note keeps the type.
     """
     names = folder.names()
@@ -104,7 +108,8 @@ def read_followtable(folder: Folder) -> Iterator[Topic | Doc | Qrel | PairRecord
             positive = set(instruction.positive)
             for doc_id in dict.fromkeys([*instruction.pool, *instruction.positive]):
                 pair_id = f"{entry.query_id}_{number}"
-                yield Claim(pair_id, doc_id, int(doc_id in positive), RATER)
+                reason = instruction.violations.get(doc_id, "")
+                yield Claim(pair_id, doc_id, int(doc_id in positive), RATER, reason)
 
 
 def _pair(entry: _Entry, number: int, instruction: _Instruction) -> PairRecord:
@@ -191,12 +196,14 @@ def _entry(query_id: str, line: int, fields: Fields) -> _Entry:
                     f"instruction_type is {excerpt(repr(kind), 40)}; "
                     f"known are {', '.join(CATEGORIES)}"
                 )
+            positive, pool = _tables(out, "instruction_positive"), _tables(out, "all_tables")
             instructions.append(
                 _Instruction(
                     out.required_text("instruction"),
                     kind,
-                    _tables(out, "instruction_positive"),
-                    _tables(out, "all_tables"),
+                    positive,
+                    pool,
+                    _violations(out, set(pool) - set(positive)),
                 )
             )
             if _names(out.values) == _names(fields.values):
@@ -211,6 +218,29 @@ def _entry(query_id: str, line: int, fields: Fields) -> _Entry:
         query_positive,
         tuple(instructions),
     )
+
+
+def _violations(fields: Fields, violating: Set[str]) -> dict[str, str]:
+    """Why tables violate the instruction, by their ids; ValueError for one that is not in the pool
+    of the instruction, or complies with it.
+    """
+    reasons = fields.value(VIOLATIONS)
+    if reasons is None:
+        return {}
+    if not isinstance(reasons, dict):
+        raise ValueError(f"{VIOLATIONS} must be an object of reasons, not {json_name(reasons)}")
+    found = {}
+    for name, reason in reasons.items():
+        doc_id = check_id(name.removesuffix(".txt"), VIOLATIONS)
+        if doc_id not in violating:
+            raise ValueError(
+                f"{VIOLATIONS} names {doc_id}, which is not among the tables of this instruction "
+                "that violate it"
+            )
+        if not isinstance(reason, str):
+            raise ValueError(f"{VIOLATIONS}: a reason is text, not {json_name(reason)}")
+        found[doc_id] = reason
+    return found
 
 
 def _names(values: Mapping[str, Any]) -> list[str]:

@@ -35,6 +35,7 @@ def read_pairs(source: Source) -> Iterator[PairRecord | Claim]:
                     fields.id("doc_id"),
                     fields.relevance("relevance"),
                     fields.required_text("rater"),
+                    fields.text("reason"),
                 )
                 fields.refuse_rest()
                 yield claim
@@ -56,6 +57,8 @@ def _pair(fields: Fields) -> PairRecord:
     origin = fields.one_of(("human", "llm"), "origin", default="llm" if model else "human")
     if model and origin == "human":
         raise ValueError(f"model is {model!r}, but origin is human")
+    if restates := fields.text("restates"):
+        check_id(restates, "restates")
     return PairRecord(
         pair_id=fields.optional_id("pair_id") or query_id,
         query_id=query_id,
@@ -65,6 +68,8 @@ def _pair(fields: Fields) -> PairRecord:
         origin=origin,
         model=model,
         narratives=_narratives(fields),
+        domain=fields.text("domain"),
+        restates=restates,
     )
 
 
@@ -143,8 +148,13 @@ def write_pairs(records: Iterable[PairRecord | Claim], stream: IO[bytes]) -> int
             check_id(record[1], record._fields[1])
             kind = "claim" if isinstance(record, Claim) else "pair"
             fields: dict[str, object] = {"type": kind, **record._asdict()}
+            if isinstance(record, Claim) and not record.reason:
+                del fields["reason"]
             if isinstance(record, PairRecord):
                 fields["narratives"] = [_version(record, one) for one in record.narratives]
+                for name in ("domain", "restates"):
+                    if not fields[name]:
+                        del fields[name]
             yield to_json(fields)
 
     return write_lines(lines(), stream)

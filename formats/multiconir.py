@@ -2,12 +2,14 @@
 
 Source: the files of "MultiConIR: towards multi-condition information retrieval". A row has the
 columns Query1 ... Query10 (k conditions each, numbered in its text), Positive, HN1 ... HN10, and in
-the files of tasks 2 and 3 Natural_Query1 ... Natural_Query10, the same in running words.
+the files of tasks 2 and 3 Natural_Query1 ... Natural_Query10, the same in running words. A column
+Domain, which is ours, parts a file with several domains.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -45,9 +47,10 @@ def read_multiconir(
     """For each row a query, its documents with the conditions they meet, and an instruction pair
     for each of its texts.
 
-    The query's id is the row's position from 0; pairs are `<row>_<k>` and, in running words,
-    `<row>_<k>n`, with k conditions each. What is claimed of a document (rater "multiconir-claims"):
-    a verdict on each condition, and as relevance how many are met. HNk breaks condition k alone,
+    The query's id is the row's position from 0, with a domain `<domain>-<position in it>`; pairs
+    are `<query>_<k>` and, in running words, `<query>_<k>n`, with k conditions each. What is claimed
+    of a document (rater "multiconir-claims"): a verdict on each condition, and as relevance how
+    many are met. HNk breaks condition k alone,
     or, in files with Natural_Query columns, the conditions 1 to k.
     """
     table = csv_rows(source)
@@ -62,18 +65,27 @@ def read_multiconir(
         source.refuse(f"the header line has other queries than Query1 to Query{MOST} at most")
         return
     upto = any(name.startswith("Natural_Query") for name in table.header)
+    seen: Counter[str] = Counter()
     for number, row in enumerate(table.rows):
         fields = Fields(row)
         try:
-            yield from _row(str(number), fields, len(counts), upto=upto)
+            domain = " ".join(fields.text("Domain").split())
+            query_id = query_id_of(domain, seen[domain]) if domain else str(number)
+            seen[domain] += 1
+            yield from _row(query_id, domain, fields, len(counts), upto=upto)
         except ValueError as error:
             source.refuse(str(error))
         else:
             fields.tell_rest(source)
 
 
+def query_id_of(domain: str, position: int) -> str:
+    """Return the id of the query at that position, from 0, among the rows of a domain."""
+    return f"{'-'.join(domain.split())}-{position}"
+
+
 def _row(
-    query_id: str, row: Fields, most: int, *, upto: bool
+    query_id: str, domain: str, row: Fields, most: int, *, upto: bool
 ) -> Iterator[Topic | Doc | Qrel | PairRecord | JudgmentRecord]:
     # A row may stop before the last column, but it leaves none out.
     held = [k for k in range(1, most + 1) if row.text(f"Query{k}").strip()]
@@ -104,6 +116,8 @@ def _row(
                 category=f"{k} condition{'' if k == 1 else 's'}",
                 origin="llm",
                 narratives=(NarrativeRecord("altered", 1, text, note=style, conditions=asked),),
+                domain=domain,
+                restates=f"{query_id}_{k}" if mark else "",
             )
             for one in documents:
                 yield _claim(query_id, pair_id, one, k)

@@ -94,6 +94,10 @@ class PairRecord(NamedTuple):
     origin: str = "human"
     model: str = ""
     narratives: tuple[NarrativeRecord, ...] = ()
+    # What part of a benchmark the query belongs to.
+    domain: str = ""
+    # The pair that asks the same in another style: this one says its conditions in running words.
+    restates: str = ""
 
 
 def writer_of(pair: PairRecord, narrative: NarrativeRecord) -> tuple[str, str]:
@@ -108,12 +112,15 @@ def writer_of(pair: PairRecord, narrative: NarrativeRecord) -> tuple[str, str]:
 
 
 class Claim(NamedTuple):
-    """What a machine or a data set claims about a document under the altered narrative."""
+    """What a machine or a data set claims about a document under the altered narrative. `reason`:
+    why, such as how a table violates the instruction; "" where it is not said.
+    """
 
     pair_id: str
     doc_id: str
     relevance: int
     rater: str
+    reason: str = ""
 
 
 class Evidence(NamedTuple):
@@ -248,6 +255,19 @@ class DecisionRecord(NamedTuple):
     withdrawn_at: datetime | None = None
 
 
+class FilterRecord(NamedTuple):
+    """What a machine's filter decided on a query, or on a document or an instruction of it.
+    Decision: FILTER_DECISIONS.
+    """
+
+    query_id: str
+    machine: str
+    decision: str
+    reason: str = ""
+    doc_id: str | None = None
+    pair_id: str | None = None
+
+
 class LevelRecord(NamedTuple):
     """How well an instruction meets a criterion; one that rejects sends it back."""
 
@@ -292,6 +312,7 @@ Record: TypeAlias = (
     | ReviewRecord
     | DecisionRecord
     | RubricRecord
+    | FilterRecord
 )
 
 MARKUPS = ("plain", "html", "markdown")
@@ -299,4 +320,5 @@ SIDES = ("original", "altered", "reversed")
 FLAG_KINDS = ("later", "cannot_judge", "problem")
 ANSWERS = ("met", "not_met", "cant_tell")
 PRESSED = ("key", "click")
+FILTER_DECISIONS = ("keep", "discard")
 OUTCOMES = ("accepted", "revise", "removed")

@@ -6,8 +6,9 @@ from typing import Any, NamedTuple
 
 from django.apps import apps
 from django.db import connection
+from django.db.models import Q
 
-from annotate.judgments.models import Judgment
+from annotate.judgments.models import Judgment, Revision
 from annotate.projects.audit_log import record
 from annotate.projects.models import Project
 from base.append_only import thawed
@@ -62,6 +63,12 @@ def purge(*, slug: str, typed: str) -> Purged:
                 model._base_manager.filter(**{path: project.pk}, state=Job.State.RUNNING).exists()
             ):
                 raise Refused("A job of this project is under way. Wait for it, or call it off.")
+        # No backup keeps them, so they are none of these tables; they point to rows that go.
+        Revision.objects.filter(
+            Q(narrative__pair__project=project)
+            | Q(condition__narrative__pair__project=project)
+            | Q(query__project=project)
+        ).delete()
         rows = 0
         # What points to others goes before them.
         for model, path in reversed(gone):

@@ -31,6 +31,7 @@ from audit.reports import actions as reports_actions
 from audit.reviews import actions as audit
 from audit.reviews.criteria import MULTICONIR
 from audit.reviews.decisions import decide, withdraw_decision
+from audit.reviews.draws import draw_for_review, end_draw
 from audit.reviews.project_rubric import choose_rubric
 from audit.settling import adjudication, batches, reveals
 from audit.settling import many as settling_many
@@ -297,6 +298,10 @@ def test_everything_that_a_lead_does_is_in_the_audit_log_once(story):
     story.does("passages.changed", times=2)(
         lambda: set_passage_rule(project=project, changes={"words": 300}, by=carla)
     )
+    # A draw of what is reviewed, and its end: the second time there is none.
+    draw = {"project": project, "by": carla}
+    story.does("review_draw.made")(lambda: draw_for_review(stratify="none", size=1, seed=1, **draw))
+    story.does("review_draw.ended", times=2)(lambda: end_draw(**draw))
     # Queries and instructions that are taken out.
     out = {"project": project, "by": carla}
     queries, pairs = [story.query.pk], [story.pair.pk]

@@ -112,7 +112,8 @@ HOW_FAR_FOR_LEADS = {
     *("annotate:settings", "audit:agreement", "audit:agreement_report"),
     # The same, told to programs; and when work was asked for and done.
     *("audit:api_differences", "audit:api_coverage", "audit:api_reports"),
-    *("audit:api_sample_figures", "audit:api_sample_labels"),
+    *("audit:api_category_figures", "audit:categories_table"),
+    *("audit:api_sample_figures", "audit:api_sample_labels", "audit:sample_labels"),
     *("exporters:api_exports", "exporters:api_export"),
     *("exporters:api_releases", "exporters:api_release"),
 }

@@ -42,6 +42,7 @@ def load_file(
     no_grade: int | None = None,
     pool: int = 0,
     side: str = "",
+    despite_rules: bool = False,
     dry_run: bool = False,
     progress: intake.Progress | None = None,
     record: Callable[[FileReport], None] | None = None,
@@ -51,7 +52,8 @@ def load_file(
     """Load one file into a project, all of it or nothing; what is wrong with it is in the report.
 
     `no_grade` is the value in the file that means no grade; `pool` lets the first documents of each
-    query of a run join the pool; `side` says under which narratives a run ranks them; `record`
+    query of a run join the pool; `side` says under which narratives a run ranks them;
+    `despite_rules` loads rows that break rules of the project's kind as well; `record`
     writes the report down in the same transaction; `by` is nobody for a command. Refused: an
     unknown format, a side of what is no run, a project that is archived.
     """
@@ -68,6 +70,8 @@ def load_file(
         if not (report.new or report.changed):
             return
         counts = f"{report.new} new, {report.changed} changed, {report.unchanged} unchanged"
+        if report.broken:
+            counts += f", {report.broken} despite rules of the kind"
         named = f"{arrived.name} · {kind.name}"
         record_audit_event(
             project=project, what="load.done", about=named, words=counts, by=by, now=now
@@ -77,7 +81,7 @@ def load_file(
         project=project,
         kind=kind,
         arrived=arrived,
-        options=Options(no_grade=no_grade, pool=pool, side=side),
+        options=Options(no_grade, pool, side, despite_rules),
         dry_run=dry_run,
         progress=progress,
         record=written,
@@ -173,11 +177,17 @@ def request_load(
     return load
 
 
-def confirm_load(*, preview: Load, by: Membership, now: datetime | None = None) -> Load:
+def confirm_load(
+    *,
+    preview: Load,
+    by: Membership,
+    despite_rules: bool = False,
+    now: datetime | None = None,
+) -> Load:
     """Ask for a previewed file to be loaded; return the row of that. Twice returns the same row.
 
-    Refused: who does not lead, a preview that is not done, or that found a bad line, or whose file
-    is gone.
+    Refused: who does not lead, a preview that is not done, or that found a bad line, or rows that
+    break rules of the kind without `despite_rules`, or whose file is gone.
     """
     _check_lead(by, preview.project)
     with transaction.atomic():
@@ -193,6 +203,13 @@ def confirm_load(*, preview: Load, by: Membership, now: datetime | None = None) 
             )
         if not locked.file:
             raise Refused(_("This file was put away. Upload it again."))
+        if locked.report.get("broken") and not despite_rules:
+            raise Refused(
+                _(
+                    "Rows of this file break rules of the project's kind. Correct it, or say that "
+                    "it is loaded despite the rules."
+                )
+            )
         load = Load.objects.create(
             project=locked.project,
             by=by,
@@ -203,6 +220,7 @@ def confirm_load(*, preview: Load, by: Membership, now: datetime | None = None) 
             file_name=locked.file_name,
             no_grade=locked.no_grade,
             side=locked.side,
+            despite_rules=despite_rules,
             dry_run=False,
             preview=locked,
         )
@@ -268,6 +286,7 @@ def _perform(load: Load, progress: Progress) -> None:
             arrived=intake.handed_in(load.file, load.file_name),
             no_grade=load.no_grade,
             side=load.side,
+            despite_rules=load.despite_rules,
             dry_run=load.dry_run,
             progress=progress,
             record=record,

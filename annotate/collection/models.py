@@ -118,6 +118,8 @@ class Query(models.Model):
     query_id = models.CharField(max_length=255)
     title = models.TextField(blank=True)
     description = models.TextField(blank=True)
+    # What part of a benchmark it belongs to (books, movies), where its file says so.
+    domain = models.CharField(max_length=120, blank=True, default="", db_default="")
     # Since when, by whom (null: a command) and why it is taken out; its pairs are out as well.
     removed_at = models.DateTimeField(null=True, blank=True)
     removed_by = models.ForeignKey(
@@ -343,6 +345,8 @@ class Load(Job):
     no_grade = models.IntegerField(null=True, blank=True)
     # Under which narratives a run ranks documents; "" leaves it to the ids on its lines.
     side = models.CharField(max_length=10, choices=Run.Side, blank=True, default="", db_default="")
+    # Whether a lead had rows loaded that break rules of the project's kind.
+    despite_rules = models.BooleanField(default=False, db_default=False)
     # A preview looks through the file and writes nothing.
     dry_run = models.BooleanField(default=True)
     # The preview a lead confirmed: each is confirmed once at most.

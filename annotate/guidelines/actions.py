@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from datetime import datetime
 
 from django.db import transaction
 from django.db.models import Count, Exists, OuterRef, QuerySet
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotate.collection.models import Candidate
@@ -26,13 +28,19 @@ Case = tuple[int, int]
 
 
 def write_guideline(
-    *, text: str, by: Membership, based_on: int, cases: Collection[Case] = ()
+    *,
+    text: str,
+    by: Membership,
+    based_on: int,
+    cases: Collection[Case] = (),
+    now: datetime | None = None,
 ) -> Guideline:
     """Insert the next version of the guidelines, with the cases that led to it, and return it.
 
     `based_on` is the version the author had before them; Stale if someone was faster. Refused: who
     does not lead, no words or too many, nothing changed, a case that is none of the project's.
     """
+    now = now or timezone.now()
     refuse_if_archived(by.project)
     text = text.replace("\r\n", "\n").strip()
     if not by.leads:
@@ -64,7 +72,9 @@ def write_guideline(
             )
         if latest is not None and latest.text == text:
             raise Refused(_("Nothing has changed yet, so there is no new version to save."))
-        made = Guideline.objects.create(project=project, version=version + 1, text=text, author=by)
+        made = Guideline.objects.create(
+            project=project, version=version + 1, text=text, author=by, created_at=now
+        )
         GuidelineCase.objects.bulk_create(
             GuidelineCase(guideline=made, narrative_id=narrative, candidate_id=candidate)
             for narrative, candidate in wanted
@@ -75,6 +85,7 @@ def write_guideline(
             about=made,
             changes={"version": (version, made.version)},
             by=by,
+            now=now,
         )
     return made
 

@@ -119,7 +119,7 @@ def _key(to):
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotate', '0027_taken_out'),
+        ('annotate', '0030_conditions'),
     ]
 
     operations = [

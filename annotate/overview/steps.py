@@ -22,6 +22,7 @@ from annotate.overview.progress import TaskProgress
 from annotate.pairs.models import Assignment
 from annotate.projects.kinds import kind_of
 from annotate.projects.models import Membership, Project
+from annotate.topics.filters import FilterCount, filter_counts
 
 Task = Assignment.Task
 
@@ -39,6 +40,7 @@ class Key(StrEnum):
 
     LOAD = "load"
     CHOOSE = "choose"
+    FILTER = "filter"
     REWRITE = "rewrite"
     JUDGE = "judge"
     REVIEW = "review"
@@ -50,6 +52,7 @@ class Key(StrEnum):
 NAMES: Mapping[Key, Promise] = {
     Key.LOAD: gettext_lazy("Load topics and qrels"),
     Key.CHOOSE: gettext_lazy("Choose topics"),
+    Key.FILTER: gettext_lazy("Load a machine's filter"),
     Key.REWRITE: gettext_lazy("Rewrite"),
     Key.JUDGE: gettext_lazy("Judge"),
     Key.REVIEW: gettext_lazy("Review instructions"),
@@ -60,6 +63,7 @@ NAMES: Mapping[Key, Promise] = {
 URLS: Mapping[Key, str] = {
     Key.LOAD: "annotate:loads",
     Key.CHOOSE: "annotate:topics",
+    Key.FILTER: "annotate:removed_queries",
     Key.REWRITE: "annotate:queries",
     Key.JUDGE: "annotate:progress",
     Key.REVIEW: "audit:reviews",
@@ -95,6 +99,7 @@ class Facts:
     queries: int
     taken_out: int
     with_documents: int
+    filters: Sequence[FilterCount] = ()
 
 
 @dataclass(frozen=True)
@@ -112,7 +117,7 @@ def steps(
     tasks: Sequence[TaskProgress],
     context: Mapping[str, Any],
 ) -> list[Step]:
-    """Return the steps of the member's project: one query."""
+    """Return the steps of the member's project: one query, or two where a filter is a step."""
     project = member.project
     facts = _facts(project, judging, tasks, context)
     kind = kind_of(project.kind)
@@ -150,7 +155,8 @@ def _facts(
         taken_out=Count("pk", filter=Q(removed_at__isnull=False)),
         with_documents=Count("pk", filter=Q(pool, removed_at__isnull=True)),
     )
-    return Facts(judging, {one.task: one for one in tasks}, context, **counted)
+    filters = filter_counts(project) if Key.FILTER in kind_of(project.kind).steps else ()
+    return Facts(judging, {one.task: one for one in tasks}, context, **counted, filters=filters)
 
 
 def _loaded(facts: Facts) -> Far:
@@ -165,6 +171,16 @@ def _chosen(facts: Facts) -> Far:
     return Far(
         facts.queries > 0 and (facts.taken_out > 0 or begun), False, _of(chosen, facts.queries)
     )
+
+
+def _filtered(facts: Facts) -> Far:
+    kept = sum(one.kept for one in facts.filters)
+    discarded = sum(one.discarded for one in facts.filters)
+    count = _("%(kept)s kept, %(discarded)s discarded") % {
+        "kept": f"{kept:,}",
+        "discarded": f"{discarded:,}",
+    }
+    return Far(kept + discarded > 0, False, count)
 
 
 def _done_in(task: Task) -> Callable[[Facts], Far]:
@@ -209,6 +225,7 @@ def _of(done: int, total: int) -> str:
 _FAR: Mapping[Key, Callable[[Facts], Far]] = {
     Key.LOAD: _loaded,
     Key.CHOOSE: _chosen,
+    Key.FILTER: _filtered,
     Key.REWRITE: _done_in(Task.REWRITE),
     Key.JUDGE: _judged,
     Key.REVIEW: _done_in(Task.REVIEW),

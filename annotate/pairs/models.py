@@ -49,6 +49,17 @@ class InstructionPairQuerySet(models.QuerySet["InstructionPair"]):
         )
 
     def to_review(self) -> InstructionPairQuerySet:
+        """Keep pairs whose altered narrative is to be reviewed: all that can be, or those drawn
+        where a review draw is in force.
+        """
+        in_force = ReviewDraw.objects.in_force()
+        drawn = DrawnPair.objects.filter(pair=models.OuterRef("pk"), draw__ended_at__isnull=True)
+        return self.reviewable().filter(
+            ~models.Exists(in_force.filter(project=models.OuterRef("project")))
+            | models.Exists(drawn)
+        )
+
+    def reviewable(self) -> InstructionPairQuerySet:
         """Keep pairs whose altered narrative stands and can be reviewed and judged."""
         return (
             self.alive()
@@ -75,6 +86,10 @@ class InstructionPair(models.Model):
     # As its file said last of the whole pair; who wrote a version stands with the version.
     origin = models.CharField(max_length=10, choices=Origin, default=Origin.HUMAN)
     model = models.CharField(max_length=120, blank=True)
+    # The pair that asks the same as a list of conditions; this one asks it in running words.
+    restates = models.ForeignKey(
+        "self", null=True, blank=True, on_delete=models.PROTECT, related_name="restatements"
+    )
     # Sent back: the altered narrative in force at that moment has to be written anew.
     sent_back_at = models.DateTimeField(null=True, blank=True)
     sent_back_by = models.ForeignKey(
@@ -94,6 +109,9 @@ class InstructionPair(models.Model):
         constraints: ClassVar = [
             models.UniqueConstraint(name="pair_id_once_per_project", fields=["project", "pair_id"]),
             models.CheckConstraint(name="pair_has_an_id", condition=~Q(pair_id="")),
+            models.CheckConstraint(
+                name="pair_restates_another", condition=~Q(restates=models.F("pk"))
+            ),
             models.CheckConstraint(
                 name="pair_by_people_names_no_model", condition=Q(origin="llm") | Q(model="")
             ),
@@ -135,6 +153,80 @@ class InstructionPair(models.Model):
         reversing = side == Narrative.Side.REVERSED
         altered = self.current(Narrative.Side.ALTERED) if reversing else None
         return altered or self.current(Narrative.Side.ORIGINAL)
+
+
+class ReviewDrawQuerySet(models.QuerySet["ReviewDraw"]):
+    """Draws of instructions to review."""
+
+    def in_force(self) -> ReviewDrawQuerySet:
+        """Keep the draws that limit what is reviewed now: at most one of each project."""
+        return self.filter(ended_at__isnull=True)
+
+
+class ReviewDraw(models.Model):
+    """A random sample of a project's instructions; while in force, only these are reviewed."""
+
+    class Stratify(models.TextChoices):
+        """What the strata are; the number drawn is of each stratum."""
+
+        NONE = "none", _("Nothing: one stratum")
+        DOMAIN = "domain", _("Domain of the query")
+        CATEGORY = "category", _("Category of the instruction")
+
+    project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="review_draws")
+    stratify = models.CharField(max_length=10, choices=Stratify, default=Stratify.NONE)
+    # How many instructions are drawn of each stratum.
+    size = models.PositiveIntegerField()
+    seed = models.PositiveBigIntegerField()
+    # Whether a stratum that has fewer gave what it has.
+    fewer = models.BooleanField(default=False)
+    # How many instructions there were to draw from, for each stratum: {"Books": 4820}.
+    frame: models.JSONField[dict[str, int], dict[str, int]] = models.JSONField(default=dict)
+    # By whom; null: a command.
+    drawn_at = models.DateTimeField(default=timezone.now)
+    drawn_by = models.ForeignKey(
+        Membership, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+    )
+    ended_at = models.DateTimeField(null=True, blank=True)
+    ended_by = models.ForeignKey(
+        Membership, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+    )
+
+    objects = ReviewDrawQuerySet.as_manager()
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                name="review_draw_one_in_force",
+                fields=["project"],
+                condition=Q(ended_at__isnull=True),
+            ),
+            models.CheckConstraint(name="review_draw_of_one_or_more", condition=Q(size__gte=1)),
+            models.CheckConstraint(
+                name="review_draw_ended_by_names_when",
+                condition=Q(ended_by__isnull=True) | Q(ended_at__isnull=False),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"review draw {self.pk}"
+
+
+class DrawnPair(models.Model):
+    """An instruction that a review draw took."""
+
+    draw = models.ForeignKey(ReviewDraw, on_delete=models.PROTECT, related_name="drawn")
+    pair = models.ForeignKey(InstructionPair, on_delete=models.PROTECT, related_name="draws")
+    # As it was called when the draw was made.
+    stratum = models.CharField(max_length=255, blank=True)
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(name="pair_drawn_once", fields=["draw", "pair"]),
+        ]
+
+    def __str__(self) -> str:
+        return f"pair {self.pair_id} of draw {self.draw_id}"
 
 
 class NarrativeQuerySet(models.QuerySet["Narrative"]):

@@ -25,7 +25,9 @@ free_assignments: Provider[[QuerySet[Membership]], None] = Provider(
 )
 
 
-def add_member(*, username: str, role: str, by: Membership) -> Membership:
+def add_member(
+    *, username: str, role: str, by: Membership, now: datetime | None = None
+) -> Membership:
     """Let an account into the project `by` leads; who has none is invited by a link.
 
     Someone who had left comes back as who they were. A rater known only by this name from a file
@@ -45,9 +47,28 @@ def add_member(*, username: str, role: str, by: Membership) -> Membership:
             raise Refused(_("The account of %(name)s is closed.") % {"name": username})
         if project.memberships.active().filter(user=user).exists():
             raise Refused(_("%(username)s is already in this project.") % {"username": username})
-        member = join(project, user, role)
-        record(project=project, what="member.added", about=member, words=role, by=by)
+        member = join(project, user, role, now=now)
+        record(project=project, what="member.added", about=member, words=role, by=by, now=now)
         return member
+
+
+def add_rater(*, name: str, by: Membership, now: datetime | None = None) -> Membership:
+    """Add a rater who is known by name alone and does not sign in; the one of that name, if there
+    is one.
+    """
+    check_lead(by)
+    name = checked_name(name)
+    with transaction.atomic():
+        project = Project.objects.select_for_update(no_key=True).get(pk=by.project_id)
+        known = project.memberships.filter(name=name).first()
+        if known is not None:
+            return known
+        now = now or timezone.now()
+        member = Membership.objects.create(project=project, name=name, joined_at=now)
+        record(
+            project=project, what="member.added", about=member, words=member.role, by=by, now=now
+        )
+    return member
 
 
 def appoint_lead(*, project: Project, user: User) -> Membership:
@@ -77,12 +98,12 @@ def check_role(role: str) -> None:
         raise Refused(_("“%(role)s” is no role.") % {"role": role})
 
 
-def join(project: Project, user: User, role: str) -> Membership:
+def join(project: Project, user: User, role: str, *, now: datetime | None = None) -> Membership:
     """Make `user` a member of the locked project, as who they were here before, if they were."""
     known = (
         project.memberships.filter(user=user).first()
         or project.memberships.filter(name=user.username, user=None).first()
-        or Membership(project=project, name=user.username)
+        or Membership(project=project, name=user.username, joined_at=now or timezone.now())
     )
     if known.is_machine:
         raise Refused(

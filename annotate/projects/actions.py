@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from datetime import datetime
 
 from django.db import IntegrityError, transaction
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotate.projects.audit_log import record
@@ -34,6 +36,7 @@ def create_project(
     name: str = "",
     kind: str = OWN.key,
     by: User | None = None,
+    now: datetime | None = None,
 ) -> Project:
     """Make a project of a kind; `by`, if anyone, leads it. `grades`: others than those of the kind.
 
@@ -42,6 +45,7 @@ def create_project(
     kind counts documents as relevant.
     """
     of_kind = kind_called(kind)
+    now = now or timezone.now()
     if not SLUG.fullmatch(slug):
         raise Refused(
             _(
@@ -66,15 +70,19 @@ def create_project(
     try:
         with transaction.atomic():
             project = Project.objects.create(
-                slug=slug, name=name or slug, kind=kind, **of_kind.settings
+                slug=slug, name=name or slug, kind=kind, created_at=now, **of_kind.settings
             )
             _make_grades(project, sorted(grades), of_kind)
             lead = None
             if by is not None:
                 lead = Membership.objects.create(
-                    project=project, user=by, name=by.get_username(), role=Membership.Role.LEAD
+                    project=project,
+                    user=by,
+                    name=by.get_username(),
+                    role=Membership.Role.LEAD,
+                    joined_at=now,
                 )
-            record(project=project, what="project.made", about=project, by=by)
+            record(project=project, what="project.made", about=project, by=by, now=now)
             add_taxonomy_and_rubric(project=project, kind=of_kind, by=lead)
     except IntegrityError as error:
         raise Refused(

@@ -56,7 +56,11 @@ FIELDS = (
 
 
 def change_rules(
-    *, changes: dict[str, object], grades: Sequence[GradeRule], by: Membership
+    *,
+    changes: dict[str, object],
+    grades: Sequence[GradeRule],
+    by: Membership,
+    now: datetime | None = None,
 ) -> Project:
     """Set the project's fields named in `changes` and its grades, all or nothing.
 
@@ -107,7 +111,14 @@ def change_rules(
         after = {field: getattr(project, field) for field in changes} | _grades(project)
         changed = {field: (before[field], after[field]) for field in before}
         if before != after:
-            record(project=project, what="project.rules", about=project, changes=changed, by=by)
+            record(
+                project=project,
+                what="project.rules",
+                about=project,
+                changes=changed,
+                by=by,
+                now=now,
+            )
     return project
 
 

@@ -9,6 +9,7 @@ from annotate.topics.api import choosing, removal
 PROJECT = "projects/<slug:slug>/"
 
 urlpatterns = [
+    path(f"{PROJECT}filters/", removal.Filters.as_view(), name="api_filters"),
     path(f"{PROJECT}topics/", choosing.Topics.as_view(), name="api_topics"),
     path(f"{PROJECT}topics/draw/", choosing.TopicDraw.as_view(), name="api_topic_draw"),
     path(

@@ -6,6 +6,7 @@ What is not chosen is taken out with a reason (`annotate.topics.removal`).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from hashlib import sha256
 from typing import NamedTuple
 
@@ -113,6 +114,7 @@ def draw_topics(
     number: int,
     seed: int,
     by: Membership | None,
+    now: datetime | None = None,
 ) -> Changed:
     """Draw topics, and take the others out. Refused: as `draw` and `choose_topics`."""
     with transaction.atomic():
@@ -129,11 +131,17 @@ def draw_topics(
             queries=[topic.pk for topic in chosen],
             reason=f"{reason}{', ' if said else ''}{said}.",
             by=by,
+            now=now,
         )
 
 
 def choose_topics(
-    *, project: Project, queries: Sequence[int], reason: str, by: Membership | None
+    *,
+    project: Project,
+    queries: Sequence[int],
+    reason: str,
+    by: Membership | None,
+    now: datetime | None = None,
 ) -> Changed:
     """Keep these queries of a project, and take the others out with a reason.
 
@@ -150,4 +158,4 @@ def choose_topics(
         others = [pk for pk in there if pk not in wanted]
         if not others:
             return Changed(0, 0)
-        return remove_queries(project=project, queries=others, reason=reason, by=by)
+        return remove_queries(project=project, queries=others, reason=reason, by=by, now=now)

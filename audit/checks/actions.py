@@ -23,7 +23,7 @@ from annotate.projects import access as assignments
 from annotate.projects.audit_log import record
 from annotate.projects.models import Membership
 from audit.checks import chain_content
-from audit.checks.models import Check, Sample, SampleItem
+from audit.checks.models import Check, Question, Reply, Sample, SampleItem
 from base.control_characters import tidy
 from base.errors import Refused, refuse_strange
 
@@ -31,16 +31,18 @@ MAX_WORDS = 10_000
 
 
 class Answering(TypedDict, total=False):
-    """What someone says of a claimed label: exactly one of the first three, and words.
+    """What someone says of a claimed label: exactly one of the first four, and words.
 
     `relevance`: the grade. `cannot_judge`: none can be given; needs words. `verdicts`: of a sample
     that asks for conditions, a `Verdict.Answer` by the key of each condition, from which follows
-    how many are met; where one cannot tell of one of them, one cannot judge.
+    how many are met; where one cannot tell of one of them, one cannot judge. `questions`: of a
+    sample that asks two questions, a `Reply` by `Question`, from which the grade follows alike.
     """
 
     relevance: int | None
     cannot_judge: bool
     verdicts: Mapping[int, str] | None
+    questions: Mapping[str, str] | None
     words: str
 
 
@@ -50,7 +52,14 @@ class _Answer(NamedTuple):
     relevance: int | None
     cannot_judge: bool
     verdicts: dict[str, str]
+    on_topic: str
+    meets_constraint: str
     words: str
+
+    @property
+    def questions(self) -> dict[str, str]:
+        """Answers to the two questions; empty where there is none."""
+        return {one.value: said for one in Question if (said := getattr(self, one.column))}
 
 
 def check(
@@ -125,8 +134,7 @@ def settle(
             raise Refused(_("You are one of the two who checked this. A third person settles it."))
         if len(first_two) < 2:
             raise Refused(_("Two people have to check this one before it can be settled."))
-        # Two who could not judge have found nothing that they agree on.
-        if first_two[0].relevance == first_two[1].relevance is not None:
+        if agree(*first_two):
             raise Refused(_("The two agree here, so there is nothing to settle."))
         standing = next((one for one in others if one.place == Check.SETTLES), None)
         if standing is not None:
@@ -134,6 +142,7 @@ def settle(
                 raise Refused(_("Somebody else has settled this one."))
             if _content(standing) == answer:
                 return standing
+            _refuse_after_reason(standing)
             standing.superseded_at = now
             standing.save(update_fields=["superseded_at"])
             chain_content.follow(by.project_id, ended={standing.pk}, pk=standing.pk, texts=True)
@@ -154,13 +163,34 @@ def take_back(*, item: SampleItem, by: Membership, now: datetime | None = None) 
         mine = next((one for one in said if one.checker_id == by.pk), None)
         if mine is None:
             return None
-        if mine.place != Check.SETTLES:
+        if mine.place == Check.SETTLES:
+            _refuse_after_reason(mine)
+        else:
             _refuse_fixed(mine, said, by)
         mine.superseded_at = mine.withdrawn_at = now
         mine.save(update_fields=["superseded_at", "withdrawn_at"])
         chain_content.follow(by.project_id, ended={mine.pk}, pk=mine.pk, texts=True)
         if mine.place == Check.SETTLES:
             _record("label.unsettled", mine, by, now)
+    return mine
+
+
+def read_reason(*, item: SampleItem, by: Membership, now: datetime | None = None) -> Check:
+    """Keep that `by` reads why the document violates its instruction, and return their answer.
+
+    Their answer is fixed from then on. Refused: the sample does not show reasons, or `by` has not
+    answered yet.
+    """
+    with transaction.atomic():
+        _hold(item, by)
+        if not item.sample.shows_reason:
+            raise Refused(_("This sample does not show why a document violates."))
+        mine = next((one for one in _said_now(item) if one.checker_id == by.pk), None)
+        if mine is None:
+            raise Refused(_("Answer first; then you can read why the document violates."))
+        if mine.reason_read_at is None:
+            mine.reason_read_at = now or timezone.now()
+            mine.save(update_fields=["reason_read_at"])
     return mine
 
 
@@ -203,10 +233,13 @@ def _answer(said: Answering) -> _Answer:
     # Who cannot judge a document leaves open what they had answered before they saw that.
     given = {} if cannot_judge else said.get("verdicts") or {}
     verdicts = {str(key): answer for key, answer in sorted(given.items())}
+    replies = {} if cannot_judge else said.get("questions") or {}
+    topic, constraint = (replies.get(one.value, "") for one in Question)
+    cannot_judge |= Reply.CANT_TELL in (topic, constraint)
     if not verdicts:
-        return _Answer(said.get("relevance"), cannot_judge, {}, words)
+        return _Answer(said.get("relevance"), cannot_judge, {}, topic, constraint, words)
     met = derived(COUNT_MET, list(verdicts.values()), range(len(verdicts) + 1))
-    return _Answer(met, met is None, verdicts, words)
+    return _Answer(met, met is None, verdicts, topic, constraint, words)
 
 
 def _checked(answer: _Answer, item: SampleItem, by: Membership) -> _Answer:
@@ -218,8 +251,15 @@ def _checked(answer: _Answer, item: SampleItem, by: Membership) -> _Answer:
         if not set(Verdict.Answer.values).issuperset(answer.verdicts.values()):
             raise Refused(_("A condition is met, not met, or one can't tell."))
         return answer
+    asks_questions = item.sample.asks == Sample.Asks.QUESTIONS
     if answer.verdicts:
+        if asks_questions:
+            raise Refused(_("This sample asks two questions, not for conditions."))
         raise Refused(_("This sample asks for a grade, not for conditions."))
+    if asks_questions and (answer.questions or not answer.cannot_judge):
+        return _with_grade(answer, by)
+    if answer.questions:
+        raise Refused(_("This sample does not ask the two questions."))
     if answer.cannot_judge:
         if answer.relevance is not None:
             raise Refused(_("Give a grade, or say that you cannot judge it: not both."))
@@ -232,8 +272,38 @@ def _checked(answer: _Answer, item: SampleItem, by: Membership) -> _Answer:
     return answer
 
 
+def _with_grade(answer: _Answer, by: Membership) -> _Answer:
+    """Return answers to both questions with the grade that follows, or refuse them."""
+    if answer.relevance is not None:
+        raise Refused(_("This sample asks two questions; the grade follows from the answers."))
+    given = answer.questions
+    if set(given) != set(Question.values):
+        raise Refused(_("Answer both questions: whether it is on topic, and the constraint."))
+    if not set(Reply.values).issuperset(given.values()):
+        raise Refused(_("The answer to a question is yes, no, or can't tell."))
+    if answer.cannot_judge:
+        return answer
+    grades = sorted(by.project.grades.values_list("value", flat=True))
+    lowest = by.project.relevant_from
+    complies = all(said == Reply.YES for said in given.values())
+    relevant = min((grade for grade in grades if grade >= lowest), default=lowest)
+    return answer._replace(relevance=relevant if complies else grades[0])
+
+
 def _content(row: Check) -> _Answer:
-    return _Answer(row.relevance, row.cannot_judge, row.verdicts, row.words)
+    return _Answer(
+        row.relevance,
+        row.cannot_judge,
+        row.verdicts,
+        row.on_topic,
+        row.meets_constraint,
+        row.words,
+    )
+
+
+def agree(one: Check, other: Check) -> bool:
+    """Say whether two checkers answer alike; two who could not judge agree on nothing."""
+    return one.relevance == other.relevance is not None and one.questions() == other.questions()
 
 
 def _hold(item: SampleItem, by: Membership) -> None:
@@ -257,17 +327,27 @@ def _sent_before(
     sent = Check.objects.filter(uuid=uuid).first() if uuid is not None else None
     if sent is None:
         return None
-    if (sent.item_id, sent.checker_id, _content(sent)) != (item.pk, by.pk, answer):
+    content = _content(sent)
+    if answer.questions:
+        # The grade follows from the answers, and is not sent.
+        content = content._replace(relevance=answer.relevance)
+    if (sent.item_id, sent.checker_id, content) != (item.pk, by.pk, answer):
         raise Refused(_("This was sent before with something else in it. Reload the page."))
     return sent
 
 
 def _refuse_fixed(mine: Check, said: Sequence[Check], by: Membership) -> None:
     """Refuse to change what one of the two said, once they could know what the other did."""
+    _refuse_after_reason(mine)
     if any(one.place == Check.SETTLES for one in said):
         raise Refused(_("This one is settled, so what you said stays as it is."))
     if by.leads and len(said) > 1:
         raise Refused(_("Both have spoken, and leads see what was said, so it stays as it is."))
+
+
+def _refuse_after_reason(mine: Check) -> None:
+    if mine.reason_read_at is not None:
+        raise Refused(_("You have read why this is claimed to violate, so your answer stays."))
 
 
 def _words(words: str) -> str:

@@ -21,5 +21,6 @@ urlpatterns = [
     path(f"{SAMPLE}next/", checks.NextLabel.as_view(), name="api_next_label"),
     path(LABEL, checks.Label.as_view(), name="api_label"),
     path(f"{LABEL}check/", checks.LabelCheck.as_view(), name="api_check"),
+    path(f"{LABEL}reason/", checks.LabelReason.as_view(), name="api_label_reason"),
     path(f"{LABEL}settling/", checks.LabelSettling.as_view(), name="api_settling"),
 ]

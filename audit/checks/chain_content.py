@@ -21,8 +21,8 @@ CHECK = "check"
 def checks(project: int, *, texts: bool = False, **among: Any) -> Iterator[tuple[int, Row]]:
     """Checks of claimed labels of a project, each with its key.
 
-    `texts`: with the text version that was read. Only migration 0008 asks without it: it comes
-    before checks name one.
+    `texts`: with the text version that was read, and the answers to two questions. Only migration
+    0008 asks without it: it comes before checks have these columns.
     """
     rows = Check.objects.filter(checker__project=project, **among).order_by("pk")
     found = list(
@@ -32,13 +32,16 @@ def checks(project: int, *, texts: bool = False, **among: Any) -> Iterator[tuple
             *("relevance", "cannot_judge", "words", "at"),
             F("text_version") if texts else Value(None, output_field=IntegerField()),
             *("verdicts", "superseded_at", "withdrawn_at"),
+            *(("on_topic", "meets_constraint") if texts else (Value(""), Value(""))),
         )
     )
-    asked = {int(one) for row in found for one in row[-3]}
+    asked = {int(one) for row in found for one in row[-5]}
     numbers = dict(Condition.objects.filter(pk__in=asked).values_list("pk", "number"))
-    for key, uuid, *what, at, text, verdicts, over, back in found:
+    for key, uuid, *what, at, text, verdicts, over, back, topic, constraint in found:
         answers = sorted((numbers.get(int(one), 0), answer) for one, answer in verdicts.items())
         written = " ".join(f"{number}:{answer}" for number, answer in answers)
+        if topic:
+            written = f"topic:{topic} constraint:{constraint}"
         ended = None if over is None and back is None else (moment(over), moment(back))
         yield key, Row(uuid, (*what, moment(at), written, *of_text(text)), ended)
 

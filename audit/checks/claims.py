@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from django.db.models import Count, QuerySet
+from django.utils.translation import gettext as _
 
 from annotate.collection.models import Candidate
 from annotate.judgments.conditions import COUNT_MET, derived
@@ -18,10 +19,14 @@ from annotate.pairs.models import Condition, InstructionPair, Narrative
 from annotate.pairs.pool import narratives_in_force
 from annotate.projects.models import Membership, Project
 from audit.checks.models import Sample
-from audit.checks.sampling import CannotDraw, draw
+from base.sampling import CannotDraw, draw, place
 
 # Between the ids that name a claim: no id holds a tab that came with a file of the field.
 _BETWEEN = "\t"
+
+# Strata of what is claimed. The last is of labels that do not say why a document is not relevant.
+COMPLIES, VIOLATES, OFF_TOPIC, NOT_RELEVANT = "complies", "violates", "off topic", "not relevant"
+LABELS = (COMPLIES, VIOLATES, OFF_TOPIC, NOT_RELEVANT)
 
 
 class Asked(NamedTuple):
@@ -45,6 +50,7 @@ class Under(NamedTuple):
     origin: str
     model: str
     pair: int
+    domain: str
 
     def stratum(self, by: str) -> str:
         """Which stratum it belongs to (`Sample.Stratify`); "" for none and where there is no
@@ -54,6 +60,8 @@ class Under(NamedTuple):
             return self.category
         if by == Sample.Stratify.QUERY:
             return self.query_id
+        if by == Sample.Stratify.DOMAIN:
+            return self.domain
         if by == Sample.Stratify.MODEL:
             people = self.origin == InstructionPair.Origin.HUMAN
             return "people" if people else self.model or "a language model"
@@ -73,11 +81,29 @@ class Claim(NamedTuple):
     document: int
     doc_id: str
     relevance: int
+    # What the label says of the two questions; None where it says nothing of one.
+    topic: bool | None = None
+    constraint: bool | None = None
+    # Why the document violates the instruction, where whoever claims it says so.
+    reason: str = ""
 
     @property
     def name(self) -> str:
         """What the files call it: the same in every database, so that a seed draws the same."""
         return f"{self.under.name}{_BETWEEN}{self.doc_id}"
+
+    def stratum(self, by: str) -> str:
+        """Which stratum it belongs to (`Sample.Stratify`)."""
+        return self.label if by == Sample.Stratify.LABEL else self.under.stratum(by)
+
+    @property
+    def label(self) -> str:
+        """What is claimed, in a word of `LABELS`."""
+        if self.constraint:
+            return COMPLIES
+        if self.topic is None:
+            return NOT_RELEVANT
+        return VIOLATES if self.topic else OFF_TOPIC
 
 
 @dataclass(frozen=True)
@@ -111,6 +137,8 @@ def frame(project: Project, asked: Asked) -> Frame:
     is no claim). Relevance that came with qrels is claimed under the original narrative, of the
     first pair where a query has several; without one it cannot be checked and is left out.
 
+    Earlier non-relevant documents are claimed to stay so under every altered narrative in force.
+
     How many conditions a document meets is claimed where the narrative has conditions: by the
     verdicts that a machine gave on all of them, where it gave any, else by the relevance, which is
     taken for the number.
@@ -118,6 +146,9 @@ def frame(project: Project, asked: Asked) -> Frame:
     if asked.source == Sample.Source.PRIOR:
         under = _originals(project)
         claims = _prior(project, under)
+    elif asked.source == Sample.Source.NEVER:
+        under = list(_under(_in_force(project).filter(side=Narrative.Side.ALTERED)).values())
+        claims = _never(project, under)
     else:
         every = _under(_in_force(project))
         of_machine = asked.source == Sample.Source.MACHINE
@@ -130,9 +161,70 @@ def frame(project: Project, asked: Asked) -> Frame:
         under = [one for one in every.values() if one.narrative in wanted]
     if asked.asks == Sample.Asks.COUNT:
         claims, under = _counts(claims, under, asked.rater)
+    else:
+        claims = _with_questions(project, claims, asked)
+    if asked.asks == Sample.Asks.QUESTIONS:
+        # An original narrative sets no constraint.
+        claims = [one for one in claims if one.under.side != Narrative.Side.ORIGINAL]
+        under = [one for one in under if one.side != Narrative.Side.ORIGINAL]
     if asked.relevant_only:
         claims = [claim for claim in claims if claim.relevance >= project.relevant_from]
     return Frame(claims, under)
+
+
+def why_unfit(project: Project, asked: Asked, stratify: str) -> str:
+    """Return why claims cannot be asked for in this way, or ""."""
+    if asked.asks == Sample.Asks.COUNT and stratify == Sample.Stratify.LABEL:
+        return _("A number of conditions is no such stratum. Choose other strata.")
+    if asked.asks != Sample.Asks.QUESTIONS:
+        return ""
+    if asked.source == Sample.Source.PRIOR:
+        return _(
+            "Earlier qrels are claimed under the original narrative, which sets no constraint. "
+            "Ask for the grade, or choose other labels."
+        )
+    values = project.grades.values_list("value", flat=True)
+    relevant = sum(1 for value in values if value >= project.relevant_from)
+    if relevant == 1 and len(values) == 2:
+        return ""
+    return _(
+        "Two questions tell a relevant document from one that is not. This project has "
+        "%(relevant)s relevant grades of %(grades)s: ask for the grade instead."
+    ) % {"relevant": relevant, "grades": len(values)}
+
+
+def _with_questions(project: Project, claims: list[Claim], asked: Asked) -> list[Claim]:
+    """Add what each label claims of the two questions, and why a document violates.
+
+    A relevant document is on topic and meets the constraint. One that is not relevant violates the
+    constraint where it was relevant to the query before, and is off topic where it was not;
+    without an earlier relevance the label does not say which.
+    """
+    priors = dict(
+        Candidate.objects.filter(query__project=project, prior_relevance__isnull=False).values_list(
+            "pk", "prior_relevance"
+        )
+    )
+    reasons = _reasons(asked.rater) if asked.rater is not None else {}
+    found = []
+    for one in claims:
+        if one.relevance >= project.relevant_from:
+            found.append(one._replace(topic=True, constraint=True))
+            continue
+        prior = priors.get(one.candidate)
+        was = None if prior is None else prior >= project.relevant_from
+        reason = reasons.get((one.under.narrative, one.candidate), "")
+        found.append(one._replace(topic=was, constraint=False if was else None, reason=reason))
+    return found
+
+
+def _reasons(rater: Membership) -> dict[tuple[int, int], str]:
+    """What a machine notes now with its judgments, by narrative and candidate."""
+    rows = Judgment.objects.current().filter(annotator=rater).exclude(note="")
+    return {
+        (narrative, candidate): note
+        for narrative, candidate, note in rows.values_list("narrative", "candidate", "note")
+    }
 
 
 def _counts(
@@ -179,32 +271,51 @@ def plan(
     found: Frame, *, stratify: str, per: str, size: int, seed: int, fewer: bool = False
 ) -> Plan:
     """Return what a sample of these claims would take; the same seed takes the same anywhere."""
-    sizes = {one.stratum(stratify): 0 for one in found.under}
+    by_label = stratify == Sample.Stratify.LABEL
+    sizes: dict[str, int] = {} if by_label else {one.stratum(stratify): 0 for one in found.under}
     of_instruction = per == Sample.Per.INSTRUCTION
-    groups: dict[str, dict[str, Claim]] = {
-        one.name if of_instruction else one.stratum(stratify): {} for one in found.under
-    }
+    # A group is what the number is of. Those without a claim are refused, so they are groups too.
+    groups: dict[str, dict[str, Claim]] = (
+        {one.name: {} for one in found.under} if of_instruction else {one: {} for one in sizes}
+    )
     for claim in found.claims:
-        stratum = claim.under.stratum(stratify)
-        sizes[stratum] += 1
-        groups[claim.under.name if of_instruction else stratum][claim.name] = claim
+        stratum = claim.stratum(stratify)
+        sizes[stratum] = sizes.get(stratum, 0) + 1
+        group = claim.under.name if of_instruction else stratum
+        groups.setdefault(group, {})[claim.name] = claim
     sizes = dict(sorted(sizes.items()))
     # A sentence names an instruction by its pair, and the side is the same for all but originals.
     said = {name: name.partition(_BETWEEN)[0] if of_instruction else name for name in groups}
     try:
-        drawn = draw(dict(sorted(groups.items())), size=size, seed=seed, fewer=fewer)
+        drawn = draw(
+            dict(sorted(groups.items())),
+            size=size,
+            seed=seed,
+            fewer=fewer,
+            # Of an instruction, as many of each label as of the next.
+            parts={
+                name: LABELS.index(claim.label)
+                for of in groups.values()
+                for name, claim in of.items()
+            }
+            if of_instruction and by_label
+            else None,
+        )
     except CannotDraw as refused:
         sentence = str(refused)
         for name, words in said.items():
             sentence = sentence.replace(f"“{name}”", f"“{words or 'no category'}”")
         return Plan(sizes, refused=sentence)
     claims = [
-        (groups[group][name], groups[group][name].under.stratum(stratify))
+        (groups[group][name], groups[group][name].stratum(stratify))
         for group, names in drawn.items()
         for name in names
     ]
+    if by_label:
+        # People check in this order, which must not tell what is claimed.
+        claims.sort(key=lambda one: (one[0].under.name, place(seed, one[0].name)))
     taken = dict.fromkeys(sizes, 0)
-    for _, stratum in claims:
+    for _claim, stratum in claims:
         taken[stratum] += 1
     return Plan(sizes, taken, claims)
 
@@ -213,7 +324,7 @@ def sizes_of(claims: Iterable[Claim], stratify: str) -> dict[str, int]:
     """Return how many claims there are in each stratum."""
     sizes: dict[str, int] = defaultdict(int)
     for claim in claims:
-        sizes[claim.under.stratum(stratify)] += 1
+        sizes[claim.stratum(stratify)] += 1
     return dict(sorted(sizes.items()))
 
 
@@ -233,6 +344,7 @@ def _under(narratives: QuerySet[Narrative]) -> dict[int, Under]:
         "origin",
         "model",
         "pair__pk",
+        "pair__query__domain",
     )
     return {row[0]: Under(*row) for row in rows}
 
@@ -255,6 +367,21 @@ def _prior(project: Project, under: Iterable[Under]) -> list[Claim]:
         Claim(of_query[query], candidate, document, doc_id, relevance)
         for candidate, query, document, doc_id, relevance in rows
         if query in of_query
+    ]
+
+
+def _never(project: Project, under: Iterable[Under]) -> list[Claim]:
+    """Documents that were judged and not relevant, under each altered narrative of their query."""
+    of_query: dict[int, list[Under]] = defaultdict(list)
+    for one in under:
+        of_query[one.query].append(one)
+    rows: Iterable[Any] = Candidate.objects.filter(
+        query__in=of_query, prior_relevance__lt=project.relevant_from
+    ).values_list("pk", "query", "document", "document__doc_id", "prior_relevance")
+    return [
+        Claim(one, candidate, document, doc_id, relevance)
+        for candidate, query, document, doc_id, relevance in rows
+        for one in of_query[query]
     ]
 
 

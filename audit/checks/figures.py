@@ -6,16 +6,25 @@ ways, which are counted apart: in being relevant or not, and in its grade.
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from django.utils.translation import gettext as _
-
-from audit.checks.models import RESAMPLES, SEED, Check, Sample, SampleItem
+from audit.checks.condition_counts import ErrorMatrix, error_matrix
+from audit.checks.models import Check, Question, Sample, SampleItem
+from audit.checks.questions import (
+    Decided,
+    QuestionAgreement,
+    QuestionRate,
+    agreement_of,
+    agreement_on,
+    answers_of,
+    decide,
+    question_rate,
+)
 from audit.checks.queue import with_checks
+from audit.checks.sentence import agreed, agreed_on, sentence_of
 
 if TYPE_CHECKING:
     from agreement import Coefficient
@@ -40,11 +49,23 @@ class Line(NamedTuple):
     spoken: int
     unsure: int
     unjudgeable: bool
+    # Where two questions are asked: what each of the two answered, and what is claimed.
+    first_answers: str | None = None
+    second_answers: str | None = None
+    claimed_topic: bool | None = None
+    claimed_constraint: bool | None = None
+    pk: int = 0
 
     @property
     def differs(self) -> bool:
         """Whether two have spoken and do not say the same: it is, or was, for a third."""
-        return self.spoken == 2 and (self.unsure > 0 or self.first != self.second)
+        alike = (self.first, self.first_answers) == (self.second, self.second_answers)
+        return self.spoken == 2 and (self.unsure > 0 or not alike)
+
+    @property
+    def claimed_answers(self) -> dict[str, bool | None]:
+        """What is claimed of each question."""
+        return {Question.TOPIC: self.claimed_topic, Question.CONSTRAINT: self.claimed_constraint}
 
     @property
     def closed(self) -> bool:
@@ -70,6 +91,8 @@ class Rates:
     more_grade: int | None
     # How many claims there were to draw from.
     frame: int
+    # By the value of the question; empty where the sample does not ask them.
+    questions: dict[str, QuestionRate] = field(default_factory=dict)
 
     @property
     def left(self) -> int:
@@ -104,6 +127,10 @@ class Figures:
     percent: Coefficient
     kappa: Coefficient
     sentence: str
+    # Of a sample that asks for conditions: numbers claimed against numbers counted.
+    matrix: ErrorMatrix | None
+    # One for each question that is asked.
+    questions: tuple[QuestionAgreement, ...] = ()
 
     @property
     def coefficients(self) -> tuple[Coefficient, Coefficient]:
@@ -112,12 +139,11 @@ class Figures:
 
 
 def figures(sample: Sample, *, bound: float = BOUND) -> Figures:
-    """Count a sample: two queries, whatever its size.
+    """Count a sample: two queries, whatever its size, and one more where it asks for conditions or
+    two questions.
 
     Raises ValueError for a bound that is not between 0 and 1.
     """
-    from agreement import Ratings, cohen_kappa, percent_agreement
-
     relevant_from = sample.project.relevant_from
     lines = [
         Line(*row)
@@ -132,23 +158,30 @@ def figures(sample: Sample, *, bound: float = BOUND) -> Figures:
         .order_by("item", "place")
         .values_list("item", "checker__name", "relevance")
     )
+    answers = answers_of(sample)
+    decided = decide((line.pk for line in lines if line.outcome is not None), answers)
+    asked = list(Question) if sample.asks == Sample.Asks.QUESTIONS else []
     of_stratum: dict[str, list[Line]] = defaultdict(list)
     for line in lines:
         of_stratum[line.stratum].append(line)
-    overall = _rates("", lines, relevant_from, bound, sum(sample.frame.values()))
+    counted: Any = {
+        "relevant_from": relevant_from,
+        "bound": bound,
+        "asked": asked,
+        "decided": decided,
+    }
+    overall = _rates("", lines, frame=sum(sample.frame.values()), **counted)
     rows: list[Any] = list(said)
-    scale = sorted({relevance for _, _, relevance in rows}) or [0]
-    ratings = Ratings.from_long(rows, categories=scale)
-    kappa = cohen_kappa(ratings, interval="auto", seed=SEED, resamples=RESAMPLES)
-    percent = percent_agreement(ratings, interval="auto", seed=SEED, resamples=RESAMPLES)
+    percent, kappa = agreement_of(rows)
     differed = [line for line in lines if line.differs]
     settled = sum(1 for line in differed if line.closed)
     strata = [
-        _rates(stratum, of_stratum[stratum], relevant_from, bound, sample.frame.get(stratum, 0))
+        _rates(stratum, of_stratum[stratum], frame=sample.frame.get(stratum, 0), **counted)
         for stratum in sorted(of_stratum)
     ]
     weighted = _weighted(sample, strata)
     by_two = sum(1 for line in lines if line.spoken == 2)
+    questions = tuple(agreement_on(question, answers) for question in asked)
     return Figures(
         sample=sample,
         bound=bound,
@@ -162,24 +195,31 @@ def figures(sample: Sample, *, bound: float = BOUND) -> Figures:
         unchecked=len(lines) - by_two,
         percent=percent,
         kappa=kappa,
-        sentence=_sentence(
-            sample, overall, weighted, len(differed), settled, percent, kappa, by_two=by_two
+        sentence=sentence_of(
+            sample,
+            overall,
+            weighted,
+            [agreed(len(differed), settled, percent, kappa), *agreed_on(questions)],
+            by_two=by_two,
         ),
+        questions=questions,
+        matrix=error_matrix(sample, ((line.claimed, line.outcome) for line in lines)),
     )
 
 
-def up_to(share: float, digits: int = 1) -> str:
-    """A bound in percent, rounded up: what is at most 1.977 % is at most 2.0 %, never 1.9."""
-    steps = 10**digits
-    # A hair below, so that what stands on a step by chance of the last bit is not moved up.
-    return f"{math.ceil(share * 100 * steps - 1e-9) / steps:.{digits}f}"
-
-
 def _rates(
-    label: str, lines: Sequence[Line], relevant_from: int, bound: float, frame: int
+    label: str,
+    lines: Sequence[Line],
+    *,
+    relevant_from: int,
+    bound: float,
+    frame: int,
+    asked: Sequence[Question],
+    decided: Decided,
 ) -> Rates:
     from agreement.proportion import more_needed, proportion
 
+    labels = [(line.pk, line.claimed_answers) for line in lines]
     checked = [(line.claimed, line.outcome) for line in lines if line.outcome is not None]
     status = sum(1 for was, now in checked if (was >= relevant_from) != (now >= relevant_from))
     grade = sum(1 for was, now in checked if was != now)
@@ -193,104 +233,8 @@ def _rates(
         more_status=more_needed(status, len(checked), bound=bound),
         more_grade=more_needed(grade, len(checked), bound=bound),
         frame=frame,
+        questions={one.value: question_rate(one, labels, bound, decided) for one in asked},
     )
-
-
-def _sentence(
-    sample: Sample,
-    overall: Rates,
-    weighted: Weighted | None,
-    differed: int,
-    settled: int,
-    percent: Coefficient,
-    kappa: Coefficient,
-    *,
-    by_two: int,
-) -> str:
-    """What a paper may say of the sample; "" while nothing is checked.
-
-    It counts the labels that two people have checked, `by_two`, however many were drawn.
-    """
-    if not overall.checked:
-        return ""
-    drawn = sample.kind == Sample.Kind.RANDOM
-    parts = [
-        _extent(sample, overall, by_two),
-        _agreed(differed, settled, percent, kappa),
-        *_wrong(sample, overall, weighted, drawn),
-    ]
-    if overall.unjudgeable:
-        left = {"left": f"{overall.unjudgeable:,}", "items": f"{overall.items:,}"}
-        parts.append(_("%(left)s of the %(items)s labels could not be judged.") % left)
-    if overall.checked + overall.unjudgeable < overall.items:
-        left = {
-            "left": f"{overall.items - overall.checked - overall.unjudgeable:,}",
-            "items": f"{overall.items:,}",
-        }
-        parts.append(_("So far without %(left)s of the %(items)s labels.") % left)
-    return " ".join(parts).replace(" %", "\N{NO-BREAK SPACE}%")
-
-
-def _extent(sample: Sample, overall: Rates, by_two: int) -> str:
-    """How many labels two people have checked, of how many, and how these were chosen."""
-    about = {
-        "checked": f"{by_two:,}",
-        "items": f"{overall.items:,}",
-        "frame": f"{overall.frame:,}",
-        "source": _source(sample),
-        "how": _how(sample, overall.items),
-    }
-    drawn = sample.kind == Sample.Kind.RANDOM
-    if by_two < overall.items and drawn:
-        words = _(
-            "Two people each checked %(checked)s of the %(items)s labels drawn from %(frame)s"
-        )
-    elif by_two < overall.items:
-        words = _("Two people each checked %(checked)s of %(items)s labels")
-    elif drawn:
-        words = _("Two people each checked %(checked)s of %(frame)s labels")
-    else:
-        words = _("Two people each checked %(checked)s labels")
-    return (words + " (%(source)s; %(how)s).") % about
-
-
-def _wrong(sample: Sample, overall: Rates, weighted: Weighted | None, drawn: bool) -> list[str]:
-    """How many are wrong in each way that the sample asks about; where the strata were drawn at
-    different rates, also of all that there are.
-    """
-    if sample.asks == Sample.Asks.COUNT:
-        sentences = {"grade": _("The number of conditions met was wrong in %(words)s.")}
-    else:
-        sentences = {
-            "status": _("Relevant or not was wrong in %(words)s."),
-            "grade": _("The grade was wrong in %(words)s."),
-        }
-    said = []
-    for kind, sentence in sentences.items():
-        rate: Proportion = getattr(overall, kind)
-        said.append(sentence % {"words": _words(rate, drawn)})
-        whole: Stratified | None = getattr(weighted, kind) if weighted else None
-        if whole is not None and whole.share is not None:
-            said.append(
-                _("Weighted by the sizes of the strata, that is %(words)s of all labels.")
-                % {"words": _of_all(whole)}
-            )
-    return said
-
-
-def _of_all(rate: Stratified) -> str:
-    """A rate over strata in a paper's words."""
-    assert rate.share is not None
-    assert rate.interval is not None
-    assert rate.at_most is not None
-    return _(
-        "%(share)s %% (95 %% interval %(low)s to %(high)s %%; at most %(at_most)s %% at 95 %%)"
-    ) % {
-        "share": f"{100 * rate.share:.1f}",
-        "low": f"{100 * rate.interval.low:.1f}",
-        "high": f"{100 * rate.interval.high:.1f}",
-        "at_most": up_to(rate.at_most),
-    }
 
 
 def _weighted(sample: Sample, strata: Sequence[Rates]) -> Weighted | None:
@@ -309,85 +253,3 @@ def _weighted(sample: Sample, strata: Sequence[Rates]) -> Weighted | None:
         stratified([Stratum(one.status.count, one.status.of, one.frame) for one in strata]),
         stratified([Stratum(one.grade.count, one.grade.of, one.frame) for one in strata]),
     )
-
-
-def _source(sample: Sample) -> str:
-    if sample.rater is not None:
-        return _("judgments of %(machine)s") % {"machine": sample.rater.name}
-    if sample.source == Sample.Source.CONSENSUS:
-        return _("what people's judgments come to")
-    return _("earlier qrels")
-
-
-def _how(sample: Sample, items: int) -> str:
-    if sample.kind == Sample.Kind.SUSPECTS:
-        words = _(
-            "relevant ones that at least %(at_least)s of %(runs)s runs do not rank in the first "
-            "%(depth)s, not a random sample"
-        ) % {
-            "at_least": sample.at_least,
-            "runs": sample.runs.count(),
-            "depth": sample.depth,
-        }
-        if sample.below is None:
-            return words
-        return words + _(", where a score below %(below)s is none") % {"below": sample.below}
-    about: dict[str, object] = {"size": f"{sample.size:,}", "seed": sample.seed}
-    if sample.per == Sample.Per.INSTRUCTION:
-        words = _("%(size)s of each instruction, drawn at random with seed %(seed)s") % about
-    elif sample.stratify != Sample.Stratify.NONE:
-        by = {"by": sample.get_stratify_display().lower()}
-        fewer = any(frame < (sample.size or 0) for frame in sample.frame.values())
-        words = _("%(size)s of each stratum, drawn at random with seed %(seed)s") % about
-        if fewer:
-            words = _("up to %(size)s of each stratum, drawn at random with seed %(seed)s") % about
-        words += _(", stratified by %(by)s") % by
-    else:
-        about["size"] = f"{items:,}"
-        words = _("%(size)s drawn at random with seed %(seed)s") % about
-    return words + (_(", relevant ones only") if sample.relevant_only else "")
-
-
-def _agreed(differed: int, settled: int, percent: Coefficient, kappa: Coefficient) -> str:
-    if percent.value is None:
-        return _("How far the two agreed is %(reason)s.") % {"reason": percent.note}
-    about: Mapping[str, str] = {"percent": f"{100 * percent.value:.1f}", "settled": f"{settled:,}"}
-    said = _("The two agreed on %(percent)s %%") % about
-    if kappa.value is None:
-        said += _(" (%(name)s is %(reason)s)") % {"name": kappa.name, "reason": kappa.note}
-    elif kappa.interval is None:
-        said += f" ({kappa.name} {kappa.value:.2f})"
-    else:
-        low, high = kappa.interval
-        said += _(" (%(name)s %(value)s, 95 %% interval %(low)s to %(high)s)") % {
-            "name": kappa.name,
-            "value": f"{kappa.value:.2f}",
-            "low": f"{low:.2f}",
-            "high": f"{high:.2f}",
-        }
-    if differed:
-        said += _("; a third person settled %(settled)s") % about
-    return said + "."
-
-
-def _words(rate: Proportion, drawn: bool) -> str:
-    """A rate in a paper's words; without an interval where it stands for nothing but itself."""
-    if rate.share is None or rate.interval is None or rate.at_most is None:
-        return rate.note
-    if not drawn:
-        return _("%(count)s of %(of)s (%(share)s %%)") % {
-            "count": f"{rate.count:,}",
-            "of": f"{rate.of:,}",
-            "share": f"{100 * rate.share:.1f}",
-        }
-    return _(
-        "%(count)s of %(of)s (%(share)s %%, exact 95 %% interval %(low)s to %(high)s %%; at most "
-        "%(at_most)s %% at 95 %%)"
-    ) % {
-        "count": f"{rate.count:,}",
-        "of": f"{rate.of:,}",
-        "share": f"{100 * rate.share:.1f}",
-        "low": f"{100 * rate.interval.low:.1f}",
-        "high": f"{100 * rate.interval.high:.1f}",
-        "at_most": up_to(rate.at_most),
-    }

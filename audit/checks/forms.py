@@ -11,11 +11,12 @@ from django.utils.translation import gettext_lazy as _
 
 from annotate.collection.models import Run
 from annotate.judging.forms import TextVersionField, verdicts_in
+from annotate.projects.kinds import PlannedCheck
 from annotate.projects.models import Membership
 from audit.checks.actions import MAX_WORDS
-from audit.checks.claims import Asked
+from audit.checks.claims import Asked, why_unfit
 from audit.checks.figures import BOUND
-from audit.checks.models import Sample
+from audit.checks.models import Question, Reply, Sample
 from audit.checks.samples import MAX_ITEMS, MAX_NAME
 
 # As large as every database takes.
@@ -30,6 +31,7 @@ class _ClaimsForm(forms.Form):
 
     def __init__(self, member: Membership, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self._project = member.project
         machines = member.project.memberships.filter(is_machine=True).order_by("name")
         self._machines = {f"{_MACHINE}{one.pk}": one for one in machines}
         claims = self.fields["claims"]
@@ -38,7 +40,8 @@ class _ClaimsForm(forms.Form):
             *((key, f"Judgments of {one.name}") for key, one in self._machines.items()),
             *(
                 (source.value, source.label)
-                for source in (Sample.Source.CONSENSUS, Sample.Source.PRIOR)
+                for source in Sample.Source
+                if source != Sample.Source.MACHINE
             ),
         ]
 
@@ -68,7 +71,8 @@ class SampleForm(_ClaimsForm):
         required=False,
         help_text=_(
             "Conditions: of narratives that have them. The label is taken for the number met, "
-            "unless a machine gave a verdict on each."
+            "unless a machine gave a verdict on each. Two questions: the document is relevant if "
+            "both answers are yes."
         ),
     )
     relevant_only = forms.BooleanField(
@@ -98,15 +102,38 @@ class SampleForm(_ClaimsForm):
         help_text=_("People who see a label tend to agree with it."),
     )
 
+    shows_reason = forms.BooleanField(
+        label=_("After the answer, let checkers read why a document violates"),
+        required=False,
+        help_text=_("Where the file says why. Who has read it can no longer change the answer."),
+    )
+
     field_order = (
         *("name", "claims", "asks", "relevant_only", "stratify", "size", "per", "seed", "fewer"),
-        "shows_claim",
+        *("shows_claim", "shows_reason"),
     )
+
+    def clean(self) -> dict[str, Any]:
+        """Refuse what cannot be asked of these labels."""
+        given = super().clean() or self.cleaned_data
+        if not self.errors and (unfit := why_unfit(self._project, self.asked(), given["stratify"])):
+            self.add_error("asks", unfit)
+        return given
 
     def choices(self) -> dict[str, Any]:
         """Return what `audit.checks.claims.plan` asks for; the form is valid."""
         names = ("stratify", "per", "size", "seed", "fewer")
         return {name: self.cleaned_data[name] for name in names}
+
+
+def choices_of_planned(check: PlannedCheck, member: Membership) -> dict[str, Any]:
+    """Return what the form of a sample begins with, for a check that the project's kind plans."""
+    claims = check.source
+    if check.source == Sample.Source.MACHINE:
+        machine = member.project.memberships.filter(is_machine=True).order_by("name").first()
+        claims = f"{_MACHINE}{machine.pk}" if machine is not None else ""
+    names = ("size", "per", "asks", "stratify", "shows_reason")
+    return {"claims": claims, **{name: getattr(check, name) for name in names}}
 
 
 class _Runs(forms.ModelMultipleChoiceField[Run]):
@@ -175,16 +202,24 @@ class SendForm(forms.Form):
     shows_claim = forms.BooleanField(label=_("Show checkers what is claimed"), required=False)
 
 
+_NO_REPLY = {"invalid_choice": _("The answer to a question is yes, no, or can't tell.")}
+
+
 class CheckForm(forms.Form):
     """One answer: a relevance, verdicts on conditions, or that one cannot judge; words if any.
 
-    A verdict is the field `verdict-` and the condition's key.
+    A verdict is the field `verdict-` and the condition's key. The two questions have fields of
+    their own.
     """
 
     relevance = forms.IntegerField(
         required=False, error_messages={"invalid": _("Choose one of the grades.")}
     )
     cannot_judge = forms.BooleanField(required=False)
+    on_topic = forms.ChoiceField(choices=Reply.choices, required=False, error_messages=_NO_REPLY)
+    meets_constraint = forms.ChoiceField(
+        choices=Reply.choices, required=False, error_messages=_NO_REPLY
+    )
     words = forms.CharField(
         required=False,
         max_length=MAX_WORDS,
@@ -202,6 +237,7 @@ class CheckForm(forms.Form):
             "relevance": given["relevance"],
             "cannot_judge": given["cannot_judge"],
             "verdicts": given["verdicts"],
+            "questions": {one.value: said for one in Question if (said := given[one.column])},
             "words": given["words"],
             "uuid": sent,
             "text": given["text_version"],

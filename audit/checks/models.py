@@ -9,6 +9,8 @@ from django.db import models
 from django.db.models import Q
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from annotate.collection.models import Candidate, ReadsText, Run
 from annotate.pairs.models import Narrative
@@ -34,6 +36,8 @@ class Sample(models.Model):
         MACHINE = "machine", "Judgments of a machine"
         CONSENSUS = "consensus", "What people's judgments come to"
         PRIOR = "prior", "Earlier qrels"
+        # That they stay non-relevant: a narrower narrative lets nothing in.
+        NEVER = "never", "Earlier non-relevant documents, under the altered narrative"
 
     class Stratify(models.TextChoices):
         """What the strata are, which the figures are also given for."""
@@ -41,7 +45,9 @@ class Sample(models.Model):
         NONE = "none", "Nothing: one stratum"
         CATEGORY = "category", "Category of the instruction"
         QUERY = "query", "Query"
+        DOMAIN = "domain", "Domain of the query"
         MODEL = "model", "Who wrote the instruction"
+        LABEL = "label", "What is claimed: complies, violates, off topic"
 
     class Per(models.TextChoices):
         """What the number that is drawn is of."""
@@ -54,6 +60,7 @@ class Sample(models.Model):
 
         GRADE = "grade", "Which grade it is"
         COUNT = "count", "How many conditions it meets"
+        QUESTIONS = "questions", "Two questions: on topic, and meets the constraint"
 
     project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="samples")
     name = models.CharField(max_length=120)
@@ -82,6 +89,8 @@ class Sample(models.Model):
     # How many claims there were to draw from, for each stratum: {"C1": 512}.
     frame: models.JSONField[dict[str, int], dict[str, int]] = models.JSONField(default=dict)
     shows_claim = models.BooleanField(default=False)
+    # Whether people may read why a document violates its instruction, once they have answered.
+    shows_reason = models.BooleanField(default=False, db_default=False)
     created_by = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="+")
     created_at = models.DateTimeField(default=timezone.now)
 
@@ -133,6 +142,11 @@ class SampleItem(models.Model):
     candidate = models.ForeignKey(Candidate, on_delete=models.PROTECT, related_name="+")
     # As it was when the sample was made, whatever is said since.
     claimed = models.IntegerField()
+    # What the label claims of the two questions; null where it says nothing of one.
+    claimed_topic = models.BooleanField(null=True, blank=True)
+    claimed_constraint = models.BooleanField(null=True, blank=True)
+    # Why the document violates the instruction, in the words of who claims it.
+    reason = models.TextField(blank=True, default="", db_default="")
     stratum = models.CharField(max_length=255, blank=True)
     # Of a suspect: how many of the runs that have its query fail to rank it.
     missed = models.PositiveSmallIntegerField(null=True, blank=True)
@@ -146,6 +160,38 @@ class SampleItem(models.Model):
 
     def __str__(self) -> str:
         return f"item {self.pk}"
+
+
+class Question(models.TextChoices):
+    """What a sample of two questions asks; the grade follows from both answers."""
+
+    TOPIC = "topic", _("On topic")
+    CONSTRAINT = "constraint", _("Meets the constraint")
+
+    @property
+    def column(self) -> str:
+        """The field of a check that holds its answer."""
+        return {"topic": "on_topic", "constraint": "meets_constraint"}[self.value]
+
+    @property
+    def sentence(self) -> str:
+        """How the page asks it."""
+        if self is Question.TOPIC:
+            return gettext("Is it on the topic of the query?")
+        return gettext("Does it meet the constraint of the instruction?")
+
+    @property
+    def number(self) -> int:
+        """Its place on the page, from 1."""
+        return list(type(self)).index(self) + 1
+
+
+class Reply(models.TextChoices):
+    """An answer to a question."""
+
+    YES = "yes", _("Yes")
+    NO = "no", _("No")
+    CANT_TELL = "cant_tell", _("Can't tell")
 
 
 class CheckQuerySet(models.QuerySet["Check"]):
@@ -174,7 +220,14 @@ class Check(ReadsText):
     verdicts: models.JSONField[dict[str, str], dict[str, str]] = models.JSONField(
         default=dict, blank=True
     )
+    # Answers to the two questions (`Question`); "" where the sample does not ask them.
+    on_topic = models.CharField(max_length=9, choices=Reply, blank=True, default="", db_default="")
+    meets_constraint = models.CharField(
+        max_length=9, choices=Reply, blank=True, default="", db_default=""
+    )
     words = models.TextField(blank=True)
+    # When the checker read why the document violates; the answer is fixed from then on.
+    reason_read_at = models.DateTimeField(null=True, blank=True)
     at = models.DateTimeField(default=timezone.now)
     # Current while null. Set when the checker said something else, or took it back.
     superseded_at = models.DateTimeField(null=True, blank=True)
@@ -202,6 +255,12 @@ class Check(ReadsText):
                 condition=Q(cannot_judge=True, relevance__isnull=True)
                 | Q(cannot_judge=False, relevance__isnull=False),
             ),
+            # Both questions are answered, or neither is asked.
+            models.CheckConstraint(
+                name="check_answers_both_questions",
+                condition=Q(on_topic="", meets_constraint="")
+                | (~Q(on_topic="") & ~Q(meets_constraint="")),
+            ),
             models.CheckConstraint(name="check_places_1_to_3", condition=Q(place__range=(1, 3))),
             models.CheckConstraint(
                 name="check_withdrawn_is_superseded",
@@ -219,3 +278,9 @@ class Check(ReadsText):
     def answers(self) -> dict[int, str]:
         """Answers by the key of the condition."""
         return {int(condition): answer for condition, answer in self.verdicts.items()}
+
+    def questions(self) -> dict[str, str]:
+        """Answers to the two questions; empty where the sample does not ask them."""
+        if not self.on_topic:
+            return {}
+        return {one.value: getattr(self, one.column) for one in Question}

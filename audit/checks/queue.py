@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from django.db.models import Case, Count, Exists, F, OuterRef, Q, QuerySet, Subquery, When
-from django.db.models.functions import Coalesce
+from django.db.models.functions import Coalesce, Concat
 
 from annotate.judgments.in_force import in_pools
 from annotate.projects.models import Membership
@@ -20,13 +20,18 @@ def with_checks(items: QuerySet[SampleItem]) -> QuerySet[Any, Any]:
     `first`, `second` and `third`: the relevance given in each place, null where nothing was said or
     where they could not judge. `spoken`: how many of the first two have said anything; `unsure`:
     how many of them could not judge. `outcome`: what the first two agree on, or the third settles;
-    null while neither. `unjudgeable`: whether the third could not judge it either. Two who could
-    not judge agree on nothing: it is for a third.
+    null while neither. Where two questions are asked, two agree who answer both alike.
+    `unjudgeable`: whether the third could not judge it either. Two who could not judge agree on
+    nothing: it is for a third.
     """
     said = Check.objects.current().filter(item=OuterRef("pk"))
 
     def place(number: int) -> Subquery:
         return Subquery(said.filter(place=number).values("relevance")[:1])
+
+    def answers(number: int) -> Subquery:
+        rows = said.filter(place=number).annotate(both=Concat("on_topic", "meets_constraint"))
+        return Subquery(rows.values("both")[:1])
 
     def count(**which: Any) -> Coalesce:
         rows = said.filter(place__lt=Check.SETTLES, **which).order_by().values("item")
@@ -35,6 +40,8 @@ def with_checks(items: QuerySet[SampleItem]) -> QuerySet[Any, Any]:
     return items.annotate(
         first=place(1),
         second=place(2),
+        first_answers=answers(1),
+        second_answers=answers(2),
         third=place(Check.SETTLES),
         spoken=count(),
         unsure=count(cannot_judge=True),
@@ -42,7 +49,7 @@ def with_checks(items: QuerySet[SampleItem]) -> QuerySet[Any, Any]:
     ).annotate(
         outcome=Case(
             When(third__isnull=False, then=F("third")),
-            When(first=F("second"), then=F("first")),
+            When(first=F("second"), first_answers=F("second_answers"), then=F("first")),
             default=None,
         )
     )

@@ -14,7 +14,7 @@ from annotate.collection.models import Run
 from annotate.projects import access as assignments
 from annotate.projects.audit_log import record
 from annotate.projects.models import Membership, Project
-from audit.checks.claims import Asked, Claim, frame, plan, sizes_of
+from audit.checks.claims import Asked, Claim, frame, plan, sizes_of, why_unfit
 from audit.checks.models import Sample, SampleItem
 from audit.checks.suspects import suspicion
 from base.errors import Refused, refuse_strange
@@ -40,6 +40,7 @@ def draw_sample(
     by: Membership,
     fewer: bool = False,
     shows_claim: bool = False,
+    shows_reason: bool = False,
     now: datetime | None = None,
 ) -> Sample:
     """Draw a sample of what is claimed, and return it: `Sample` says what the choices mean.
@@ -70,10 +71,10 @@ def draw_sample(
             seed=seed,
             fewer=fewer,
             frame=drawn.sizes,
+            shows_claim=shows_claim,
+            shows_reason=shows_reason,
         )
-        return _make(
-            sample, name, asked, [(*one, None) for one in drawn.claims], shows_claim, by, now
-        )
+        return _make(sample, name, asked, [(*one, None) for one in drawn.claims], by, now)
 
 
 def pick_suspects(
@@ -87,6 +88,7 @@ def pick_suspects(
     below: float | None = None,
     stratify: str = Sample.Stratify.NONE,
     shows_claim: bool = False,
+    shows_reason: bool = False,
     now: datetime | None = None,
 ) -> Sample:
     """Make a sample of the documents claimed relevant that at least so many runs fail to rank, or
@@ -117,12 +119,11 @@ def pick_suspects(
             at_least=at_least,
             below=below,
             frame=sizes_of((one.claim for one in found.suspects), stratify),
+            shows_claim=shows_claim,
         )
-        picked = [
-            (one.claim, one.claim.under.stratum(stratify), one.missed) for one in found.suspects
-        ]
+        picked = [(one.claim, one.claim.stratum(stratify), one.missed) for one in found.suspects]
         asked = asked._replace(relevant_only=True)
-        made = _make(sample, name, asked, picked, shows_claim, by, now)
+        made = _make(sample, name, asked, picked, by, now)
         made.runs.set(runs)
     return made
 
@@ -152,6 +153,8 @@ def _check_choices(name: str, asked: Asked, stratify: str, by: Membership) -> st
         raise Refused(_("Choose what is asked of who checks."))
     if stratify not in Sample.Stratify.values:
         raise Refused(_("Choose what the strata are."))
+    if unfit := why_unfit(by.project, asked, stratify):
+        raise Refused(unfit)
     return name
 
 
@@ -191,7 +194,6 @@ def _make(
     name: str,
     asked: Asked,
     items: Sequence[tuple[Claim, str, int | None]],
-    shows_claim: bool,
     by: Membership,
     now: datetime | None,
 ) -> Sample:
@@ -202,7 +204,6 @@ def _make(
         )
     sample.project, sample.name = by.project, name
     sample.source, sample.rater, sample.relevant_only, sample.asks = asked
-    sample.shows_claim = shows_claim
     sample.created_by, sample.created_at = by, now or timezone.now()
     sample.save()
     SampleItem.objects.bulk_create(
@@ -212,6 +213,11 @@ def _make(
                 narrative_id=claim.under.narrative,
                 candidate_id=claim.candidate,
                 claimed=claim.relevance,
+                claimed_topic=claim.topic if sample.asks == Sample.Asks.QUESTIONS else None,
+                claimed_constraint=(
+                    claim.constraint if sample.asks == Sample.Asks.QUESTIONS else None
+                ),
+                reason=claim.reason,
                 stratum=stratum,
                 missed=missed,
             )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django import template
 from django.utils.translation import gettext
 
-from audit.checks.figures import up_to
+from audit.checks.sentence import up_to
 from base.tags.figures import NOTHING
 
 register = template.Library()

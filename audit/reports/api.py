@@ -15,7 +15,9 @@ from annotate.judgments.blindness import must_answer_first
 from annotate.pairs.models import Narrative
 from annotate.projects import access as annotate_access
 from annotate.projects.models import Membership
+from audit.checks.api.shapes import CoefficientSerializer
 from audit.reports import access, actions
+from audit.reports.category_figures import by_category
 from audit.reports.coverage import coverage
 from audit.reports.differences import differences
 from audit.reports.models import AgreementReport
@@ -34,6 +36,7 @@ class SentPart(Sent):
 
     query = serializers.CharField(max_length=255, required=False, help_text="A query's id.")
     category = serializers.CharField(max_length=255, required=False)
+    domain = serializers.CharField(max_length=120, required=False, help_text="Of queries.")
     side = serializers.ChoiceField(choices=Narrative.Side.choices, required=False)
     criterion = serializers.CharField(max_length=40, required=False)
     one = serializers.CharField(
@@ -134,6 +137,30 @@ class CoveredSerializer(serializers.Serializer[Any]):
     removed = serializers.IntegerField()
 
 
+class CriterionFiguresSerializer(serializers.Serializer[Any]):
+    """How the instructions of a category are rated on one criterion."""
+
+    key = serializers.CharField()
+    name = serializers.CharField()
+    levels = serializers.DictField(child=serializers.IntegerField(), help_text="Ratings by level.")
+    rejecting = serializers.IntegerField(help_text="Ratings that send the instruction back.")
+    ratings = serializers.IntegerField()
+    share = serializers.FloatField(allow_null=True, help_text="Of ratings that reject.")
+
+
+class CategoryFiguresSerializer(serializers.Serializer[Any]):
+    """One category: what was decided, how it is rated, and how much auditors agree."""
+
+    key = serializers.CharField(allow_blank=True)
+    pairs = serializers.IntegerField(source="covered.pairs")
+    accepted = serializers.IntegerField(source="covered.accepted")
+    sent_back = serializers.IntegerField(source="covered.revised")
+    removed = serializers.IntegerField(source="covered.removed")
+    criteria = CriterionFiguresSerializer(many=True)
+    percent = CoefficientSerializer(allow_null=True)
+    kappa = CoefficientSerializer(allow_null=True)
+
+
 class AgreementReports(Resource):
     """The reports of a project's agreement."""
 
@@ -232,6 +259,19 @@ class Differences(Resource):
         """Count where people differ: by query, category, condition, criterion and grades."""
         member = annotate_access.lead(self.person, slug)
         return Response(DifferencesSerializer(differences(member)).data)
+
+
+class FiguresOfCategories(Resource):
+    """The figures of each category of instructions."""
+
+    tag = "Agreement"
+
+    @reads(CategoryFiguresSerializer, many=True, scope=Scope.LEAD)
+    def get(self, request: Request, slug: str) -> Response:
+        """Read criteria, sent back, removed and agreement of each category; 403 while blind."""
+        member = access.unblinded_lead(self.person, slug)
+        found = by_category(member).categories
+        return Response(CategoryFiguresSerializer(found, many=True).data)
 
 
 class Coverage(Resource):

@@ -26,5 +26,10 @@ urlpatterns = [
     path(f"{PROJECT}agreement/units/", agreement.AgreementUnits.as_view(), name="api_units"),
     path(f"{PROJECT}rules/", rules_api.Rules.as_view(), name="api_rules"),
     path(f"{PROJECT}differences/", agreement.Differences.as_view(), name="api_differences"),
+    path(
+        f"{PROJECT}categories/figures/",
+        agreement.FiguresOfCategories.as_view(),
+        name="api_category_figures",
+    ),
     path(f"{PROJECT}coverage/", agreement.Coverage.as_view(), name="api_coverage"),
 ]

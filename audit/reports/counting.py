@@ -12,11 +12,11 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from functools import reduce
 from operator import and_, or_
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from django.db import connection
 from django.db.models import (
@@ -32,6 +32,7 @@ from django.db.models import (
     When,
 )
 
+from annotate.collection.models import Query
 from annotate.judgments.models import Adjudication, Judgment, JudgmentQuerySet, RejudgeRequest
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Grade, Membership, Project
@@ -64,8 +65,11 @@ class Counts:
         weeks: Patterns of people by the Monday of the week in which a unit was last judged.
         rubric: What the reviews are under: those under another one are not counted.
         reviews: Patterns of auditors for each criterion; the worst level is 0, the next 1.
+        review_domains: Patterns of auditors for each domain of queries and criterion; empty where
+            no query has a domain, and in a scope of one domain.
         reviews_with_machines: The same of people and machines together; empty where no machine
             has reviewed anything.
+        reviews_of_categories: Patterns of auditors for each category of instructions.
     """
 
     scale: list[int]
@@ -77,6 +81,8 @@ class Counts:
     rubric: Rubric
     reviews: dict[str, Patterns]
     reviews_with_machines: dict[str, Patterns]
+    reviews_of_categories: dict[str, Patterns]
+    review_domains: dict[tuple[str, str], Patterns] = field(default_factory=dict)
 
     @property
     def levels(self) -> dict[str, int]:
@@ -86,7 +92,10 @@ class Counts:
 
     @property
     def sha256(self) -> str:
-        """Of every count with its names: the same rows have the same sum, in any database."""
+        """Of every count with its names: the same rows have the same sum, in any database.
+
+        Reviews by category are the same ratings once more, and add nothing to it.
+        """
         sections: list[tuple[str, Iterable[tuple[Any, Patterns]]]] = [
             ("judgments", self.judgments.items()),
             ("guidelines", self.guidelines.items()),
@@ -144,12 +153,14 @@ def counts_of(project: Project, scope: Scope = WHOLE) -> Counts:
         guidelines=guidelines,
         weeks=weeks,
         rubric=rubric,
-        reviews=_by_criterion(project, scope, rubric),
+        reviews=review_patterns(project, scope, rubric),
         reviews_with_machines=(
-            _by_criterion(project, scope, rubric, machines=True)
+            review_patterns(project, scope, rubric, machines=True)
             if Review.objects.submitted().of_machines().filter(auditor__project=project).exists()
             else {}
         ),
+        reviews_of_categories=review_patterns(project, scope, rubric, by="category"),
+        review_domains={} if scope.domain else _by_domain(project, scope, rubric),
     )
 
 
@@ -330,15 +341,40 @@ def ratings_in(
     return ratings.filter(in_times(project, scope, "review__submitted_at"))
 
 
-def _by_criterion(
-    project: Project, scope: Scope, rubric: Rubric, *, machines: bool = False
+def review_patterns(
+    project: Project,
+    scope: Scope,
+    rubric: Rubric,
+    *,
+    machines: bool = False,
+    by: Literal["criterion", "category"] = "criterion",
 ) -> dict[str, Patterns]:
+    """Count the ratings of a scope by pattern, for each criterion or category of instructions."""
     from_worst = Value(len(rubric.levels) - 1) - F("place")
-    units = ratings_in(project, scope, rubric, machines=machines).values(
-        "review__narrative_id", "criterion"
+    units = (
+        ratings_in(project, scope, rubric, machines=machines)
+        .annotate(category=F("review__narrative__pair__category"))
+        .values("review__narrative_id", "criterion", "category")
     )
     units = units.annotate(said=joined_answers("review__auditor_id", from_worst))
-    return count_patterns(units, "criterion")
+    return count_patterns(units, by)
+
+
+def _by_domain(project: Project, scope: Scope, rubric: Rubric) -> dict[tuple[str, str], Patterns]:
+    """By domain and criterion; queries without a domain stand under ""."""
+    if not Query.objects.filter(project=project).exclude(domain="").exists():
+        return {}
+    from_worst = Value(len(rubric.levels) - 1) - F("place")
+    units = ratings_in(project, scope, rubric).values(
+        "review__narrative_id", "criterion", domain=F("review__narrative__pair__query__domain")
+    )
+    units = units.annotate(said=joined_answers("review__auditor_id", from_worst))
+    # No key of a criterion has a blank.
+    found = count_patterns(units, "criterion || ' ' || domain")
+    order = {key: place for place, key in enumerate(rubric.keys)}
+    parted = [(*reversed(key.split(" ", 1)), patterns) for key, patterns in found.items()]
+    parted.sort(key=lambda one: (one[0], order.get(one[1], len(order)), one[1]))
+    return {(domain, criterion): patterns for domain, criterion, patterns in parted}
 
 
 def in_times(project: Project, scope: Scope, moment: str) -> Q:

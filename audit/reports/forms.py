@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _lazy
 
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Guideline, Membership, Project
-from audit.reports.scopes import WHOLE, categories_of, rubric_of, scope_of
+from audit.reports.scopes import WHOLE, categories_of, domains_of, rubric_of, scope_of
 from base.errors import Refused
 
 
@@ -22,6 +22,7 @@ class ScopeForm(forms.Form):
     # choice.
     query = forms.CharField(label=_lazy("Query"), max_length=255, required=False)
     category = forms.CharField(label=_lazy("Category"), required=False)
+    domain = forms.CharField(label=_lazy("Domain"), required=False)
     side = forms.CharField(label=_lazy("Narrative"), required=False)
     criterion = forms.CharField(label=_lazy("Criterion"), required=False)
     one = forms.CharField(label=_lazy("Between"), required=False)
@@ -51,6 +52,7 @@ class ScopeForm(forms.Form):
         ]
         offered: dict[str, list[tuple[str, Any]]] = {
             "category": [(key, key) for key in categories_of(project)],
+            "domain": [(key, key) for key in domains_of(project)],
             "side": list(Narrative.Side.choices),
             "criterion": [(one.key, one.name) for one in rubric_of(project).criteria],
             "one": names,

@@ -27,9 +27,9 @@ relevant, from the grade `relevant_from` on.
   nobody judged in is left out.
 - machines: a list of `machine` (its name) and `pairs`, the scopes of each person with it.
 - reviews: `all` is a scope, `criteria` a mapping from a criterion's key to its scope, which
-  has its `name`. `rubric` is the name of the rubric that all of these reviews are under,
-  `levels` each of its levels with the number it counts as. `machines` is as that of judgments,
-  over all criteria.
+  has its `name`, `categories` a list of scopes as that of judgments, over all criteria. `rubric`
+  is the name of the rubric that all of these reviews are under, `levels` each of its levels with
+  the number it counts as. `machines` is as that of judgments, over all criteria.
 - selves: each person with themselves (`audit.reports.intra_annotator`): `all` is a scope, or None
   where nobody said anything twice, `people` a list of scopes, each with one rater and its `table`.
 """
@@ -130,6 +130,8 @@ class _Parts:
     guidelines: dict[int, Patterns]
     weeks: dict[date, Patterns]
     criteria: Sequence[Criterion]
+    reviewed_categories: dict[str, Patterns]
+    domains: dict[tuple[str, str], Patterns]
     machines: list[tuple[int, Any]]
     critics: list[tuple[int, Any]]
 
@@ -139,6 +141,7 @@ class _Parts:
         people = {under: counts.people(patterns) for under, patterns in counts.judgments.items()}
         everything = _sum(people.values())
         categories = _by(people, "category") if "category" in by else {}
+        reviewed = counts.reviews_of_categories if "category" in by else {}
         return cls(
             people,
             everything,
@@ -148,6 +151,8 @@ class _Parts:
             guidelines=counts.guidelines if "guideline" in by else {},
             weeks=counts.weeks if "week" in by else {},
             criteria=_criteria(counts, scope) if "criterion" in by else (),
+            reviewed_categories={} if set(reviewed) == {""} else dict(sorted(reviewed.items())),
+            domains=counts.review_domains if "criterion" in by else {},
             machines=_machines(counts, counts.judgments) if "machine" in by else [],
             critics=_machines(counts, counts.reviews_with_machines) if "machine" in by else [],
         )
@@ -157,7 +162,7 @@ class _Parts:
         """How many splits there are to measure."""
         splits: tuple[Sized, ...] = (
             *(self.pairs, self.queries, self.categories, self.guidelines, self.weeks),
-            self.criteria,
+            *(self.criteria, self.reviewed_categories, self.domains),
             *(found for _machine, found in [*self.machines, *self.critics]),
         )
         return sum(map(len, splits))
@@ -189,6 +194,10 @@ def _of_judgments(parts: _Parts, periods: Mapping[int, Any], measure: Measure) -
 
 def _of_reviews(parts: _Parts, counts: Counts, levels: Measure) -> dict[str, Any]:
     """The agreement of people on instructions, criterion by criterion."""
+    by_domain = [
+        {"domain": domain, "criterion": key, **levels(found)}
+        for (domain, key), found in parts.domains.items()
+    ]
     return {
         "all": levels(_sum(counts.reviews.values())),
         "criteria": {
@@ -198,6 +207,12 @@ def _of_reviews(parts: _Parts, counts: Counts, levels: Measure) -> dict[str, Any
             }
             for criterion in parts.criteria
         },
+        "categories": [
+            {"category": category, **levels(found)}
+            for category, found in parts.reviewed_categories.items()
+        ],
+        # Only where queries have domains: without them a report has the fields it always had.
+        **({"domains": by_domain} if by_domain else {}),
         "machines": _beside_machines(parts.critics, counts, levels),
     }
 

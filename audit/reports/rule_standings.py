@@ -84,6 +84,21 @@ class RuleStanding:
         return State.NOT_KNOWN if self.not_known or not self.holds else State.HOLDS
 
 
+def outside_share(found: Promises) -> list[PairStanding]:
+    """Return the pairs whose dropped share lies outside the range of the rule, of what is judged.
+
+    Documents that are open may still bring a pair back into it; a release does not wait for them.
+    """
+    if (limits := found.rules.get(Rule.SHARE)) is None:
+        return []
+    return [
+        one
+        for one in found.pairs
+        if (percent := one.counts.dropped_percent) is not None
+        and not limits["least_percent"] <= percent <= limits["most_percent"]
+    ]
+
+
 def rule_standings(found: Promises) -> list[RuleStanding]:
     """Return how each rule of the project's kind stands.
 

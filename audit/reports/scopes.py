@@ -30,6 +30,7 @@ from base.errors import Refused
 FIELDS = (
     "query",
     "category",
+    "domain",
     "side",
     "criterion",
     "one",
@@ -55,6 +56,7 @@ class Scope:
     Attributes:
         query: Id of the only query.
         category: The only category of instructions.
+        domain: The only domain of queries.
         side: The only side of the narratives, a `Narrative.Side`.
         criterion: Key of the only criterion; then there are reviews in it, and no judgments.
         people: Names of two members: what these two said.
@@ -66,6 +68,7 @@ class Scope:
 
     query: str = ""
     category: str = ""
+    domain: str = ""
     side: str = ""
     criterion: str = ""
     people: tuple[str, str] | None = None
@@ -78,6 +81,7 @@ class Scope:
         said = {
             "query": self.query,
             "category": self.category,
+            "domain": self.domain,
             "side": self.side,
             "criterion": self.criterion,
             "one": one,
@@ -123,6 +127,7 @@ def _read(said: Mapping[str, str]) -> Scope:
     return Scope(
         query=said.get("query", ""),
         category=said.get("category", ""),
+        domain=said.get("domain", ""),
         side=said.get("side", ""),
         criterion=said.get("criterion", ""),
         # In the order of their names, so that a pair is one scope whoever is named first.
@@ -144,6 +149,12 @@ def _refuse_unknown(project: Project, said: Mapping[str, str]) -> None:
         raise Refused(
             _("No instruction here is of category %(category)s. There are: %(known)s.")
             % {"category": category, "known": _listed(known)}
+        )
+    domain = said["domain"]
+    if domain and domain not in (known := domains_of(project)):
+        raise Refused(
+            _("No query here is of domain %(domain)s. There are: %(known)s.")
+            % {"domain": domain, "known": _listed(known)}
         )
     if side and side not in Narrative.Side.values:
         raise Refused(
@@ -210,6 +221,12 @@ def categories_of(project: Project) -> list[str]:
     return sorted(found.values_list("category", flat=True).distinct())
 
 
+def domains_of(project: Project) -> list[str]:
+    """The domains that queries of a project have, in their order."""
+    found = Query.objects.filter(project=project).exclude(domain="")
+    return sorted(found.values_list("domain", flat=True).distinct())
+
+
 def parts_of(project: Project) -> list[Scope]:
     """The parts of a project that one would set against each other, and those of earlier reports;
     the whole first.
@@ -218,6 +235,7 @@ def parts_of(project: Project) -> list[Scope]:
     found = [
         WHOLE,
         *(Scope(category=key) for key in categories_of(project)),
+        *(Scope(domain=key) for key in domains_of(project)),
         *(Scope(guideline=version) for version in versions if len(versions) > 1),
         *(Scope(side=side) for side in Narrative.Side.values),
         Scope(blind=True),
@@ -273,6 +291,8 @@ def about(scope: Scope, narrative: str) -> Q:
         wanted &= Q(**{f"{narrative}pair__query__query_id": scope.query})
     if scope.category:
         wanted &= Q(**{f"{narrative}pair__category": scope.category})
+    if scope.domain:
+        wanted &= Q(**{f"{narrative}pair__query__domain": scope.domain})
     if scope.side:
         wanted &= Q(**{f"{narrative}side": scope.side})
     return wanted
@@ -287,6 +307,7 @@ def words(scope: Scope, criteria: Mapping[str, str] | None = None) -> str:
     parts = [
         (scope.query, _("query %(query)s") % {"query": scope.query}),
         (scope.category, _("category %(category)s") % {"category": scope.category}),
+        (scope.domain, _("domain %(domain)s") % {"domain": scope.domain}),
         (scope.side, str(_SIDES.get(scope.side, ""))),
         (
             scope.criterion,

@@ -66,7 +66,7 @@ class Against(NamedTuple):
     crossed: list[Crossed]
 
 
-_ONLY_IF_SPLIT = ("categories", "guidelines", "weeks")
+_ONLY_IF_SPLIT = ("categories", "review-categories", "guidelines", "weeks")
 _PAIR = ("one", "other")
 
 
@@ -114,6 +114,22 @@ def tables(figures: dict[str, Any]) -> list[Table]:
                     for key, one in reviews["criteria"].items()
                 ),
             ],
+        ),
+        Table(
+            "review-categories",
+            _("Reviews, by category"),
+            _("category"),
+            "ratings",
+            # A report of an older version has none.
+            [_of_category(one, scope) for one in reviews.get("categories", [])],
+        ),
+        Table(
+            "review-domains",
+            _("Reviews of instructions, by domain"),
+            _("domain and criterion"),
+            "ratings",
+            # A report of an older version knows nothing of domains.
+            [_of_domain(one, reviews, scope) for one in reviews.get("domains", [])],
         ),
     ]
     return [table for table in found if _tells(table, scope)]
@@ -251,6 +267,14 @@ def _of_category(one: dict[str, Any], scope: Scope) -> Line:
     if not category:
         return _line(_("none named"), one)
     return _line(category, one, replace(scope, category=category))
+
+
+def _of_domain(one: dict[str, Any], reviews: dict[str, Any], scope: Scope) -> Line:
+    criterion = one["criterion"]
+    name = reviews["criteria"].get(criterion, {}).get("name", criterion)
+    domain = one["domain"]
+    part = replace(scope, domain=domain, criterion=criterion) if domain else None
+    return _line(f"{domain or _('none named')} · {name}", one, part)
 
 
 def _version(scope: dict[str, Any]) -> str:

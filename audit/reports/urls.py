@@ -9,6 +9,11 @@ from audit.reports.views import agreement, dashboard
 urlpatterns = [
     path("projects/<slug:slug>/differences/", dashboard.differences_page, name="differences"),
     path("projects/<slug:slug>/collection/", dashboard.collection, name="collection"),
+    path(
+        "projects/<slug:slug>/collection/categories.csv",
+        dashboard.categories_table,
+        name="categories_table",
+    ),
     path("projects/<slug:slug>/agreement/", agreement.agreement, name="agreement"),
     path(
         "projects/<slug:slug>/agreement/machines/",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from audit.reviews.api import reviews, rubrics
+from audit.reviews.api import draws, reviews, rubrics
 
 PROJECT = "projects/<slug:slug>/"
 PAIR = "pairs/<int:pair>/"
@@ -22,6 +22,7 @@ urlpatterns = [
         reviews.ReviewAssignment.as_view(),
         name="api_review_assignment",
     ),
+    path(f"{PROJECT}review-draw/", draws.InForce.as_view(), name="api_review_draw"),
     path(f"{PROJECT}rejected/", reviews.Rejected.as_view(), name="api_rejected"),
     path(f"{PAIR}review/", reviews.Review.as_view(), name="api_review"),
     path(

@@ -13,7 +13,7 @@ from audit.reviews.models import Rating, Review
 from audit.reviews.passes import answered_by, to_decide
 from audit.reviews.review_page import under_review
 
-TO_DECIDE, SENT_BACK = "to-decide", "sent-back"
+TO_DECIDE, SENT_BACK, DRAWN = "to-decide", "sent-back", "drawn"
 # As the matrix of documents asks for pairs whose category has no name.
 NO_CATEGORY = "-"
 
@@ -54,6 +54,8 @@ def found_reviews(member: Membership, wanted: WantedReviews) -> QuerySet[Narrati
     elif wanted.state == SENT_BACK:
         back = rejected.rejected(member.project, by=member, everyone=True)
         rows = rows.filter(pk__in=back.values("pk"))
+    elif wanted.state == DRAWN:
+        rows = rows.filter(is_drawn=True)
     if wanted.author is not None:
         rows = rows.filter(author=wanted.author)
     if wanted.auditor is not None or wanted.criterion:

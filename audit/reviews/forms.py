@@ -10,10 +10,11 @@ from django.db.models import Exists, OuterRef
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as _lazy
 
-from annotate.pairs.models import Narrative
+from annotate.pairs.models import Narrative, ReviewDraw
 from annotate.projects.models import Membership
 from audit.reviews.actions import MAX_WORDS
 from audit.reviews.criteria import Criterion, Rubric
+from audit.reviews.draws import MAX_SEED, MAX_SIZE
 from audit.reviews.finding import NO_CATEGORY, WantedReviews
 from audit.reviews.models import Decision, Review
 from audit.reviews.passes import Pass
@@ -200,4 +201,28 @@ class DecisionForm(forms.Form):
         help_text=_lazy(
             "Its author reads this. Only accepting what every auditor passed needs none."
         ),
+    )
+
+
+class ReviewDrawForm(forms.Form):
+    """How many instructions are drawn for review, of which strata, by which seed."""
+
+    stratify = forms.ChoiceField(
+        label=_lazy("Strata"),
+        choices=ReviewDraw.Stratify.choices,
+        initial=ReviewDraw.Stratify.NONE,
+        help_text=_lazy("Domains come with the files of queries, where these name them."),
+    )
+    size = forms.IntegerField(
+        label=_lazy("Instructions of each stratum"), min_value=1, max_value=MAX_SIZE
+    )
+    seed = forms.IntegerField(
+        label=_lazy("Seed"),
+        min_value=0,
+        max_value=MAX_SEED,
+        initial=1,
+        help_text=_lazy("The same seed draws the same instructions, so a paper can name it."),
+    )
+    fewer = forms.BooleanField(
+        label=_lazy("Where there are fewer, take what there is"), required=False
     )

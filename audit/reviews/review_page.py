@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 
-from annotate.pairs.models import Assignment, InstructionPair, Narrative
+from annotate.pairs.models import Assignment, DrawnPair, InstructionPair, Narrative, ReviewDraw
 from annotate.projects.models import Membership
 from audit.reviews.criteria import Rubric, Verdict
 from audit.reviews.models import Decision
@@ -47,6 +47,8 @@ class ListedReview(NamedTuple):
     # Whether the reader has an assignment here, and has submitted a review.
     held: bool
     mine: bool
+    # Whether it is to be reviewed: drawn, or no draw is in force.
+    drawn: bool = True
 
     @property
     def waits_after_passing(self) -> bool:
@@ -54,17 +56,22 @@ class ListedReview(NamedTuple):
         return self.verdict is Verdict.PASSED and self.decision is None
 
 
-def under_review(member: Membership) -> QuerySet[Narrative]:
-    """Return the altered narratives in force of a project's pairs, oldest first."""
+def under_review(member: Membership) -> QuerySet[Any]:
+    """Return the altered narratives in force of a project's pairs, oldest first, with `is_drawn`:
+    whether they are to be reviewed.
+    """
+    in_force = ReviewDraw.objects.in_force().filter(project=member.project_id)
+    drawn = DrawnPair.objects.filter(pair=OuterRef("pair"), draw__in=in_force)
     return (
         Narrative.objects.current()
         .filter(pair__project=member.project_id, side=Narrative.Side.ALTERED)
+        .annotate(is_drawn=~Exists(in_force) | Exists(drawn))
         .select_related("pair__query")
     )
 
 
-def listed_reviews(member: Membership, narratives: Sequence[Narrative]) -> list[ListedReview]:
-    """Return what a list shows of each narrative: a fixed number of queries."""
+def listed_reviews(member: Membership, narratives: Sequence[Any]) -> list[ListedReview]:
+    """Return what a list shows of each narrative of `under_review`: a fixed number of queries."""
     passes = passes_of(narratives)
     decisions = {
         one.narrative_id: one
@@ -88,11 +95,12 @@ def listed_reviews(member: Membership, narratives: Sequence[Narrative]) -> list[
                 narrative=narrative,
                 text=narrative.text,
                 submitted=len(said),
-                wanted=member.project.overlap_review,
+                wanted=member.project.overlap_review if narrative.is_drawn else 0,
                 verdict=verdict_of(said, member.project.overlap_review) if sees else None,
                 decision=decisions.get(narrative.pk) if sees else None,
                 held=narrative.pair_id in held,
                 mine=mine,
+                drawn=narrative.is_drawn,
             )
         )
     return rows

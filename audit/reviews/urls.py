@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from django.urls import path
 
+from audit.reviews.views import draws, reviews, rubrics
 from audit.reviews.views import list as review_list
-from audit.reviews.views import reviews, rubrics
 
 urlpatterns = [
     path("projects/<slug:slug>/reviews/", review_list.reviews, name="reviews"),
@@ -15,6 +15,7 @@ urlpatterns = [
         name="review_acceptance",
     ),
     path("projects/<slug:slug>/reviews/assignment/", reviews.assignment, name="review_assignment"),
+    path("projects/<slug:slug>/reviews/draw/", draws.review_draw, name="review_draw"),
     path("projects/<slug:slug>/rubric/", rubrics.rubric, name="rubric"),
     path("projects/<slug:slug>/rubric/choice/", rubrics.rubric_choice, name="rubric_choice"),
     path(

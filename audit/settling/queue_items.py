@@ -211,7 +211,9 @@ def _add_checks(items: dict[DisagreementKey, Item], names: _Names) -> None:
         grades = [relevance for _name, relevance in people.values() if relevance is not None]
         if people:
             apart = len(grades) == len(people)
-            items[disagreement_key].distance = max(grades) - min(grades) if apart else 1
+            distance = max(grades) - min(grades) if apart else 1
+            # Two answers to two questions may lead to the same grade.
+            items[disagreement_key].distance = max(distance, 1)
 
 
 def _add_rejudge_requests(items: dict[DisagreementKey, Item]) -> None:

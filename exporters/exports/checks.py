@@ -10,7 +10,7 @@ from django.db.models import Q
 
 from annotate.pairs.models import Condition
 from annotate.projects.models import Project
-from audit.checks.models import Check, Sample, SampleItem
+from audit.checks.models import Check, Question, Sample, SampleItem
 from audit.checks.queue import with_checks
 from exporters.exports import walking
 from formats.fields import to_json
@@ -37,6 +37,7 @@ class Drawn(NamedTuple):
     runs: list[str]
     frame: dict[str, int]
     shows_claim: bool
+    shows_reason: bool
     by: str
     at: datetime
     labels: int
@@ -52,7 +53,11 @@ class Opinion(NamedTuple):
     cannot_judge: bool
     # The number of each condition and the answer to it.
     verdicts: dict[str, str]
+    # The answers to the two questions; empty where these are not asked.
+    questions: dict[str, str]
     words: str
+    # When they read why the document violates, after they had answered.
+    reason_read_at: datetime | None
     at: datetime
 
 
@@ -69,6 +74,10 @@ class Label(NamedTuple):
     stratum: str
     missed: int | None
     claimed: int
+    # What the label claims of the two questions, and why the document violates.
+    claimed_topic: bool | None
+    claimed_constraint: bool | None
+    reason: str
     outcome: int | None
     settled: bool
     checks: tuple[Opinion, ...]
@@ -97,6 +106,7 @@ def samples(project: Project) -> Iterator[Drawn]:
             runs=list(one.runs.order_by(walking.bytewise("name")).values_list("name", flat=True)),
             frame=dict(sorted(one.frame.items())),
             shows_claim=one.shows_claim,
+            shows_reason=one.shows_reason,
             by=one.created_by.name,
             at=one.created_at,
             labels=items.count(),
@@ -129,6 +139,9 @@ def labels(project: Project) -> Iterator[Label]:
         "stratum",
         "missed",
         "claimed",
+        "claimed_topic",
+        "claimed_constraint",
+        "reason",
     )
     numbers: dict[str, int] = {}
     closed = (row for row in rows if row[0] in outcomes)
@@ -150,9 +163,33 @@ def waiting(project: Project) -> int:
     return SampleItem.objects.filter(sample__project=project).count() - over(project)
 
 
+# Fields that are written only where they say something: earlier versions wrote none of them.
+_ONLY_IF_SAID = {
+    *("shows_reason", "claimed_topic", "claimed_constraint", "reason"),
+    *("questions", "reason_read_at"),
+}
+
+
 def write(records: Iterable[Drawn] | Iterable[Label], stream: IO[bytes]) -> int:
     """One sample or label a line; return how many there were."""
-    return write_lines(map(to_json, records), stream)
+    return write_lines((to_json(_fields(record)) for record in records), stream)
+
+
+def _fields(record: Drawn | Label | Opinion) -> dict[str, Any]:
+    """The fields of a record that are written."""
+    fields = {
+        name: value
+        for name, value in record._asdict().items()
+        if name not in _ONLY_IF_SAID or _says(name, value)
+    }
+    if isinstance(record, Label):
+        fields["checks"] = [_fields(check) for check in record.checks]
+    return fields
+
+
+def _says(name: str, value: Any) -> bool:
+    """Whether a field says something; a claim of no does."""
+    return value is not None and value not in ("", {}) and (name != "shows_reason" or value)
 
 
 _OVER = Q(outcome__isnull=False) | Q(unjudgeable=True)
@@ -172,15 +209,20 @@ def _opinions(items: list[int], numbers: dict[str, int]) -> dict[int, list[Opini
             "relevance",
             "cannot_judge",
             "verdicts",
+            *(one.column for one in Question),
             "words",
+            "reason_read_at",
             "at",
         )
     )
     unknown = {int(key) for row in rows for key in row[5] if key not in numbers}
     known = Condition.objects.filter(pk__in=unknown).values_list("pk", "number")
     numbers.update({str(key): number for key, number in known})
-    for item, *before, verdicts, words, at in rows:
+    for item, *before, verdicts, topic, constraint, words, read_at, at in rows:
         answers = sorted((numbers[key], answer) for key, answer in verdicts.items())
-        said = Opinion._make((*before, {str(n): answer for n, answer in answers}, words, at))
+        of_conditions = {str(n): answer for n, answer in answers}
+        replies = zip(Question.values, (topic, constraint), strict=True)
+        of_questions = {key: reply for key, reply in replies if reply}
+        said = Opinion._make((*before, of_conditions, of_questions, words, read_at, at))
         found.setdefault(item, []).append(said)
     return found

@@ -143,12 +143,12 @@ def _stands(claim: int, judged: Outcome, found: Found | None) -> tuple[int, str]
 def _checked(narratives: Sequence[int]) -> dict[tuple[int, int], Found]:
     """What checks of grades came to, by narrative and candidate, whichever sample they are of.
 
-    Of several samples with an outcome the one made last has the word; without any, the label is
-    open while one of them is.
+    A grade may follow from the answers to two questions. Of several samples with an outcome the one
+    made last has the word; without any, the label is open while one of them is.
     """
     found: dict[tuple[int, int], Found] = {}
     items = with_checks(
-        SampleItem.objects.filter(narrative__in=narratives, sample__asks=Sample.Asks.GRADE)
+        SampleItem.objects.filter(narrative__in=narratives).exclude(sample__asks=Sample.Asks.COUNT)
     ).order_by("sample__created_at", walking.bytewise("sample__name"))
     for narrative, candidate, outcome, unjudgeable in walking.walk(
         items, "narrative", "candidate", "outcome", "unjudgeable"

@@ -136,6 +136,8 @@ def pair_records(project: Project) -> Iterator[PairRecord]:
         "category",
         "origin",
         "model",
+        "query__domain",
+        "restates__pair_id",
     )
     for batch in batches(of_pair, TEXTS):
         narratives: dict[int, list[NarrativeRecord]] = {}
@@ -154,8 +156,8 @@ def pair_records(project: Project) -> Iterator[PairRecord]:
             origin, model, *fields = fields
             record = NarrativeRecord._make([*fields, tuple(conditions.get(pk, ())), origin, model])
             narratives.setdefault(pair, []).append(record)
-        for pk, *fields in batch:
+        for pk, *fields, domain, restates in batch:
             in_order = sorted(
                 narratives.get(pk, []), key=lambda n: (ORDER_OF_SIDES[n.side], n.version)
             )
-            yield PairRecord._make([*fields, tuple(in_order)])
+            yield PairRecord._make([*fields, tuple(in_order), domain, restates or ""])

@@ -7,6 +7,8 @@ from typing import TypeVar
 
 from annotate.judgments.models import Judgment
 from annotate.projects.models import Project
+from annotate.topics.filters import filter_records
+from annotate.topics.models import FilterDecision
 from audit.reviews.models import Review
 from exporters.exports import (
     checks,
@@ -26,6 +28,7 @@ from exporters.exports.tally import tally
 from formats.jsonl import Statement, write_docs, write_judgments
 from formats.jsonl_pairs import write_pairs
 from formats.judgments_csv import JudgmentTable
+from formats.machine_filter import write_filter
 from formats.records import JudgmentRecord
 from formats.rubrics import write_rubrics
 
@@ -104,6 +107,9 @@ def write(
         counts["checks"] = checks.write(called(checks.labels(project)), f)
     counts["checks_open"] = checks.waiting(project)
     write_pool_documents(project, into)
+    if FilterDecision.objects.filter(project=project).exists():
+        with into.file("filter.jsonl", "What machines' filters kept and discarded.") as f:
+            write_filter(called(filter_records(project)), f)
 
     counts |= tally(project, pairs).counts()
     standing = counts["judgments_by_people"] + counts["judgments_by_machines"]

@@ -84,7 +84,8 @@ def _claimed_rules(raters: Mapping[str, Sequence[Membership]]) -> list[Rule]:
             about="Accepted",
             says="Where instructions were reviewed or decided on, only those accepted, in the "
             "version in force, have a part in the claimed files; where none was, all that are "
-            "not removed or sent back. The column claimed of pairs.tsv says which, and why not. "
+            "not removed or sent back. While a draw limits what is reviewed, one that was "
+            "not drawn needs no decision. The column claimed of pairs.tsv says which, and why not. "
             "An instruction that has no part in them takes the claims under its original and "
             "reversed narratives with it.",
         ),

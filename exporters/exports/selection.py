@@ -21,7 +21,7 @@ from annotate.collection.unseen import Unseen, seen
 from annotate.judgments.consensus import Outcome, consensus
 from annotate.judgments.in_force import in_pools
 from annotate.judgments.models import Adjudication, Judgment
-from annotate.pairs.models import InstructionPair, Narrative
+from annotate.pairs.models import DrawnPair, InstructionPair, Narrative
 from annotate.projects.models import Membership, Project
 from audit.reviews.models import Decision, Review
 from exporters.exports.walking import BATCH, CHUNK, batches, byte_order, bytewise, marks, walk
@@ -180,7 +180,8 @@ def _claims(project: Project) -> dict[int, dict[str, int]]:
 def _acceptance(project: Project) -> Callable[[int], str]:
     """Return what says of a pair why its altered narrative in force is not accepted, or "".
 
-    Where nobody has reviewed or decided anything yet, none needs to be.
+    Where nobody has reviewed or decided anything yet, none needs to be; while a draw is in force,
+    only what it took.
     """
     of_project = {"narrative__pair__project": project}
     if not (
@@ -191,6 +192,10 @@ def _acceptance(project: Project) -> Callable[[int], str]:
     altered = Narrative.objects.filter(pair__project=project, side=Narrative.Side.ALTERED)
     standing = Decision.objects.current().filter(narrative__in=altered.current())
     outcomes = dict(walk(standing, "narrative__pair", "outcome"))
+    if project.review_draws.in_force().exists():
+        taken = DrawnPair.objects.filter(draw__project=project, draw__ended_at__isnull=True)
+        drawn = {pair for (pair,) in walk(taken, "pair")}
+        return lambda pair: _DECIDED[outcomes.get(pair)] if pair in outcomes.keys() | drawn else ""
     return lambda pair: _DECIDED[outcomes.get(pair)]
 
 

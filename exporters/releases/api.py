@@ -93,12 +93,29 @@ class CountedSerializer(serializers.Serializer[Any]):
     count = serializers.IntegerField()
 
 
+class OutsideSerializer(serializers.Serializer[Any]):
+    """A pair of whose relevant documents too few or too many drop out."""
+
+    pair = serializers.IntegerField(source="pair.pk")
+    pair_id = serializers.CharField(source="pair.pair_id")
+    dropped = serializers.IntegerField()
+    of = serializers.IntegerField(help_text="Documents that were relevant and are judged.")
+    open = serializers.IntegerField(help_text="Documents that are disputed or not judged.")
+    percent = serializers.FloatField()
+
+
 class ReleasePreviewSerializer(serializers.Serializer[Any]):
     """What a release would hold if it were made now, and what is still open."""
 
     counts = CountedSerializer(many=True)
     guidelines = serializers.IntegerField(allow_null=True)
     warnings = serializers.ListField(child=serializers.CharField())
+    share_range = serializers.ListField(
+        child=serializers.IntegerField(),
+        allow_null=True,
+        help_text="Least and most percent that may drop out; null without such a rule.",
+    )
+    outside_share = OutsideSerializer(many=True)
 
 
 class ContrastingSerializer(serializers.Serializer[Any]):
@@ -194,6 +211,8 @@ class ReleasePreview(Resource):
             "counts": [{"words": words, "count": count} for words, count in found.counts],
             "guidelines": found.guidelines,
             "warnings": found.warnings,
+            "share_range": found.share_range,
+            "outside_share": found.outside_share,
         }
         return Response(ReleasePreviewSerializer(told).data)
 

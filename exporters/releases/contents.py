@@ -95,6 +95,10 @@ def compose(
             held["oracles"] = manifest["oracles"]
         if "must_hold" in manifest:
             held["kind"], held["must_hold"] = manifest["kind"], manifest["must_hold"]
+        if "dropped_shares" in manifest:
+            held["dropped_shares"] = manifest["dropped_shares"]
+        if "label_checks" in manifest:
+            held["label_checks"] = manifest["label_checks"]
         if "taken_out" in manifest:
             held["taken_out"] = manifest["taken_out"]
     of_any = next(iter(written.values()))

@@ -10,10 +10,14 @@ from django.utils.translation import gettext as _
 from annotate.collection.models import Candidate, Query
 from annotate.judgments.in_force import judgments_in_force
 from annotate.judgments.models import Adjudication, Flag, Judgment
-from annotate.pairs.models import Narrative
+from annotate.judgments.promises import Rule
+from annotate.judgments.tally import PairStanding, promises, rules_of
+from annotate.pairs.models import InstructionPair, Narrative
 from annotate.pairs.pool import in_scope
+from annotate.projects.kinds import kind_of
 from annotate.projects.models import Guideline, Membership, Project
 from audit.checks.models import SampleItem
+from audit.reports.rule_standings import outside_share
 from audit.reviews.models import Decision, Review
 from audit.reviews.passes import to_decide
 from audit.settling import queue as disagreements
@@ -22,12 +26,31 @@ from exporters.exports import checks, selection
 from exporters.exports.selection import Pair
 
 
+class Outside(NamedTuple):
+    """A pair of whose relevant documents too few or too many drop out."""
+
+    pair: InstructionPair
+    dropped: int
+    # Relevant before, and known now; and those that are not known.
+    of: int
+    open: int
+
+    @property
+    def percent(self) -> float:
+        """The share that dropped."""
+        return 100 * self.dropped / self.of
+
+
 class Preview(NamedTuple):
-    """What would be in it: counts with their words; and what is still open, a sentence each."""
+    """What would be in it: counts with their words; what is still open, a sentence each; and the
+    pairs outside the range (in percent) that the kind of project asks of the share that drops.
+    """
 
     counts: list[tuple[str, int]]
     guidelines: int | None
     warnings: list[str]
+    share_range: tuple[int, int] | None
+    outside_share: list[Outside]
 
 
 def preview(by: Membership) -> Preview:
@@ -63,7 +86,21 @@ def preview(by: Membership) -> Preview:
             claimed = sum(pair.claims_on[side] for pair in selection.claimed(pairs, side))
             counts.append((words, claimed))
     version = guideline.version if guideline else None
-    return Preview(counts, version, _warnings(by, pairs, written, version))
+    return Preview(counts, version, _warnings(by, pairs, written, version), *_shares(by))
+
+
+def _shares(by: Membership) -> tuple[tuple[int, int] | None, list[Outside]]:
+    """The range of the rule on shares, None without such a rule, and the pairs outside it."""
+    limits = rules_of(kind_of(by.project.kind)).get(Rule.SHARE)
+    if limits is None:
+        return None, []
+    outside = [_outside(one) for one in outside_share(promises(by))]
+    return (limits["least_percent"], limits["most_percent"]), outside
+
+
+def _outside(one: PairStanding) -> Outside:
+    counts = one.counts
+    return Outside(one.pair, counts.dropped, counts.kept + counts.dropped, counts.open)
 
 
 def _warnings(

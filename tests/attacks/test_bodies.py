@@ -162,7 +162,9 @@ def known(stage: SimpleNamespace) -> dict[str, Body]:
     verdicts = {str(one.pk): "met" for one in stage.conditions}
     narrative, candidate = stage.narrative.pk, stage.first.pk
     span = [{"start": 0, "end": 1}]
-    part = dict.fromkeys(("category", "side", "criterion", "one", "other", "week"), LEFT_OUT)
+    part = dict.fromkeys(
+        ("category", "domain", "side", "criterion", "one", "other", "week"), LEFT_OUT
+    )
     part |= {"query": "301", "guideline": LEFT_OUT}
     said = {"narrative": narrative, "candidate": candidate}
     of_pool = [{"query_id": "301", "doc_id": stage.first.document.doc_id}]
@@ -329,6 +331,7 @@ NOT_NOW = {
     "annotate:api_rejudge_requests_of_guideline": 409,
     "audit:api_settling_many": 409,
     # Nothing of the kind is to be done now.
+    "annotate:api_confirmation": 422,
     "annotate:api_pair_assignments": 422,
     "audit:api_settling": 422,
     "audit:api_review_acceptance": 422,

@@ -183,6 +183,7 @@ PAGES: dict[str, Callable[[Scene], list[str]]] = {
     "password_change": plain("password_change"),
     "password_change_done": plain("password_change_done"),
     "glossary": plain("glossary"),
+    "examples": plain("examples"),
     "status": plain("status"),
     "annotate:home": plain("annotate:home"),
     "annotate:preferences": plain("annotate:preferences"),
@@ -245,6 +246,7 @@ PAGES: dict[str, Callable[[Scene], list[str]]] = {
     "annotate:passages": every("annotate:passages"),
     "annotate:topics": every("annotate:topics", "?number=1&seed=1"),
     "annotate:removed_queries": every("annotate:removed_queries"),
+    "audit:review_draw": every("audit:review_draw", "?size=1&seed=1&stratify=none"),
     "audit:rubric": every("audit:rubric", "?edit=1"),
     "annotate:settings": every("annotate:settings"),
     "annotate:loads": lambda scene: [

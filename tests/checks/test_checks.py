@@ -429,6 +429,8 @@ def break_a_rule(scene, sample, rule):
             )
         case "check_places_1_to_3":
             Check.objects.create(item=first, checker=scene.ada, place=4, relevance=1)
+        case "check_answers_both_questions":
+            Check.objects.create(item=first, checker=scene.ada, place=1, relevance=1, on_topic="no")
         case "check_withdrawn_is_superseded":
             Check.objects.create(
                 item=first, checker=scene.ada, place=1, relevance=1, withdrawn_at=now

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from audit.checks.figures import figures, up_to
+from audit.checks.figures import figures
+from audit.checks.sentence import up_to
 from tests.checks.checking import claimed_scene, draw, say
 
 # Ten labels of two categories. In brackets what the checks come to; grades from 1 are relevant.

@@ -120,6 +120,8 @@ def test_json_has_the_counts_of_each_file_and_of_all(db, qrels, tmp_path):
                 "refused": 0,
                 "rows": rows,
                 "problems": [],
+                "broken": 0,
+                "broken_rules": [],
                 "notes": [],
             }
         ],

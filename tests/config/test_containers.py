@@ -168,7 +168,7 @@ def test_everything_that_the_image_needs_is_in_it():
     packages = {path.parent.name for path in ROOT.glob("*/__init__.py")}
 
     assert packages - {"tests", "benchmarks"} <= taken
-    assert {"manage.py", "requirements.lock", "static", "templates", "example"} <= taken
+    assert {"manage.py", "requirements.lock", "static", "templates", "example", "examples"} <= taken
     assert all((ROOT / name).exists() for name in taken)
 
 

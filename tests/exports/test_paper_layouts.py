@@ -150,6 +150,28 @@ def test_multi_infosearch_records_are_those_of_the_sample(write, shared_data):
     assert [len(one["documents"]) for one in documents] == [4, 4, 2]
 
 
+def test_the_reasons_why_tables_violate_come_back(write, tmp_path):
+    names = [f"{n}.txt" for n in range(6)]
+    out = {
+        "instruction": "Only sea harbours.",
+        "instruction_type": "1.1",
+        "query_positive": names,
+        "instruction_positive": names[:3],
+        "all_tables": names,
+        "violations": {"3.txt": "It is about lakes.", "4.txt": "It is about rivers."},
+    }
+    entry = {"query": "harbours", "query_positive": names, "outs": [out]}
+    (tmp_path / "query_instruction.json").write_text(json.dumps([entry]))
+    (tmp_path / "tables").mkdir()
+    for name in names:
+        (tmp_path / "tables" / name).write_text("| a |\n|---|\n| 1 |")
+
+    folder = write(load("followtable", tmp_path, "reasons"), "followtable")
+
+    (written,) = json.loads(folder["query_instruction.json"])
+    assert written["outs"] == [out]
+
+
 # --- from a project that people judged ------------------------------------------------------------
 
 

@@ -215,3 +215,36 @@ def test_a_table_in_another_encoding_is_named_and_the_others_read():
     assert [problem.partition(": caf")[0] for problem in problems] == [
         "folder/tables/2.txt, line 1: not UTF-8: byte 4 of the line is 0xe9"
     ]
+
+
+def test_the_reason_why_a_table_violates_comes_with_its_claim():
+    reasons = {"2.txt": "It is about lakes."}
+
+    records = read("followtable", folder(out(violations=reasons)))
+
+    assert [r for r in records if isinstance(r, Claim)] == [
+        Claim("0_0", "2", 0, "followtable-claims", "It is about lakes."),
+        Claim("0_0", "1", 1, "followtable-claims"),
+        Claim("0_0", "3", 0, "followtable-claims"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("violations", "sentence"),
+    [
+        ({"1.txt": "why"}, "names 1, which is not among the tables of this instruction"),
+        ({"9.txt": "why"}, "names 9, which is not among the tables of this instruction"),
+        ({"2.txt": 3}, "a reason is text, not a number"),
+        (["2.txt"], "must be an object of reasons, not a list"),
+    ],
+)
+def test_a_reason_names_a_violating_table_of_its_instruction(violations, sentence):
+    assert sentence in str(refusal("followtable", folder(out(violations=violations))))
+
+
+def test_a_table_made_for_one_instruction_is_claimed_under_that_one_alone():
+    made_for_the_second = out(pool=("1.txt", "2.txt", "3.txt"))
+    records = read("followtable", folder(out(pool=("1.txt", "2.txt")), made_for_the_second))
+
+    claims = [(r.pair_id, r.doc_id) for r in records if isinstance(r, Claim)]
+    assert [pair_id for pair_id, doc_id in claims if doc_id == "3"] == ["0_1"]

@@ -38,7 +38,7 @@ def claim(pair_id, doc_id, *answers):
     )
 
 
-def pair(pair_id, category, text, style, *conditions):
+def pair(pair_id, category, text, style, *conditions, restates=""):
     return PairRecord(
         pair_id,
         "0",
@@ -46,6 +46,7 @@ def pair(pair_id, category, text, style, *conditions):
         category=category,
         origin="llm",
         narratives=(NarrativeRecord("altered", 1, text, note=style, conditions=conditions),),
+        restates=restates,
     )
 
 
@@ -80,9 +81,29 @@ def test_with_running_words_a_hard_negative_breaks_all_conditions_up_to_its_own(
     pairs = [r for r in records if isinstance(r, PairRecord)]
     assert [one.pair_id for one in pairs] == ["0_1", "0_1n", "0_2", "0_2n"]
     assert pairs[3] == pair(
-        "0_2n", "2 conditions", "Short books on bees.", "in running words", BEES, SHORT
+        "0_2n",
+        "2 conditions",
+        "Short books on bees.",
+        "in running words",
+        BEES,
+        SHORT,
+        restates="0_2",
     )
     assert claim("0_2n", "0_hn2", "not_met", "not_met") in records
+
+
+def test_a_column_of_domains_parts_the_rows_and_names_their_queries():
+    text = "Domain," + HEADER + "".join(f"{domain},{ROW}" for domain in ("Books", "Legal Cases"))
+    records = read("multiconir", text + "Books," + ROW)
+
+    topics = [record.query_id for record in records if isinstance(record, Topic)]
+    assert topics == ["Books-0", "Legal-Cases-0", "Books-1"]
+    pairs = [record for record in records if isinstance(record, PairRecord)]
+    assert [(one.pair_id, one.domain) for one in pairs[2:5]] == [
+        ("Legal-Cases-0_1", "Legal Cases"),
+        ("Legal-Cases-0_2", "Legal Cases"),
+        ("Books-1_1", "Books"),
+    ]
 
 
 def test_a_row_may_have_fewer_conditions_and_hard_negatives():

@@ -105,6 +105,17 @@ def test_claims_stand_beside_the_pairs():
     assert read("pairs-jsonl", line) == [Claim("1_0", "d", 1, "m")]
 
 
+def test_a_claim_says_why_where_it_does():
+    claim = Claim("1_0", "d", 0, "m", "It is about lakes.")
+    line = (
+        '{"type": "claim", "pair_id": "1_0", "doc_id": "d", "relevance": 0, "rater": "m", '
+        '"reason": "It is about lakes."}'
+    )
+
+    assert read("pairs-jsonl", line) == [claim]
+    assert written("pairs-jsonl", [claim]).decode() == line + "\n"
+
+
 @pytest.mark.parametrize(
     ("line", "sentence"),
     [

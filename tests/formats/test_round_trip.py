@@ -123,8 +123,21 @@ WRITERS = st.lists(
     st.sampled_from([("human", ""), ("llm", ""), ("llm", "gpt")]), min_size=4, max_size=4
 )
 PAIRS = st.builds(
-    PairRecord, IDS, IDS, TEXT, TEXT, TEXT, st.just("llm"), TEXT, NARRATIVES
-) | st.builds(PairRecord, IDS, IDS, TEXT, TEXT, TEXT, st.just("human"), st.just(""), NARRATIVES)
+    PairRecord,
+    IDS,
+    IDS,
+    TEXT,
+    TEXT,
+    TEXT,
+    st.just("llm"),
+    TEXT,
+    NARRATIVES,
+    TEXT,
+    st.just("") | IDS,
+) | st.builds(
+    *(PairRecord, IDS, IDS, TEXT, TEXT, TEXT, st.just("human"), st.just(""), NARRATIVES),
+    *(TEXT, st.just("")),
+)
 PAIRS = st.builds(with_writers, PAIRS, WRITERS)
 CLAIMS = st.builds(Claim, IDS, IDS, GRADES, NAMES)
 UUIDS = st.none() | st.uuids().map(str)

@@ -93,6 +93,7 @@ def test_every_number_that_is_a_key_and_says_so_only_by_its_name_was_looked_at()
         *("annotate.pool.strata", "annotate.pool.counts"),
         *("audit.rubric.levels", "audit.rubric.criteria"),
         "audit.sample.frame",
+        "annotate.reviewdraw.frame",
         # What was otherwise before, of settings; it is part of a sum.
         "annotate.auditevent.changes",
         *("exporters.export.manifest", "exporters.release.manifest", "exporters.export.proof"),

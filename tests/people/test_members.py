@@ -36,6 +36,22 @@ def test_someone_without_an_account_is_invited_not_added(carla):
     assert not User.objects.filter(username="ada").exists()
 
 
+def test_a_rater_who_is_known_by_name_alone_has_no_account(carla):
+    factories.user("ada")
+
+    rater = members.add_rater(name="ada", by=carla)
+
+    assert (rater.name, rater.role, rater.user) == ("ada", ANNOTATOR, None)
+    assert members.add_rater(name="ada", by=carla) == rater
+    # Whoever is added under this name afterwards becomes this rater.
+    assert members.add_member(username="ada", role=ANNOTATOR, by=carla).pk == rater.pk
+
+
+def test_an_annotator_adds_no_rater(carla):
+    with pytest.raises(Refused, match="Only leads"):
+        members.add_rater(name="ada", by=factories.member(carla.project, "ben"))
+
+
 def test_whose_account_is_closed_is_not_added(carla):
     User.objects.filter(pk=factories.user("ada").pk).update(is_active=False)
 

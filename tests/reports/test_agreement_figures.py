@@ -312,7 +312,7 @@ def test_the_rows_are_read_in_a_fixed_number_of_queries(judged, django_assert_nu
         narrative = factories.altered(factories.pair(query))
         judge(judged, f"n{number}", query=query, narrative=narrative, ada=1, ben=0)
 
-    with django_assert_num_queries(23):
+    with django_assert_num_queries(24):
         figures(judged)
 
 

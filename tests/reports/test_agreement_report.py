@@ -274,7 +274,7 @@ def test_the_page_costs_a_fixed_number_of_queries(led, client, django_assert_max
         factories.judgment(narrative, candidate, led.ben, number % 2)
     computed(led)
 
-    with django_assert_max_num_queries(22):
+    with django_assert_max_num_queries(23):
         client.get(led.url)
 
 

@@ -266,7 +266,7 @@ def test_the_list_costs_the_same_however_long(told, client, django_assert_max_nu
         factories.pair(factories.query(told.project, f"4{number:02}"))
     client.force_login(told.carla.user)
 
-    with django_assert_max_num_queries(16):
+    with django_assert_max_num_queries(17):
         client.get(told.list)
 
 
@@ -350,5 +350,5 @@ def test_the_story_costs_the_same_however_long(told, client, django_assert_num_q
         factories.narrative(told.pair, text=f"Version of {number}.", version=2 + number)
     client.force_login(told.dan.user)
 
-    with django_assert_num_queries(14):
+    with django_assert_num_queries(15):
         client.get(told.story)

@@ -60,6 +60,12 @@ class ReportSerializer(serializers.Serializer[Any]):
     )
     rows = serializers.DictField(child=RowCountsSerializer(), help_text="By kind of rows.")
     problems = LineProblemSerializer(many=True, help_text="The first thousand.")
+    broken = serializers.IntegerField(
+        required=False, help_text="Rows that break rules of the project's kind."
+    )
+    broken_rules = LineProblemSerializer(
+        many=True, required=False, help_text="The first thousand of them."
+    )
     notes = serializers.ListField(child=serializers.CharField())
 
 
@@ -73,6 +79,9 @@ class LoadSerializer(JobSerializer):
         allow_blank=True, help_text="Of a run, where one was given: original, altered or reversed."
     )
     by = serializers.CharField()
+    despite_rules = serializers.BooleanField(
+        help_text="Whether rows are loaded that break rules of the project's kind."
+    )
     dry_run = serializers.BooleanField(help_text="Whether it is a preview, which writes nothing.")
     preview = serializers.IntegerField(allow_null=True, help_text="The preview of a load.")
 
@@ -104,6 +113,12 @@ class SentFile(Sent):
         required=False,
         help_text="Of a run: what it ranks documents for. Without it the ids on its lines say.",
     )
+
+
+class SentLoadConfirmation(Sent):
+    """Whether a file is loaded whose rows break rules of the project's kind."""
+
+    despite_rules = serializers.BooleanField(default=False)
 
 
 class Formats(Resource):
@@ -173,11 +188,12 @@ class Confirmation(Resource):
 
     tag = "Loading"
 
-    @writes(FullLoadSerializer, scope=Scope.LEAD)
+    @writes(FullLoadSerializer, sent=SentLoadConfirmation, scope=Scope.LEAD)
     def put(self, request: Request, slug: str, load: int) -> Response:
         """Have a previewed file loaded, and read the load. Twice is once."""
         by, found = collection_access.load(self.person, slug, load)
-        return Response(_full(loading.confirm_load(preview=found, by=by)))
+        despite = self.sent()["despite_rules"]
+        return Response(_full(loading.confirm_load(preview=found, by=by, despite_rules=despite)))
 
 
 class Cancellation(Resource):
@@ -213,6 +229,7 @@ def _as_json(load: Load) -> dict[str, Any]:
         "no_grade": load.no_grade,
         "side": load.side,
         "by": load.by.name,
+        "despite_rules": load.despite_rules,
         "dry_run": load.dry_run,
         "preview": load.preview_id,
     }

@@ -26,6 +26,8 @@ class Options(NamedTuple):
     no_grade: int | None = None
     pool: int = 0
     side: str = ""
+    # Whether rows that break rules of the project's kind are loaded.
+    despite_rules: bool = False
 
 
 class Intake:
@@ -104,16 +106,28 @@ class Intake:
 
         Its columns are n, place and what `sentence` takes.
         """
+        found, count = self._found(sql, params)
+        for _, place, *columns in found:
+            self.refuse(sentence(*columns), place)
+        self.report.refused += count - len(found)
+        return count
+
+    def tell_found(self, sql: str, sentence: Callable[..., str], **params: Any) -> None:
+        """Tell each row that `sql` finds as one that breaks a rule; as `refuse_found`."""
+        found, count = self._found(sql, params)
+        for _, place, *columns in found:
+            file, line = self.at(place)
+            self.report.tell_broken(Problem(file, line, None, sentence(*columns)))
+        self.report.broken += count - len(found)
+
+    def _found(self, sql: str, params: dict[str, Any]) -> tuple[list[tuple[Any, ...]], int]:
+        """Return the first MAX_SHOWN rows that `sql` finds, and how many there are."""
         params = {**self.params, **params}
         everything = f"FROM ({sql}) AS found"
         found = bulk.select(f"SELECT * {everything} ORDER BY n LIMIT {MAX_SHOWN}", params)
-        for _, place, *columns in found:
-            self.refuse(sentence(*columns), place)
         if len(found) < MAX_SHOWN:
-            return len(found)
-        count = bulk.number(f"SELECT COUNT(*) {everything}", params)
-        self.report.refused += count - len(found)
-        return count
+            return found, len(found)
+        return found, bulk.number(f"SELECT COUNT(*) {everything}", params)
 
     def run(self, sql: str, **params: Any) -> int:
         """Execute a statement with the project's parameters; return how many rows it touched."""

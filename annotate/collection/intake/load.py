@@ -32,6 +32,10 @@ logger = logging.getLogger(__name__)
 # package of pairs answers.
 after_load: Provider[[Intake, int], None] = Provider("What has to follow when rows were loaded?")
 
+# Called when a file's rows are written: tells those that break rules of the project's kind. The
+# package of judgments answers.
+broken_rules: Provider[[Intake], None] = Provider("Which rows break rules of the project's kind?")
+
 # Records between two reports of progress.
 STEP = 5_000
 # Steps as people read them.
@@ -290,9 +294,20 @@ def _write_rows(intake: Intake, ids: NamedIds) -> None:
         if report.refused:
             return
     ids.count()
+    broken_rules(intake)
+    if report.broken and not intake.dry_run and not intake.options.despite_rules:
+        report.refuse(Problem(report.file, None, None, _despite(report.broken)))
     report.new = sum(one.new for one in intake.arrivals)
     report.changed = sum(one.changed for one in intake.arrivals)
     report.unchanged = report.read - report.new - report.changed
+
+
+def _despite(broken: int) -> str:
+    rows = "1 row breaks a rule" if broken == 1 else f"{broken:,} rows break rules"
+    return (
+        f"{rows} of the project's kind. Nothing is loaded. Correct the file, or say that it is "
+        "loaded despite the rules"
+    )
 
 
 def _end(intake: Intake, newest: int, record: Callable[[FileReport], None] | None) -> None:

@@ -29,6 +29,8 @@ KINDS = {
     "rubrics": "Rubrics",
     "reviews": "Reviews",
     "decisions": "Decisions",
+    "filter_decisions": "Decisions of a machine's filter",
+    "taken_out": "Taken out",
 }
 
 
@@ -77,6 +79,9 @@ class FileReport:
     refused: int = 0
     rows: dict[str, RowCounts] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
+    # Rows that break rules of the project's kind, and how many they are.
+    broken_rules: list[Problem] = field(default_factory=list)
+    broken: int = 0
     notes: list[str] = field(default_factory=list)
 
     def refuse(self, problem: Problem) -> None:
@@ -84,6 +89,17 @@ class FileReport:
         self.refused += 1
         if len(self.problems) < MAX_SHOWN:
             self.problems.append(problem)
+
+    def tell_broken(self, row: Problem) -> None:
+        """Count a row that breaks a rule, and keep it if there are not too many yet."""
+        self.broken += 1
+        if len(self.broken_rules) < MAX_SHOWN:
+            self.broken_rules.append(row)
+
+    def forget_broken(self) -> None:
+        """Forget the rows that break rules: they are looked for anew."""
+        self.broken = 0
+        self.broken_rules.clear()
 
     def of(self, kind: str) -> RowCounts:
         """Return the counts of one kind of rows, to be added to."""
@@ -108,6 +124,8 @@ class FileReport:
                 for kind, found in self.in_order()
             },
             "problems": [problem._asdict() for problem in self.problems],
+            "broken": self.broken,
+            "broken_rules": [problem._asdict() for problem in self.broken_rules],
             "notes": list(self.notes),
         }
 

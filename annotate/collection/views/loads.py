@@ -115,6 +115,8 @@ def load(request: PageRequest, slug: str, pk: int) -> HttpResponse:
             "counts": _counts(report) if report and done and not report["refused"] else None,
             "notes": report["notes"] if report and done and not report["refused"] else [],
             "problems": report["problems"] if report else [],
+            "broken_rules": report.get("broken_rules", []) if report and done else [],
+            "broken": report.get("broken", 0) if report and done else 0,
             "more_problems": report["refused"] - len(report["problems"]) if report else 0,
             "can_confirm": (
                 found.dry_run
@@ -136,7 +138,8 @@ def confirmation(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     """Have a previewed file loaded."""
     member, found = collection_access.load(request.user, slug, pk)
     try:
-        return redirect(loading.confirm_load(preview=found, by=member))
+        despite = request.POST.get("despite_rules") == "yes"
+        return redirect(loading.confirm_load(preview=found, by=member, despite_rules=despite))
     except Refused as refused:
         messages.error(request, str(refused))
         return redirect(found)

@@ -124,6 +124,7 @@ class Statements(Arrivals):
                 relevance=record.relevance,
                 side="altered",
                 pair_id=record.pair_id,
+                note=record.reason,
                 machine=True,
             )
         rater = record.by if isinstance(record, AdjudicationRecord) else record.annotator

@@ -69,6 +69,11 @@ class Command(BaseCommand):
             help="of a run: what it ranks documents for (default: as the ids on its lines say)",
         )
         parser.add_argument(
+            "--despite-rules",
+            action="store_true",
+            help="load rows that break rules of the project's kind as they are",
+        )
+        parser.add_argument(
             "--dry-run", action="store_true", help="say what would change, and change nothing"
         )
         parser.add_argument(
@@ -113,7 +118,14 @@ class Command(BaseCommand):
             sys.exit(1)
 
     def _print_problems(self, report: FileReport, *, every: bool) -> None:
-        """Name the bad lines of a file on stderr: all that are kept, or the first few."""
+        """Name the bad lines of a file on stderr: all that are kept, or the first few. Before them
+        those that break rules of the project's kind.
+        """
+        rows = report.broken_rules if every else report.broken_rules[:SHOWN]
+        for row in rows:
+            self.stderr.write(f"{row} (breaks a rule of the kind)")
+        if report.broken > len(rows):
+            self.stderr.write(f"{report.file}: and {report.broken - len(rows):,} more rows that do")
         shown = report.problems if every else report.problems[:SHOWN]
         for problem in shown:
             text = f": {excerpt(problem.text)}" if problem.text else ""
@@ -140,6 +152,7 @@ class Command(BaseCommand):
                         no_grade=options["no_grade"],
                         pool=options["pool"],
                         side=options["side"],
+                        despite_rules=options["despite_rules"],
                         dry_run=options["dry_run"],
                         progress=progress,
                     )

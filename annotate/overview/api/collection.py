@@ -194,6 +194,7 @@ def _pair(pair: Any) -> dict[str, Any]:
         "query": pair.query_id,
         "query_id": pair.query.query_id,
         "category": pair.category,
+        "restates": pair.restates_id,
         "origin": pair.origin,
         "model": pair.model,
         "original": pair.original_id,

@@ -50,6 +50,9 @@ class PairSerializer(serializers.Serializer[Any]):
     query = serializers.IntegerField()
     query_id = serializers.CharField()
     category = serializers.CharField()
+    restates = serializers.IntegerField(
+        allow_null=True, help_text="The pair that asks the same as a list; this one in words."
+    )
     origin = serializers.ChoiceField(choices=InstructionPair.Origin.choices)
     model = serializers.CharField(help_text="As its file said last; each version has its own.")
     original = serializers.IntegerField(

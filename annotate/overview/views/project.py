@@ -38,6 +38,7 @@ from annotate.overview.progress import (
 )
 from annotate.overview.views.home import assignment_rows, work_url, worker
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
+from annotate.pairs.styles import other_styles
 from annotate.pools.provenance import brought
 from annotate.projects import access
 from annotate.projects.kinds import kind_of
@@ -137,6 +138,7 @@ def query(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     project = member.project
     found = collection_access.query(member, pk)
     pairs = list(found.pairs.select_related("project", "query").order_by("pk"))
+    styles = other_styles(pairs, among=pairs)
     pool = found.candidates.select_related("document")
     if member.leads:
         page = page_by_key(pool, request.GET)
@@ -153,7 +155,7 @@ def query(request: PageRequest, slug: str, pk: int) -> HttpResponse:
             "member": member,
             "section": "queries",
             "query": found,
-            "pairs": [_pair(member, pair) for pair in pairs],
+            "pairs": [{**_pair(member, one), "styles": styles[one.pk]} for one in pairs],
             "candidates": said,
             "matrix": matrix_of(said) if len(pairs) > 1 else None,
             "names": names_to(member, page.rows),

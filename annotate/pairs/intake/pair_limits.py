@@ -17,14 +17,20 @@ MAX_MODEL = 120
 MAX_NOTE = 500
 
 
+MAX_DOMAIN = 120
+
+
 def fault_of(record: PairRecord) -> str | None:
     """Say in a sentence why this pair cannot be kept, if it cannot."""
     for value, most, what in (
         (record.category, MAX_CATEGORY, "category"),
         (record.model, MAX_MODEL, "model"),
+        (record.domain, MAX_DOMAIN, "domain"),
     ):
         if len(value) > most:
             return f"the {what} is longer than {most} characters"
+    if record.restates == record.pair_id:
+        return f"instruction pair {record.pair_id} says that it restates itself"
     for one in record.narratives:
         if one.side != "original" and not one.text.strip():
             return f"version {one.version} of the {one.side} narrative has no words"

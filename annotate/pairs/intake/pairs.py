@@ -35,6 +35,8 @@ class Pairs(Arrivals):
             category="text",
             origin="text",
             model="text",
+            domain="text",
+            restates="text",
             known="integer 0",
             retitled="integer 0",
             changed="integer 0",
@@ -70,7 +72,8 @@ class Pairs(Arrivals):
         if fault := fault_of(record):
             self.intake.refuse(fault, place)
             return
-        self.pairs.add(place, *record[:7], weight=len(record.title) + len(record.description))
+        about = (*record[:7], record.domain, record.restates)
+        self.pairs.add(place, *about, weight=len(record.title) + len(record.description))
         for one in record.narratives:
             self.narratives.add(
                 place,
@@ -99,7 +102,8 @@ class Pairs(Arrivals):
             self.pairs,
             ["pair_id"],
             "s.query_id <> f.query_id OR s.title <> f.title OR s.description <> f.description "
-            "OR s.category <> f.category OR s.origin <> f.origin OR s.model <> f.model",
+            "OR s.category <> f.category OR s.origin <> f.origin OR s.model <> f.model "
+            "OR s.domain <> f.domain OR s.restates <> f.restates",
             lambda first, pair_id: (
                 f"instruction pair {pair_id} was already on {first}, described otherwise"
             ),
@@ -134,16 +138,27 @@ class Pairs(Arrivals):
             """,
             lambda query_id: f"query {query_id} has another title or description on another line",
         )
+        self.intake.refuse_found(
+            """
+            SELECT s.n, s.place, s.query_id FROM stage_pairs s JOIN (
+                SELECT query_id FROM stage_pairs WHERE domain <> '' GROUP BY query_id
+                HAVING COUNT(DISTINCT domain) > 1
+            ) x ON x.query_id = s.query_id WHERE s.domain <> ''
+            """,
+            lambda query_id: f"query {query_id} belongs to another domain on another line",
+        )
 
     def write(self) -> None:
         if self.conditions.count:
             bulk.index("stage_conditions", "pair_id, side, version, number")
         refuse_other_query(self.intake, "stage_pairs")
         self._refuse_overwriting()
+        self._refuse_unknown_restated()
         if self.intake.report.refused:
             return
         retitle(self.intake, "stage_pairs")
         self._write_pairs()
+        self._write_restated()
         self.intake.add_raters(
             "SELECT n, place, author AS name, 0 AS machine FROM stage_narratives "
             "WHERE author IS NOT NULL"
@@ -205,7 +220,14 @@ class Pairs(Arrivals):
         )
         differs = """
             (s.category <> '' AND p.category <> s.category
-            OR p.origin <> s.origin OR p.model <> s.model AND (s.model <> '' OR s.origin <> 'llm'))
+            OR p.origin <> s.origin OR p.model <> s.model AND (s.model <> '' OR s.origin <> 'llm')
+            OR s.domain <> '' AND EXISTS (
+                SELECT 1 FROM annotate_query q WHERE q.id = p.query_id AND q.domain <> s.domain
+            )
+            OR s.restates <> '' AND NOT EXISTS (
+                SELECT 1 FROM annotate_instructionpair r
+                WHERE r.id = p.restates_id AND r.pair_id = s.restates
+            ))
             """
         run(
             f"""
@@ -241,6 +263,47 @@ class Pairs(Arrivals):
         pairs.new += made
         pairs.changed += changed
         pairs.unchanged += bulk.number("SELECT COUNT(*) FROM stage_pairs") - made - changed
+
+    def _refuse_unknown_restated(self) -> None:
+        """Refuse pairs that restate one which is no pair of their query."""
+        self.intake.refuse_found(
+            """
+            SELECT s.n, s.place, s.pair_id, s.restates FROM stage_pairs s
+            WHERE s.restates <> '' AND NOT EXISTS (
+                SELECT 1 FROM stage_pairs f
+                WHERE f.pair_id = s.restates AND f.query_id = s.query_id
+            ) AND NOT EXISTS (
+                SELECT 1 FROM annotate_instructionpair p JOIN annotate_query q ON q.id = p.query_id
+                WHERE p.project_id = %(project)s AND p.pair_id = s.restates
+                AND q.query_id = s.query_id
+            )
+            """,
+            lambda pair, restated: (
+                f"instruction pair {pair} restates {restated}, which is no pair of its query"
+            ),
+        )
+
+    def _write_restated(self) -> None:
+        """Write the domains of queries, and which pairs restate others."""
+        self.intake.run(
+            """
+            UPDATE annotate_query SET domain = s.domain FROM stage_pairs s
+            WHERE annotate_query.project_id = %(project)s AND s.domain <> ''
+            AND annotate_query.query_id = s.query_id AND annotate_query.domain <> s.domain
+            """
+        )
+        self.intake.run(
+            """
+            UPDATE annotate_instructionpair SET restates_id = r.id
+            FROM stage_pairs s
+            JOIN annotate_instructionpair r
+                ON r.project_id = %(project)s AND r.pair_id = s.restates
+            WHERE annotate_instructionpair.project_id = %(project)s
+            AND annotate_instructionpair.pair_id = s.pair_id AND s.restates <> ''
+            AND (annotate_instructionpair.restates_id IS NULL
+                OR annotate_instructionpair.restates_id <> r.id)
+            """
+        )
 
     def _write_narratives(self) -> None:
         run = self.intake.run

@@ -37,6 +37,9 @@ class PlannedCheckSerializer(serializers.Serializer[Any]):
     source = serializers.CharField()  # type: ignore[assignment]
     per = serializers.CharField()
     asks = serializers.CharField()
+    stratify = serializers.CharField()
+    shows_reason = serializers.BooleanField()
+    is_drawn = serializers.BooleanField(help_text="False: suspects from runs, which are picked.")
 
 
 class KindSerializer(serializers.Serializer[Any]):

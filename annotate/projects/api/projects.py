@@ -135,7 +135,7 @@ class Projects(Resource):
     def post(self, request: Request) -> Response:
         """Make a project, which you lead."""
         made = create_project(**self.sent(), by=self.person)
-        return Response(_full(access.member(self.person, made.slug)), status=201)
+        return Response(full_project(access.member(self.person, made.slug)), status=201)
 
 
 class OneProject(Resource):
@@ -146,7 +146,7 @@ class OneProject(Resource):
     @reads(FullProjectSerializer)
     def get(self, request: Request, slug: str) -> Response:
         """Read a project."""
-        return Response(_full(access.member(self.person, slug)))
+        return Response(full_project(access.member(self.person, slug)))
 
     @writes(FullProjectSerializer, sent=SentRules, scope=Scope.LEAD)
     def patch(self, request: Request, slug: str) -> Response:
@@ -158,7 +158,7 @@ class OneProject(Resource):
             grades = by.project.grades.values("value", "name", "sentence")
         kept = [rules.GradeRule(**grade) for grade in grades]
         rules.change_rules(changes=sent, grades=kept, by=by)
-        return Response(_full(access.member(self.person, slug)))
+        return Response(full_project(access.member(self.person, slug)))
 
 
 class Archiving(Resource):
@@ -197,7 +197,8 @@ def _as_json(member: Membership) -> dict[str, Any]:
     )
 
 
-def _full(member: Membership) -> dict[str, Any]:
+def full_project(member: Membership) -> dict[str, Any]:
+    """Return a project with what those who work in it need to know."""
     project = member.project
     grades = project.grades.order_by("value").values("value", "name", "sentence")
     return {

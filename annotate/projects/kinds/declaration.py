@@ -24,7 +24,8 @@ class MustHold(NamedTuple):
 class PlannedCheck(NamedTuple):
     """A sample of labels that the paper's authors checked.
 
-    `source`, `per` and `asks` are values of `audit.checks.models.Sample`.
+    `source`, `per`, `asks` and `stratify` are values of `audit.checks.models.Sample`. One that is
+    not drawn is picked: suspects from runs.
     """
 
     sentence: str
@@ -32,6 +33,10 @@ class PlannedCheck(NamedTuple):
     source: str = "machine"
     per: str = "stratum"
     asks: str = "grade"
+    stratify: str = "none"
+    # Whether checkers may read why a document violates, once they have answered.
+    shows_reason: bool = False
+    is_drawn: bool = True
 
 
 class ProjectKind(NamedTuple):
@@ -59,5 +64,8 @@ class ProjectKind(NamedTuple):
     exports: tuple[str, ...] = ("trec", "jsonl")
     # Measures as docs/measures.md names them.
     measures: tuple[str, ...] = ()
+    # What is asked of the rows of files: values of `annotate.judgments.intake.kind_rules.LoadRule`.
+    # A file that breaks one of them is loaded where a lead says so.
+    load_rules: tuple[MustHold, ...] = ()
     # Whether rules also count the labels that machines and files claim where no person judged.
     counts_claims: bool = False

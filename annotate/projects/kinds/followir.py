@@ -39,7 +39,7 @@ FOLLOWIR = ProjectKind(
         PlannedCheck(
             "Documents that were never relevant: they stay non-relevant under the new narrative.",
             size=100,
-            source="prior",
+            source="never",
         ),
     ),
     exports=("trec", "mteb", "hf"),

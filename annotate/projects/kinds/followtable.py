@@ -28,6 +28,7 @@ FOLLOWTABLE = ProjectKind(
     ),
     sides=("original", "altered"),
     must_hold=(MustHold("balance", {"complying": 3, "violating": 3}),),
+    load_rules=(MustHold("positives", {"least": 3}), MustHold("category")),
     steps=("load", "review", "check", "settle", "release"),
     step_names={
         "load": "Load queries, instructions and tables",
@@ -38,9 +39,13 @@ FOLLOWTABLE = ProjectKind(
     rubric="followtable-1",
     checks=(
         PlannedCheck(
-            "Five tables per instruction: alignment with the query topic and the constraint.",
+            "Five tables per instruction, in turn from those that comply, violate and are off "
+            "topic: alignment with the query topic and the constraint.",
             size=5,
             per="instruction",
+            asks="questions",
+            stratify="label",
+            shows_reason=True,
         ),
     ),
     exports=("trec", "beir", "mteb"),

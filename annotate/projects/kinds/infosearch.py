@@ -28,6 +28,7 @@ INFOSEARCH = ProjectKind(
     ),
     sides=("original", "altered", "reversed"),
     must_hold=(MustHold("gold"),),
+    load_rules=(MustHold("reversed"), MustHold("category")),
     steps=("load", "review", "check", "settle", "release"),
     step_names={
         "load": "Load queries and modes",
@@ -40,6 +41,7 @@ INFOSEARCH = ProjectKind(
             "Gold documents outside the top 50 of six or more of twelve models: suspects from "
             "runs, screened by hand.",
             size=50,
+            is_drawn=False,
         ),
     ),
     exports=("trec", "mteb", "hf"),

@@ -23,6 +23,7 @@ MULTI_INFOSEARCH = ProjectKind(
     ),
     sides=("original", "altered", "reversed"),
     must_hold=(MustHold("attributes"),),
+    load_rules=(MustHold("reversed"), MustHold("dimension")),
     steps=("load", "judge", "settle", "release"),
     step_names={"load": "Load queries and documents", "judge": "Verdict per attribute"},
     taxonomy="InfoSearch",

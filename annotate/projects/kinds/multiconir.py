@@ -33,9 +33,11 @@ MULTICONIR = ProjectKind(
     ),
     sides=("original", "altered"),
     must_hold=(MustHold("conditions"),),
-    steps=("load", "review", "check", "settle", "release"),
+    load_rules=(MustHold("condition_count", {"most": CONDITIONS}),),
+    steps=("load", "filter", "review", "check", "settle", "release"),
     step_names={
         "load": "Load queries and documents",
+        "filter": "LLM filtering",
         "review": "Query validity",
         "check": "Document-label validity",
     },

@@ -15,6 +15,7 @@ from annotate.judgments.blindness import must_answer_first
 from annotate.pairs.models import InstructionPair
 from annotate.projects import access
 from annotate.topics import removal
+from annotate.topics.filters import filter_counts
 from base.api.resource import Resource, Scope, Sent, reads, writes
 
 
@@ -103,6 +104,29 @@ class QueryRestoration(Resource):
             by=member,
         )
         return Response(changed._asdict())
+
+
+class FilterCountSerializer(serializers.Serializer[Any]):
+    """What one machine's filter decided on things of one kind."""
+
+    machine = serializers.CharField()
+    about = serializers.ChoiceField(choices=["queries", "instructions", "documents"])
+    kept = serializers.IntegerField()
+    discarded = serializers.IntegerField()
+    brought_back = serializers.IntegerField(help_text="Of those discarded: in again.")
+
+
+class Filters(Resource):
+    """What machines' filters kept and discarded."""
+
+    tag = "Collection"
+
+    @reads(FilterCountSerializer, many=True, scope=Scope.LEAD)
+    def get(self, request: Request, slug: str) -> Response:
+        """Count the decisions of each machine."""
+        member = access.lead(self.person, slug)
+        found = filter_counts(member.project)
+        return Response(FilterCountSerializer([one._asdict() for one in found], many=True).data)
 
 
 class RemovedPairs(Resource):

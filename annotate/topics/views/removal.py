@@ -14,6 +14,7 @@ from annotate.collection.views.removal import changed_rows
 from annotate.judgments.blindness import must_answer_first
 from annotate.projects import access
 from annotate.topics import removal
+from annotate.topics.filters import filter_counts
 from base.page_request import PageRequest
 from base.pagination import page_by_key
 
@@ -34,6 +35,7 @@ def removed(request: PageRequest, slug: str) -> HttpResponse:
             "section": "queries",
             "queries": page.rows,
             "pairs": pairs.order_by("pk")[:MOST],
+            "filters": filter_counts(member.project),
             # A reason may say how documents were judged.
             "blind": must_answer_first(member),
             "previous_url": page.previous,

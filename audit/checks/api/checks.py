@@ -35,10 +35,18 @@ from audit.checks.api.shapes import (
     SuspectSerializer,
 )
 from audit.checks.claims import Asked as Claims
-from audit.checks.claims import frame, plan
+from audit.checks.claims import frame, plan, why_unfit
+from audit.checks.condition_counts import broken_conditions
 from audit.checks.figures import figures
 from audit.checks.models import Check, Sample, SampleItem
-from audit.checks.queue import following, labels_of, progress, to_check, to_settle
+from audit.checks.queue import (
+    following,
+    labels_of,
+    progress,
+    to_check,
+    to_settle,
+    with_checks,
+)
 from audit.checks.suspects import suspicion
 from base.api.paging import cursor_of, nowhere, paged, size_of
 from base.api.resource import Resource, Scope, done, reads, writes
@@ -75,7 +83,7 @@ class Samples(Resource):
         member = annotate_access.lead(self.person, slug)
         given = self.sent()
         asked = _claims(member, given)
-        names = ("name", "stratify", "per", "size", "seed", "fewer", "shows_claim")
+        names = ("name", "stratify", "per", "size", "seed", "fewer", "shows_claim", "shows_reason")
         made = samples.draw_sample(asked=asked, by=member, **{name: given[name] for name in names})
         return Response(_samples(member, [made])[0], status=201)
 
@@ -90,8 +98,11 @@ class SamplePlan(Resource):
         """Count the strata. Nothing is drawn."""
         member = annotate_access.lead(self.person, slug)
         given = self.sent()
+        asked = _claims(member, given)
+        if unfit := why_unfit(member.project, asked, given["stratify"]):
+            return Response(PlanSerializer({"strata": [], "refused": unfit}).data)
         found = plan(
-            frame(member.project, _claims(member, given)),
+            frame(member.project, asked),
             **{name: given[name] for name in ("stratify", "per", "size", "seed", "fewer")},
         )
         strata = [
@@ -187,7 +198,12 @@ class SampleLabels(Resource):
         member, found = access.sample(self.person, sample)
         annotate_access.lead(self.person, member.project.slug)
         rows = labels_of(found, self.asked()["show"])
-        return self.page(rows, lambda part: list(LabelRowSerializer(part, many=True).data))
+
+        def told(part: list[Any]) -> list[Any]:
+            broken = broken_conditions(found, part)
+            return list(LabelRowSerializer(part, many=True, context={"broken": broken}).data)
+
+        return self.page(rows, told)
 
 
 class NextLabel(Resource):
@@ -244,6 +260,19 @@ class LabelCheck(Resource):
         return done()
 
 
+class LabelReason(Resource):
+    """Why a document is claimed to violate its instruction."""
+
+    tag = "Checks"
+
+    @writes(LabelSerializer, scope=Scope.JUDGE)
+    def post(self, request: Request, item: int) -> Response:
+        """Read it once you have answered. Your answer stays as it is from then on."""
+        member, found = access.item(self.person, item)
+        actions.read_reason(item=found, by=member)
+        return Response(_label(member, found))
+
+
 class LabelSettling(Resource):
     """What a third person says where two differ."""
 
@@ -296,6 +325,8 @@ def _label(member: Membership, item: SampleItem) -> dict[str, Any]:
         ),
         "conditions": list(item.narrative.conditions.order_by("number")),
         "claimed": item.claimed if item.sample.shows_claim else None,
+        "reason": item.reason if mine is not None and mine.reason_read_at else None,
+        "claimed_breaks": _claimed_breaks(item) if mine is not None else None,
         "can_check": (mine is not None and not settles)
         or to_check(member, item.sample).filter(pk=item.pk).exists(),
         "can_settle": can_settle,
@@ -306,11 +337,19 @@ def _label(member: Membership, item: SampleItem) -> dict[str, Any]:
     return dict(LabelSerializer(told).data)
 
 
+def _claimed_breaks(item: SampleItem) -> list[int] | None:
+    """Return which conditions are claimed to be broken, once the label is checked."""
+    rows = list(with_checks(SampleItem.objects.filter(pk=item.pk)))
+    broken = broken_conditions(item.sample, rows).get(item.pk)
+    return broken.claimed if broken else None
+
+
 def _answering(given: Mapping[str, Any]) -> Answering:
     return Answering(
         relevance=given.get("relevance"),
         cannot_judge=given["cannot_judge"],
         verdicts=given.get("verdicts"),
+        questions=given.get("questions"),
         words=given.get("words", ""),
     )
 

@@ -14,7 +14,7 @@ from annotate.pairs.api.shapes import ConditionSerializer, VersionSerializer
 from audit.checks.actions import MAX_WORDS
 from audit.checks.figures import BOUND
 from audit.checks.forms import MAX_SEED
-from audit.checks.models import Sample
+from audit.checks.models import Question, Reply, Sample
 from audit.checks.queue import SHOWN
 from audit.checks.samples import MAX_ITEMS, MAX_NAME
 from base.api.resource import Asked, KeyField, Sent
@@ -72,6 +72,11 @@ class CheckedSerializer(serializers.Serializer[Any]):
     verdicts = serializers.DictField(
         source="row.verdicts", child=serializers.ChoiceField(choices=Verdict.Answer.choices)
     )
+    questions = serializers.DictField(
+        source="row.questions",
+        child=serializers.ChoiceField(choices=Reply.choices),
+        help_text="Answers to the two questions; empty where these are not asked.",
+    )
     words = serializers.CharField(source="row.words")
     at = serializers.DateTimeField(source="row.at")
 
@@ -107,6 +112,10 @@ class SentSample(SentPlan):
     name = serializers.CharField(max_length=MAX_NAME)
     shows_claim = serializers.BooleanField(
         default=False, help_text="Whether checkers see what is claimed."
+    )
+    shows_reason = serializers.BooleanField(
+        default=False,
+        help_text="Whether checkers may read why a document violates, once they have answered.",
     )
 
 
@@ -164,6 +173,11 @@ class SentCheck(Sent):
     verdicts = serializers.DictField(
         child=serializers.ChoiceField(choices=Verdict.Answer.choices), required=False
     )
+    questions = serializers.DictField(
+        child=serializers.ChoiceField(choices=Reply.choices),
+        required=False,
+        help_text="Answers to the two questions: `topic` and `constraint`.",
+    )
     words = serializers.CharField(
         required=False, allow_blank=True, trim_whitespace=False, max_length=MAX_WORDS
     )
@@ -210,6 +224,7 @@ class DrawnSerializer(serializers.ModelSerializer[Sample]):
             "depth",
             "below",
             "shows_claim",
+            "shows_reason",
         )
         read_only_fields = fields
 
@@ -230,6 +245,14 @@ class SampleSerializer(serializers.Serializer[Any]):
     to_settle = serializers.IntegerField(source="progress.to_settle")
 
 
+class QuestionRateSerializer(serializers.Serializer[Any]):
+    """How many labels are wrong in what they claim of one question, of those that claim it."""
+
+    claimed = serializers.IntegerField()
+    rate = ProportionSerializer()
+    more = serializers.IntegerField(allow_null=True)
+
+
 class RatesSerializer(serializers.Serializer[Any]):
     """How many claims are wrong: in being relevant or not (`status`), and in their grade."""
 
@@ -242,6 +265,18 @@ class RatesSerializer(serializers.Serializer[Any]):
     grade = ProportionSerializer()
     more_status = serializers.IntegerField(allow_null=True)
     more_grade = serializers.IntegerField(allow_null=True)
+    questions = serializers.DictField(
+        child=QuestionRateSerializer(),
+        help_text="By `topic` and `constraint`; empty where these are not asked.",
+    )
+
+
+class QuestionAgreementSerializer(serializers.Serializer[Any]):
+    """How much the two agree on one question."""
+
+    question = serializers.ChoiceField(choices=Question.choices)
+    percent = CoefficientSerializer()
+    kappa = CoefficientSerializer()
 
 
 class WeightedRatesSerializer(serializers.Serializer[Any]):
@@ -249,6 +284,24 @@ class WeightedRatesSerializer(serializers.Serializer[Any]):
 
     status = WeightedSerializer()
     grade = WeightedSerializer()
+
+
+class ConditionCountRowSerializer(serializers.Serializer[Any]):
+    """The checked labels that claim one number of conditions."""
+
+    claimed = serializers.IntegerField()
+    counts = serializers.ListField(
+        child=serializers.IntegerField(), help_text="How many meet 0, 1, 2 … conditions."
+    )
+    checked = serializers.IntegerField()
+    wrong = serializers.IntegerField()
+
+
+class ErrorMatrixSerializer(serializers.Serializer[Any]):
+    """Numbers of conditions claimed against those counted."""
+
+    numbers = serializers.ListField(child=serializers.IntegerField())
+    rows = ConditionCountRowSerializer(many=True)
 
 
 class FiguresSerializer(serializers.Serializer[Any]):
@@ -265,7 +318,13 @@ class FiguresSerializer(serializers.Serializer[Any]):
     unchecked = serializers.IntegerField()
     percent = CoefficientSerializer()
     kappa = CoefficientSerializer()
+    questions = QuestionAgreementSerializer(
+        many=True, help_text="On each question; empty where these are not asked."
+    )
     sentence = serializers.CharField(allow_blank=True)
+    matrix = ErrorMatrixSerializer(
+        allow_null=True, help_text="Of a sample that asks how many conditions are met."
+    )
 
 
 class LabelRowSerializer(serializers.Serializer[Any]):
@@ -286,7 +345,29 @@ class LabelRowSerializer(serializers.Serializer[Any]):
     second = serializers.SerializerMethodField()
     outcome = serializers.IntegerField(allow_null=True)
     claimed = serializers.SerializerMethodField()
+    claimed_topic = serializers.SerializerMethodField()
+    claimed_constraint = serializers.SerializerMethodField()
     unjudgeable = serializers.BooleanField()
+    claimed_breaks = serializers.SerializerMethodField()
+    checked_breaks = serializers.SerializerMethodField()
+
+    def get_claimed_breaks(self, item: Any) -> list[int] | None:
+        """Numbers of the conditions that the claim says are not met; null where it does not."""
+        broken = self.context["broken"].get(item.pk)
+        return broken.claimed if broken else None
+
+    def get_checked_breaks(self, item: Any) -> list[int] | None:
+        """Those that are not met as checked; null where the two agree on the number alone."""
+        broken = self.context["broken"].get(item.pk)
+        return broken.checked if broken else None
+
+    def get_claimed_topic(self, item: Any) -> bool | None:
+        """What was claimed of being on topic."""
+        return item.claimed_topic if item.outcome is not None else None
+
+    def get_claimed_constraint(self, item: Any) -> bool | None:
+        """What was claimed of meeting the constraint."""
+        return item.claimed_constraint if item.outcome is not None else None
 
     def get_first(self, item: Any) -> int | None:
         """What one of them said."""
@@ -321,6 +402,18 @@ class LabelSerializer(serializers.Serializer[Any]):
     )
     claimed = serializers.IntegerField(
         allow_null=True, help_text="Null where checkers are blind to it."
+    )
+    shows_reason = serializers.BooleanField(
+        source="item.sample.shows_reason",
+        help_text="Whether you may read the reason, once answered.",
+    )
+    reason = serializers.CharField(
+        allow_null=True, help_text="Why the document violates; null until you have read it."
+    )
+    claimed_breaks = serializers.ListField(
+        child=serializers.IntegerField(),
+        allow_null=True,
+        help_text="Conditions claimed to be broken, once you answered and the label is checked.",
     )
     can_check = serializers.BooleanField()
     can_settle = serializers.BooleanField()

@@ -20,9 +20,10 @@ from annotate.judgments.document_names import name_of
 from annotate.pairs.marked_words import words_to_mark
 from annotate.projects.models import Membership
 from audit.checks import access, actions
+from audit.checks.condition_counts import Broken, broken_conditions
 from audit.checks.forms import CheckForm
-from audit.checks.models import Check, Sample, SampleItem
-from audit.checks.queue import following, to_check, to_settle
+from audit.checks.models import Check, Question, Sample, SampleItem
+from audit.checks.queue import following, to_check, to_settle, with_checks
 from base import keymap
 from base.errors import Refused
 from base.page_request import PageRequest
@@ -71,7 +72,7 @@ def check(request: PageRequest, pk: int) -> HttpResponse:
         request,
         "checks/check.html",
         {
-            **_stage(request, member, item, answered=mine is not None),
+            **_stage(request, member, item, answered=mine is not None, given=mine),
             **_place(member, item),
             "given": mine,
             "words": request.POST.get("words", mine.words if mine else ""),
@@ -96,6 +97,19 @@ def check_withdrawal(request: PageRequest, pk: int) -> HttpResponse:
         return redirect(item.sample)
     messages.success(request, _("Taken back."))
     settled = taken.place == Check.SETTLES
+    return redirect("audit:settlement" if settled else "audit:check", item.pk)
+
+
+@require_POST
+def check_reason(request: PageRequest, pk: int) -> HttpResponse:
+    """Show why a document violates its instruction to who has answered; the answer stays then."""
+    member, item = access.item(request.user, pk)
+    try:
+        mine = actions.read_reason(item=item, by=member)
+    except Refused as refused:
+        messages.error(request, str(refused))
+        return redirect(item.sample)
+    settled = mine.place == Check.SETTLES
     return redirect("audit:settlement" if settled else "audit:check", item.pk)
 
 
@@ -126,7 +140,7 @@ def settlement(request: PageRequest, pk: int) -> HttpResponse:
         request,
         "checks/check.html",
         {
-            **_stage(request, member, item, answered=theirs),
+            **_stage(request, member, item, answered=theirs, given=mine),
             "settling": True,
             "said": [one for one in said if one.place != Check.SETTLES],
             "left": remaining.count(),
@@ -149,7 +163,12 @@ def _unable(request: PageRequest, mine: Check | None) -> str:
 
 
 def _stage(
-    request: PageRequest, member: Membership, item: SampleItem, *, answered: bool
+    request: PageRequest,
+    member: Membership,
+    item: SampleItem,
+    *,
+    answered: bool,
+    given: Check | None,
 ) -> dict[str, Any]:
     """What both pages draw: the query, the narrative, the document, and the keys. The document's id
     shows once the reader has `answered`.
@@ -159,6 +178,7 @@ def _stage(
     grades = list(member.project.grades.order_by("value"))
     conditions = list(item.narrative.conditions.order_by("number"))
     counts = item.sample.asks == Sample.Asks.COUNT
+    asks_questions = item.sample.asks == Sample.Asks.QUESTIONS
     keys = keymap.keys_for(request.user)
     of_grade = keymap.grade_keys(grades, keymap.on_page("check", keys))
     for grade in grades:
@@ -174,8 +194,10 @@ def _stage(
         "narrative": item.narrative,
         "conditions": conditions,
         "counts": counts,
+        "questions": _questions(request, given) if asks_questions else [],
         # As on the judge page, whose rows of conditions these are.
         "judging_session": {"conditions": conditions if counts else []},
+        "broken": _broken(item) if answered else None,
         "candidate": item.candidate,
         "document": shown.document,
         "name": name_of(shown.document, member.project, hidden=not answered),
@@ -186,6 +208,27 @@ def _stage(
         "keys": keys,
         "uuid": uuid.uuid4(),
     }
+
+
+def _questions(request: PageRequest, given: Check | None) -> list[dict[str, Any]]:
+    """The two questions with what the reader answers: just now, else what stands of them."""
+    return [
+        {
+            "column": one.column,
+            "number": one.number,
+            "text": one.sentence,
+            "reply": request.POST.get(one.column) or (getattr(given, one.column) if given else ""),
+        }
+        for one in Question
+    ]
+
+
+def _broken(item: SampleItem) -> Broken | None:
+    """Return which conditions are claimed to be broken, once the label is checked."""
+    if item.sample.asks != Sample.Asks.COUNT:
+        return None
+    rows = list(with_checks(SampleItem.objects.filter(pk=item.pk)))
+    return broken_conditions(item.sample, rows).get(item.pk)
 
 
 def _place(member: Membership, item: SampleItem) -> dict[str, Any]:

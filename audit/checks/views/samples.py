@@ -5,24 +5,36 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpResponse, QueryDict
+from django.http import HttpResponse, QueryDict, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods
 
 from annotate.collection.models import Run
 from annotate.projects import access as annotate_access
+from annotate.projects.kinds import kind_of
+from annotate.projects.models import Membership
 from audit.checks import access, samples
 from audit.checks.claims import frame, plan
-from audit.checks.figures import figures
-from audit.checks.forms import BoundForm, SampleForm, SendForm, SuspectsForm
+from audit.checks.condition_counts import broken_conditions, label_rows
+from audit.checks.figures import Figures, Rates, figures
+from audit.checks.forms import BoundForm, SampleForm, SendForm, SuspectsForm, choices_of_planned
 from audit.checks.models import Sample
 from audit.checks.queue import SHOWN, labels_of, progress
 from audit.checks.suspects import Suspect, suspicion
 from audit.checks.views.checking import PAGE_SIZE, with_query
+from base.csv_output import csv_lines
 from base.errors import Refused
 from base.page_request import PageRequest
 from base.pagination import Page, page_by_key
+
+# What may be wrong in a label, by what the sample asks. A number of conditions is neither relevant
+# nor not; from two questions follows only that.
+KINDS: dict[str, tuple[str, ...]] = {
+    Sample.Asks.GRADE: ("status", "grade"),
+    Sample.Asks.COUNT: ("grade",),
+    Sample.Asks.QUESTIONS: ("topic", "constraint", "status"),
+}
 
 
 @require_GET
@@ -42,6 +54,7 @@ def checks(request: PageRequest, slug: str) -> HttpResponse:
             "project": member.project,
             "member": member,
             "section": "checks",
+            "planned": kind_of(member.project.kind).checks if member.leads else (),
             "rows": [{"sample": one, "progress": far[one.pk]} for one in page.rows],
             "previous_url": page.previous,
             "next_url": page.next,
@@ -53,7 +66,7 @@ def checks(request: PageRequest, slug: str) -> HttpResponse:
 def new_sample(request: PageRequest, slug: str) -> HttpResponse:
     """Choose what is drawn; `preview` shows the strata and draws nothing."""
     member = annotate_access.lead(request.user, slug)
-    form = SampleForm(member, request.POST or None)
+    form = SampleForm(member, request.POST or None, initial=_planned(member, request))
     shown = None
     if request.method == "POST" and form.is_valid():
         asked, choices = form.asked(), form.choices()
@@ -65,6 +78,7 @@ def new_sample(request: PageRequest, slug: str) -> HttpResponse:
                     name=form.cleaned_data["name"],
                     asked=asked,
                     shows_claim=form.cleaned_data["shows_claim"],
+                    shows_reason=form.cleaned_data["shows_reason"],
                     by=member,
                     **choices,
                 )
@@ -155,19 +169,63 @@ def sample(request: PageRequest, pk: int) -> HttpResponse:
         showing = request.GET.get("show", "")
         showing = showing if showing in SHOWN else SHOWN[0]
         page = page_by_key(labels_of(found, showing), request.GET, PAGE_SIZE)
+        counted = figures(found, bound=bound.share())
+        broken = broken_conditions(found, page.rows)
         context |= {
             "grades": list(member.project.grades.order_by("value")),
-            "figures": figures(found, bound=bound.share()),
-            # Of a number of conditions nothing is relevant or not.
-            "kinds": ("grade",) if found.asks == Sample.Asks.COUNT else ("status", "grade"),
+            "figures": counted,
+            "kinds": KINDS[found.asks],
+            "tables": [_rates_table(counted, kind) for kind in KINDS[found.asks]],
             "bound": bound,
             "runs": list(found.runs.order_by("name")),
             "showing": showing,
-            "rows": [_row(item) for item in page.rows],
+            "rows": [{**_row(item), "broken": broken.get(item.pk)} for item in page.rows],
             "previous_url": page.previous,
             "next_url": page.next,
         }
     return render(request, "checks/sample.html", context)
+
+
+@require_GET
+def sample_labels(request: PageRequest, pk: int) -> StreamingHttpResponse:
+    """Give out the labels of a sample as a table."""
+    member, found = access.sample(request.user, pk)
+    annotate_access.lead(request.user, member.project.slug)
+    return StreamingHttpResponse(
+        csv_lines(label_rows(found)),
+        content_type="text/csv; charset=utf-8",
+        headers={"Content-Disposition": f'attachment; filename="labels-{pk}.csv"'},
+    )
+
+
+def _planned(member: Membership, request: PageRequest) -> dict[str, Any]:
+    """What the form begins with: the check of the kind that the address names by its number."""
+    number = request.GET.get("planned", "")
+    checks = kind_of(member.project.kind).checks
+    if not (number.isascii() and number.isdecimal() and int(number) < len(checks)):
+        return {}
+    return choices_of_planned(checks[int(number)], member)
+
+
+def _rates_table(counted: Figures, kind: str) -> dict[str, Any]:
+    """The table of one kind of error: a line for each stratum, and one for all."""
+    return {
+        "kind": kind,
+        "lines": [_rate_line(line, kind) for line in counted.strata],
+        "all": _rate_line(counted.overall, kind),
+        "weighted": getattr(counted.weighted, kind, None),
+    }
+
+
+def _rate_line(line: Rates, kind: str) -> dict[str, Any]:
+    """A line: how many are checked, of how many, and how many of them are wrong."""
+    if kind in line.questions:
+        of = line.questions[kind]
+        checked, items, rate, more = of.rate.of, of.claimed, of.rate, of.more
+    else:
+        checked, items = line.checked, line.items
+        rate, more = getattr(line, kind), getattr(line, f"more_{kind}")
+    return {"of": line, "checked": checked, "items": items, "rate": rate, "more": more}
 
 
 def _row(item: Any) -> dict[str, Any]:

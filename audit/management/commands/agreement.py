@@ -40,6 +40,7 @@ class Command(BaseCommand):
         part = parser.add_argument_group("a part of the project")
         part.add_argument("--query", metavar="ID", help="one query")
         part.add_argument("--category", metavar="KEY", help="one category of instructions")
+        part.add_argument("--domain", metavar="NAME", help="one domain of queries")
         part.add_argument("--side", help="one side of the narratives")
         part.add_argument("--criterion", metavar="KEY", help="reviews on one criterion")
         part.add_argument("--people", nargs=2, metavar="NAME", help="two people")

@@ -18,8 +18,9 @@ from annotate.judgments.tally import NAMED, PairStanding, Promises, promises
 from annotate.projects import access
 from annotate.projects.kinds import kind_of
 from annotate.projects.models import Membership
-from audit.reports.access import BLIND
+from audit.reports.access import BLIND, unblinded_lead
 from audit.reports.came_since import since
+from audit.reports.category_figures import by_category, csv_rows
 from audit.reports.coverage import coverage
 from audit.reports.differences import TOP, Spot, differences
 from audit.reports.measured import COEFFICIENTS
@@ -27,6 +28,7 @@ from audit.reports.models import AgreementReport
 from audit.reports.reliability import HEADLINE
 from audit.reports.rule_standings import RuleStanding, rule_standings
 from audit.reports.tables import Table, tables
+from base.csv_output import csv_lines
 from base.page_request import PageRequest
 from base.pagination import key
 
@@ -78,6 +80,7 @@ def collection(request: PageRequest, slug: str) -> HttpResponse:
     """
     member = access.lead(request.user, slug)
     found = promises(member)
+    blind = must_answer_first(member)
     return render(
         request,
         "reports/collection.html",
@@ -91,7 +94,20 @@ def collection(request: PageRequest, slug: str) -> HttpResponse:
             "rules": [_rule(request, found, one) for one in rule_standings(found)],
             "named": NAMED,
             "coverage": coverage(member),
+            "blind": BLIND if blind else "",
+            "by_category": None if blind else by_category(member),
         },
+    )
+
+
+@require_GET
+def categories_table(request: PageRequest, slug: str) -> HttpResponse:
+    """Send the figures of each category as CSV."""
+    member = unblinded_lead(request.user, slug)
+    return HttpResponse(
+        "".join(csv_lines(csv_rows(by_category(member)))),
+        content_type="text/csv; charset=utf-8",
+        headers={"Content-Disposition": f'attachment; filename="{slug}-categories.csv"'},
     )
 
 

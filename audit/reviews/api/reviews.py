@@ -27,7 +27,7 @@ from audit.reviews.api.shapes import (
     told_machines,
     told_passes,
 )
-from audit.reviews.finding import SENT_BACK, TO_DECIDE, WantedReviews, found_reviews
+from audit.reviews.finding import DRAWN, SENT_BACK, TO_DECIDE, WantedReviews, found_reviews
 from audit.reviews.models import Decision
 from audit.reviews.passes import (
     Chapter,
@@ -62,7 +62,7 @@ class ReviewRowSerializer(serializers.Serializer[Any]):
 class AskedReviews(Asked):
     """Which of them; all where nothing is said."""
 
-    state = serializers.ChoiceField(choices=[TO_DECIDE, SENT_BACK], required=False)
+    state = serializers.ChoiceField(choices=[TO_DECIDE, SENT_BACK, DRAWN], required=False)
     search = serializers.CharField(required=False, max_length=200)
     category = serializers.CharField(
         required=False, max_length=100, help_text="`-`: those without a category."

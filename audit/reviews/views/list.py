@@ -15,7 +15,8 @@ from annotate.judgments.completion import open_assignments
 from annotate.pairs.models import Assignment
 from annotate.projects import access as annotate_access
 from audit.reviews import access, decisions, rejected, rubrics
-from audit.reviews.finding import SENT_BACK, TO_DECIDE, WantedReviews, found_reviews
+from audit.reviews.draws import standing_draw
+from audit.reviews.finding import DRAWN, SENT_BACK, TO_DECIDE, WantedReviews, found_reviews
 from audit.reviews.forms import ReviewFilterForm
 from audit.reviews.review_page import listed_reviews
 from base.errors import Refused
@@ -28,7 +29,7 @@ def reviews(request: PageRequest, slug: str) -> HttpResponse:
     """List a project's altered narratives and where their review stands, as far as one may see."""
     member = annotate_access.member(request.user, slug)
     state = request.GET.get("state", "")
-    if not member.leads or state not in {TO_DECIDE, SENT_BACK}:
+    if not member.leads or state not in {TO_DECIDE, SENT_BACK, DRAWN}:
         state = ""
     rubric = rubrics.in_force(member.project_id)
     form = ReviewFilterForm(member, rubric, request.GET)
@@ -50,6 +51,7 @@ def reviews(request: PageRequest, slug: str) -> HttpResponse:
             "previous_url": page.previous,
             "next_url": page.next,
             "state": state,
+            "standing": standing_draw(member.project) if member.leads else None,
             "form": form,
             "filtered": wanted != WantedReviews(state=state),
             "rubric": rubric,

@@ -18,6 +18,7 @@ from annotate.judgments.document_names import names_to
 from annotate.overview.views.home import confirm_assignment, confirmed
 from annotate.pairs import access as pairs_access
 from annotate.pairs.models import InstructionPair, Narrative
+from annotate.pairs.styles import other_styles
 from annotate.projects import access as annotate_access
 from annotate.projects.models import Membership
 from audit.reviews import access, actions, decisions, rubrics
@@ -206,6 +207,7 @@ def _show(
         .first()
     )
     context = {
+        "styles": other_styles([pair])[pair.pk],
         "project": pair.project,
         "member": member,
         "pair": pair,
@@ -307,6 +309,7 @@ def _story(member: Membership, pair: InstructionPair, form: DecisionForm) -> dic
         )
     newest = chapters[0] if chapters else None
     return {
+        "styles": other_styles([pair])[pair.pk],
         "project": pair.project,
         "member": member,
         "section": "reviews",

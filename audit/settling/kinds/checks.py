@@ -13,7 +13,7 @@ from django.db.models import (
     Subquery,
     Value,
 )
-from django.db.models.functions import Abs, Coalesce, Greatest
+from django.db.models.functions import Abs, Coalesce, Concat, Greatest
 
 from annotate.judgments.in_force import in_pools
 from audit.checks.models import Check
@@ -46,9 +46,14 @@ def checks(
         second=Subquery(second.values("relevance")[:1]),
         second_at=Subquery(second.values("at")[:1]),
         second_cannot=Subquery(second.values("cannot_judge")[:1]),
+        answers=_answers(),
+        second_answers=Subquery(second.annotate(both=_answers()).values("both")[:1]),
     ).filter(
         Q(second__lt=F("relevance"))
         | Q(second__gt=F("relevance"))
+        # The grade that follows may be the same.
+        | Q(second_answers__lt=F("answers"))
+        | Q(second_answers__gt=F("answers"))
         | Q(cannot_judge=True, second_at__isnull=False)
         | Q(second_cannot=True)
     )
@@ -59,8 +64,13 @@ def checks(
         )
     rows = rows.annotate(
         # Who cannot judge is nowhere on the scale: as far as the nearest other answer.
-        distance=Coalesce(Abs(F("relevance") - F("second")), 1),
+        distance=Greatest(Coalesce(Abs(F("relevance") - F("second")), 1), 1),
         effect=Value(0),
         since=Greatest("at", "second_at"),
     )
     return Source(Kind.CHECK, rows, ids)
+
+
+def _answers() -> Concat:
+    """The answers to two questions as one text: "yesno"; "" where they are not asked."""
+    return Concat("on_topic", "meets_constraint")

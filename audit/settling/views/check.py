@@ -66,9 +66,9 @@ class CheckPage(pages.Page):
         return not context["own_check"]
 
     def elsewhere(self) -> str:
-        """Where each condition is answered, if the sample counts them."""
+        """Where each condition or question is answered, if the sample asks for them."""
         sample = self.item.sample
-        if sample.asks == Sample.Asks.COUNT and to_settle(self.member, sample).filter(
+        if sample.asks != Sample.Asks.GRADE and to_settle(self.member, sample).filter(
             pk=self.item.pk
         ):
             return reverse("audit:settlement", args=[self.item.pk])

@@ -1,10 +1,20 @@
-"""`manage.py demo`: the whole of Rejudge with the example project, on this machine."""
+"""`manage.py demo`: the whole of Rejudge with the example projects, on this machine."""
 
 from __future__ import annotations
 
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import CommandError
+
 from annotate.projects.models import Membership
+from base.users import User
 from config.example import LEAD, NAME, ensure_example
+from config.kind_examples.files import kinds_with_examples
+from config.kind_examples.making import ensure_example_of
 from config.management.commands import serve
+
+ALL = "all"
 
 
 class Command(serve.Command):
@@ -13,11 +23,30 @@ class Command(serve.Command):
     help = "Serve Rejudge with the example project and print its logins, until Ctrl-C."
     again = "bin/demo"
 
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Say of which kinds there are examples."""
+        super().add_arguments(parser)
+        parser.add_argument(
+            "--kind",
+            choices=[*kinds_with_examples(), ALL],
+            help="load the example of this kind as well, or of all kinds",
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Remember which kinds are asked for, and serve."""
+        asked = options.pop("kind", None)
+        self.kinds = kinds_with_examples() if asked == ALL else [asked] if asked else []
+        super().handle(*args, **options)
+
     def prepare(self) -> None:
-        """Load the example project where it is not there yet."""
+        """Load the example projects where they are not there yet."""
         super().prepare()
         self.write("Looking after the example project")
         self.logins = ensure_example()
+        self.slugs = []
+        for kind in self.kinds:
+            self.write(f"Looking after the example of {kind}")
+            self.slugs.append(ensure_example_of(kind, by=_lead()).slug)
 
     def greeting(self, url: str) -> list[str]:
         """Say where the pages are and who may sign in."""
@@ -29,4 +58,16 @@ class Command(serve.Command):
             lines.append(
                 f"  sign in as {login.username:8} {words:26} ({role.label.lower()}{leads})"
             )
+        lines += [f"  example  {url}projects/{slug}/" for slug in self.slugs]
         return lines
+
+
+def _lead() -> User:
+    """Return the account that leads the examples of kinds."""
+    lead = User.objects.filter(username=LEAD, is_active=True).first()
+    if lead is None:
+        raise CommandError(
+            f"The example of a kind is led by {LEAD}, and no account of this name is open here. "
+            "Start without --kind, and make the example on the page “Try an example”."
+        )
+    return lead

@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+from annotate.judgments.models import Judgment
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Project
 from exporters.exports import walking
@@ -22,7 +23,7 @@ from exporters.exports.manifest import Manifest
 from exporters.exports.models import Publication
 from exporters.exports.progress import Report
 from exporters.exports.selection import Pair
-from formats.followtable import CATEGORIES, LIST, POSITIONS, TABLES, TYPE_NOTE
+from formats.followtable import CATEGORIES, LIST, POSITIONS, TABLES, TYPE_NOTE, VIOLATIONS
 
 NO_TYPE = "no category that FollowTable knows"
 # The instruction type of a category whose narrative does not say its own.
@@ -33,6 +34,8 @@ class _Instruction(NamedTuple):
     pair: Pair
     positive: list[str]
     tables: list[str]
+    # Why tables violate the instruction, by their names, where whoever claims it says so.
+    violations: dict[str, str]
 
 
 class _Query(NamedTuple):
@@ -104,6 +107,7 @@ def _queries(published: Published, kinds: dict[int, str], report: Report) -> lis
     """
     relevant = published.project.relevant_from
     held = set(published.lone_documents)
+    reasons = _reasons(published)
     found: dict[int, _Query] = {
         query.pk: _Query(query.query_id, rows.text_of(query), published.lone[query.pk], [])
         for query in published.queries
@@ -123,6 +127,12 @@ def _queries(published: Published, kinds: dict[int, str], report: Report) -> lis
                 pair,
                 [row.doc_id for row in graded if (row.after or 0) >= relevant],
                 [row.doc_id for row in graded],
+                {
+                    row.doc_id: reason
+                    for row in graded
+                    if (row.after or 0) < relevant
+                    and (reason := reasons.get((pair.versions[ALTERED].pk, row.document)))
+                },
             )
         )
     published.leave_out({p.pk for p in published.pairs[ALTERED]} - set(kinds), held, NO_TYPE)
@@ -132,6 +142,16 @@ def _queries(published: Published, kinds: dict[int, str], report: Report) -> lis
     if all(rows.is_number(one.query_id) for one in queries):
         return sorted(queries, key=lambda one: int(one.query_id))
     return sorted(queries, key=lambda one: one.query_id.encode())
+
+
+def _reasons(published: Published) -> dict[tuple[int, int], str]:
+    """Why documents violate, in the words of who claims it, by narrative and document."""
+    said = Judgment.objects.current().filter(
+        annotator=published.rater,
+        narrative__in=[pair.versions[ALTERED].pk for pair in published.pairs[ALTERED]],
+    )
+    rows = walking.walk(said.exclude(note=""), "narrative", "candidate__document", "note")
+    return {(narrative, document): note for narrative, document, note in rows}
 
 
 def _kinds(pairs: Iterable[Pair]) -> dict[int, str]:
@@ -168,6 +188,7 @@ def _entry(query: _Query, kinds: dict[int, str], texts: dict[int, str]) -> dict[
                 "query_positive": positive,
                 "instruction_positive": _named(one.positive),
                 "all_tables": _named(one.tables),
+                **({VIOLATIONS: _by_name(one.violations)} if one.violations else {}),
             }
             for one in query.instructions
         ],
@@ -176,6 +197,10 @@ def _entry(query: _Query, kinds: dict[int, str], texts: dict[int, str]) -> dict[
 
 def _named(tables: Iterable[str]) -> list[str]:
     return [f"{name}.txt" for name in tables]
+
+
+def _by_name(reasons: dict[str, str]) -> dict[str, str]:
+    return {f"{name}.txt": reason for name, reason in reasons.items()}
 
 
 def _write_ids(queries: list[_Query], numbers: list[str], into: Writer) -> None:

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import csv
 import io
+from collections import Counter
 from typing import NamedTuple
 
+from annotate.collection.models import Query
 from annotate.projects.models import Project
 from exporters.exports.files import Writer
 from exporters.exports.layouts import about, rows
@@ -20,7 +22,7 @@ from exporters.exports.layouts.published import ALTERED, Published, Shape, gathe
 from exporters.exports.manifest import Manifest
 from exporters.exports.progress import Report
 from exporters.exports.selection import Pair
-from formats.multiconir import conditions_of
+from formats.multiconir import conditions_of, query_id_of
 
 SHAPE = Shape(claims=True, sides=(ALTERED,), change=False, needs_texts=True)
 TABLE = "multiconir.csv"
@@ -42,6 +44,7 @@ class _Query(NamedTuple):
     """A row of the table: its texts by how many conditions they have, and its documents."""
 
     query_id: str
+    domain: str
     lists: dict[int, _Text]
     natural: dict[int, _Text]
     positive: int
@@ -59,10 +62,12 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
             "them or break those of a column, of which a MultiConIR row is made"
         )
     _leave_out(published, queries)
+    domains = any(query.domain for query in queries)
     most = max(len(query.lists) for query in queries)
     natural = any(query.natural for query in queries)
     with into.file(TABLE, "A row a query: texts with 1 to k conditions, and documents.") as stream:
-        columns = [f"Query{k}" for k in range(1, most + 1)]
+        columns = ["Domain"] if domains else []
+        columns += [f"Query{k}" for k in range(1, most + 1)]
         if natural:
             columns += [f"Natural_Query{k}" for k in range(1, most + 1)]
         columns += ["Positive", *(f"HN{k}" for k in range(1, most + 1))]
@@ -72,10 +77,13 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
             stream.write(_line([cells.get(column, "") for column in columns]))
     with into.file(rows.IDS_HERE, "The id of each pair in the project and here.") as stream:
         stream.write(rows.table_line("pair_id", "written_as"))
+        seen: Counter[str] = Counter()
         for number, query in enumerate(queries):
+            here = query_id_of(query.domain, seen[query.domain]) if query.domain else str(number)
+            seen[query.domain] += 1
             for mark, texts in (("", query.lists), ("n", query.natural)):
                 for k, one in texts.items():
-                    stream.write(rows.table_line(one.pair.pair_id, f"{number}_{k}{mark}"))
+                    stream.write(rows.table_line(one.pair.pair_id, f"{here}_{k}{mark}"))
     rows.write_pairs_file(published, into)
     about.write(project, into)
     return manifest_of("multiconir", published, into.files)
@@ -86,10 +94,25 @@ def _queries(published: Published, report: Report) -> list[_Query]:
     by_query: dict[str, list[_Text]] = {}
     for one in _texts(published, report):
         by_query.setdefault(one.pair.query.query_id, []).append(one)
-    found = [row for query_id, its in by_query.items() if (row := _row(query_id, its))]
+    named = Query.objects.filter(project=published.project).exclude(domain="")
+    domains = dict(named.values_list("query_id", "domain"))
+    found = [
+        row
+        for query_id, its in by_query.items()
+        if (row := _row(query_id, domains.get(query_id, ""), its))
+    ]
+    if any(one.domain for one in found):
+        return sorted(found, key=_place_in_domain)
     if all(rows.is_number(one.query_id) for one in found):
         return sorted(found, key=lambda one: int(one.query_id))
     return sorted(found, key=lambda one: one.query_id.encode())
+
+
+def _place_in_domain(query: _Query) -> tuple[bytes, int, bytes]:
+    """Order queries by domain, and in it by the number that their ids end in."""
+    number = query.query_id.rpartition("-")[2]
+    place = int(number) if rows.is_number(number) else 0
+    return query.domain.encode(), place, query.query_id.encode()
 
 
 def _texts(published: Published, report: Report) -> list[_Text]:
@@ -118,7 +141,7 @@ def _lists(text: str, conditions: tuple[str, ...]) -> bool:
         return False
 
 
-def _row(query_id: str, texts: list[_Text]) -> _Query | None:
+def _row(query_id: str, domain: str, texts: list[_Text]) -> _Query | None:
     """Put a row together, as far as its texts grow by one condition each."""
     longest = max(texts, key=lambda one: len(one.conditions)).conditions
     lists: dict[int, _Text] = {}
@@ -148,7 +171,7 @@ def _row(query_id: str, texts: list[_Text]) -> _Query | None:
             negatives.setdefault(column, row.document)
     if positive is None or not negatives:
         return None
-    return _Query(query_id, lists, natural, positive, negatives)
+    return _Query(query_id, domain, lists, natural, positive, negatives)
 
 
 def _leave_out(published: Published, queries: list[_Query]) -> None:
@@ -171,6 +194,7 @@ def _cells(published: Published, query: _Query) -> dict[str, str]:
     """Return the cells of a row by their columns."""
     texts = published.texts_of({query.positive, *query.negatives.values()})
     return {
+        "Domain": query.domain,
         **{f"Query{k}": one.text for k, one in query.lists.items()},
         **{f"Natural_Query{k}": one.text for k, one in query.natural.items()},
         "Positive": texts.get(query.positive, ""),

@@ -22,11 +22,14 @@ def in_force(pairs: Sequence[Pair]) -> Iterator[PairRecord]:
             "pk", "text", "origin", "model"
         )
     }
-    models = dict(
-        InstructionPair.objects.filter(pk__in=[pair.pk for pair in pairs]).values_list(
-            "pk", "model"
+    of_pairs = InstructionPair.objects.filter(pk__in=[pair.pk for pair in pairs])
+    written = {pair.pair_id for pair in pairs}
+    facts = {
+        pk: (model, domain, restates if restates in written else "")
+        for pk, model, domain, restates in of_pairs.values_list(
+            "pk", "model", "query__domain", "restates__pair_id"
         )
-    )
+    }
     for pair in pairs:
         narratives = []
         if Narrative.Side.ORIGINAL not in pair.versions:
@@ -45,6 +48,7 @@ def in_force(pairs: Sequence[Pair]) -> Iterator[PairRecord]:
                         model=model,
                     )
                 )
+        model, domain, restates = facts[pair.pk]
         yield PairRecord(
             pair.pair_id,
             pair.query.query_id,
@@ -52,6 +56,8 @@ def in_force(pairs: Sequence[Pair]) -> Iterator[PairRecord]:
             pair.query.description,
             pair.category,
             pair.origin,
-            models[pair.pk],
+            model,
             tuple(narratives),
+            domain,
+            restates,
         )

@@ -1,4 +1,4 @@
-// The conditions of a check that counts them. One row is current: its keys answer it and go on to the next open one; when
+// The conditions of a check that counts them, or its two questions. One row is current: its keys answer it and go on to the next open one; when
 // all are answered, Enter saves them. Without script the rows are radios like any others.
 const strip = document.querySelector("[data-conditions]");
 const rows = [...strip.querySelectorAll("[data-condition]")];
@@ -21,7 +21,7 @@ function go(index, speak = true) {
 }
 
 function draw() {
-  strip.querySelector("[data-conditions-sum]").textContent = words("sum", { met: rows.filter((row) => answer(row) === "met").length, total: rows.length });
+  strip.querySelector("[data-conditions-sum]").textContent = words("sum", { met: rows.filter((row) => answer(row) === (strip.dataset.counts ?? "met")).length, total: rows.length });
 }
 
 strip.addEventListener("change", (event) => {

@@ -9,6 +9,7 @@ seed, and what else is in the frame changes nothing about the order of two thing
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterable, Mapping
 
 
@@ -22,11 +23,18 @@ def place(seed: int, name: str) -> bytes:
 
 
 def draw(
-    strata: Mapping[str, Iterable[str]], *, size: int, seed: int, fewer: bool = False
+    strata: Mapping[str, Iterable[str]],
+    *,
+    size: int,
+    seed: int,
+    fewer: bool = False,
+    parts: Mapping[str, int] | None = None,
 ) -> dict[str, list[str]]:
     """Return `size` names of each stratum in the order in which they were drawn.
 
-    With `fewer` a stratum that has not so many gives what it has. Raises CannotDraw: a size below
+    With `fewer` a stratum that has not so many gives what it has. With `parts` the names of a
+    stratum are drawn in turn from its parts, the lowest first: 5 of three parts are 2, 2 and 1; a
+    part that has no more is passed over. Raises CannotDraw: a size below
     1, nothing to draw from, a stratum with nothing in it or with less than `size`.
     """
     if size < 1:
@@ -34,11 +42,24 @@ def draw(
     drawn = {
         stratum: sorted(names, key=lambda n: place(seed, n)) for stratum, names in strata.items()
     }
+    if parts is not None:
+        drawn = {stratum: _in_turn(names, parts) for stratum, names in drawn.items()}
     if not any(drawn.values()):
         raise CannotDraw("There is nothing to draw from.")
     if not fewer:
         _refuse_short({stratum: len(names) for stratum, names in drawn.items()}, size)
     return {stratum: names[:size] for stratum, names in drawn.items()}
+
+
+def _in_turn(names: Iterable[str], parts: Mapping[str, int]) -> list[str]:
+    """Order names so that each round has one of every part, the order within a part kept."""
+    rounds: Counter[int] = Counter()
+    placed = []
+    for name in names:
+        part = parts[name]
+        placed.append((rounds[part], part, name))
+        rounds[part] += 1
+    return [name for _, _, name in sorted(placed)]
 
 
 def _refuse_short(sizes: Mapping[str, int], size: int) -> None:

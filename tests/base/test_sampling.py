@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audit.checks.sampling import CannotDraw, draw, place
+from base.sampling import CannotDraw, draw, place
 
 LETTERS = list("abcdefghij")
 strata = st.dictionaries(

@@ -1,0 +1,171 @@
+"""Rules of the project's kind that rows of a file break: told in the preview, row by row.
+
+Nothing is mended here, and nothing refused: a lead decides whether such a file is loaded. The
+queries run when the rows are written, so that a file is looked at together with what is here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from enum import StrEnum
+
+from annotate.collection.intake.arrivals import Intake
+from annotate.collection.intake.qrels import Qrels
+from annotate.judgments.intake.statements import Statements
+from annotate.pairs.intake.pairs import Pairs
+from annotate.pairs.intake.shared import NEWEST
+from annotate.projects.kinds import kind_of
+
+
+class LoadRule(StrEnum):
+    """What a kind asks of the rows of a file."""
+
+    # So many documents at least are relevant to an instruction.
+    POSITIVES = "positives"
+    # A reversed instruction comes with the instruction that it reverses.
+    REVERSED = "reversed"
+    # No narrative has more conditions than the kind, no label more than its narrative.
+    CONDITION_COUNT = "condition_count"
+    # The category of an instruction is one of the project's types.
+    CATEGORY = "category"
+    # What a condition is about is one of the project's types.
+    DIMENSION = "dimension"
+
+
+def tell_broken_rules(intake: Intake) -> None:
+    """Tell the rows of a file that break rules of the project's kind."""
+    intake.report.forget_broken()
+    for rule in kind_of(intake.project.kind).load_rules:
+        _RULES[LoadRule(rule.rule)](intake, rule.limits)
+
+
+def _positives(intake: Intake, limits: Mapping[str, int]) -> None:
+    """Tell instructions with labels of which too few are relevant."""
+    if not intake.brings(Pairs):
+        return
+    least = limits["least"]
+    intake.tell_found(
+        f"""
+        SELECT s.n, s.place, s.pair_id, COUNT(DISTINCT CASE
+            WHEN j.relevance >= %(relevant_from)s THEN j.candidate_id END) AS relevant
+        FROM stage_pairs s
+        JOIN annotate_instructionpair p ON p.project_id = %(project)s AND p.pair_id = s.pair_id
+        JOIN annotate_narrative v ON v.pair_id = p.id AND v.side = 'altered'
+            AND {NEWEST.format("v")}
+        JOIN annotate_judgment j ON j.narrative_id = v.id AND j.superseded_at IS NULL
+            AND j.text_replaced_at IS NULL
+        GROUP BY s.n, s.place, s.pair_id
+        HAVING COUNT(DISTINCT CASE
+            WHEN j.relevance >= %(relevant_from)s THEN j.candidate_id END) < %(least)s
+        """,  # noqa: S608 (our own condition)
+        lambda pair, relevant: (
+            f"instruction {pair} has {relevant} relevant "
+            f"{'document' if relevant == 1 else 'documents'}; this kind asks for {least} at least"
+        ),
+        relevant_from=intake.project.relevant_from,
+        least=least,
+    )
+
+
+def _reversed(intake: Intake, limits: Mapping[str, int]) -> None:
+    """Tell reversed instructions without the instruction that they reverse."""
+    if not intake.brings(Pairs):
+        return
+    intake.tell_found(
+        """
+        SELECT MIN(s.n) AS n, MIN(s.place) AS place, s.pair_id
+        FROM stage_narratives s
+        JOIN annotate_instructionpair p ON p.project_id = %(project)s AND p.pair_id = s.pair_id
+        WHERE s.side = 'reversed' AND NOT EXISTS (
+            SELECT 1 FROM annotate_narrative o WHERE o.pair_id = p.id AND o.side = 'altered'
+        )
+        GROUP BY s.pair_id
+        """,
+        lambda pair: f"{pair} has a reversed instruction and not the one that it reverses",
+    )
+
+
+def _condition_count(intake: Intake, limits: Mapping[str, int]) -> None:
+    """Tell narratives with too many conditions, and labels above the number of conditions."""
+    if intake.brings(Pairs):
+        most = limits["most"]
+        intake.tell_found(
+            """
+            SELECT MIN(s.n) AS n, MIN(s.place) AS place, s.pair_id, COUNT(*) AS conditions
+            FROM stage_conditions s
+            GROUP BY s.pair_id, s.side, s.version HAVING COUNT(*) > %(most)s
+            """,
+            lambda pair, conditions: (
+                f"instruction {pair} has {conditions} conditions; this kind counts {most} at most"
+            ),
+            most=most,
+        )
+    of_narrative = "SELECT COUNT(*) FROM annotate_condition c WHERE c.narrative_id = "
+    if intake.brings(Statements):
+        intake.tell_found(
+            f"""
+            SELECT s.n, s.place, s.doc_id, s.relevance, ({of_narrative} s.narrative) AS conditions
+            FROM stage_statements s
+            WHERE s.what = 'judgment' AND s.relevance > ({of_narrative} s.narrative)
+            AND EXISTS (SELECT 1 FROM annotate_condition c WHERE c.narrative_id = s.narrative)
+            """,  # noqa: S608 (our own statements)
+            _above,
+        )
+    if intake.brings(Qrels):
+        intake.tell_found(
+            f"""
+            SELECT n, place, doc_id, relevance, conditions FROM (
+                SELECT s.n, s.place, s.doc_id, s.relevance, (
+                    SELECT MAX(({of_narrative} v.id)) FROM annotate_narrative v
+                    JOIN annotate_instructionpair p ON p.id = v.pair_id
+                    JOIN annotate_query q ON q.id = p.query_id
+                    WHERE q.project_id = %(project)s AND q.query_id = s.query_id
+                ) AS conditions
+                FROM stage_qrels s
+            ) counted WHERE conditions > 0 AND relevance > conditions
+            """,  # noqa: S608
+            _above,
+        )
+
+
+def _above(doc_id: str, relevance: int, conditions: int) -> str:
+    return (
+        f"{doc_id} is said to meet {relevance} conditions, and there "
+        f"{'is' if conditions == 1 else 'are'} {conditions}"
+    )
+
+
+def _category(intake: Intake, limits: Mapping[str, int]) -> None:
+    """Tell instructions of a category that is no type of the project, where it has types."""
+    if not intake.brings(Pairs):
+        return
+    intake.tell_found(
+        "SELECT s.n, s.place, s.category FROM stage_pairs s "  # noqa: S608 (our own condition)
+        f"WHERE s.category <> '' AND {_UNKNOWN.format('s.category')}",
+        lambda category: f"the category {category} is none of the project's types",
+    )
+
+
+def _dimension(intake: Intake, limits: Mapping[str, int]) -> None:
+    """Tell conditions about a dimension that is no type of the project, where it has types."""
+    if not intake.brings(Pairs):
+        return
+    intake.tell_found(
+        "SELECT s.n, s.place, s.name FROM stage_conditions s "  # noqa: S608 (our own condition)
+        f"WHERE s.name <> '' AND {_UNKNOWN.format('s.name')}",
+        lambda name: f"the dimension {name} is none of the project's types",
+    )
+
+
+# Whether the project has types, and a column names none of them.
+_UNKNOWN = (
+    "EXISTS (SELECT 1 FROM annotate_category k WHERE k.project_id = %(project)s) AND NOT EXISTS "
+    "(SELECT 1 FROM annotate_category k WHERE k.project_id = %(project)s AND k.key = {})"
+)
+_RULES: Mapping[LoadRule, Callable[[Intake, Mapping[str, int]], None]] = {
+    LoadRule.POSITIVES: _positives,
+    LoadRule.REVERSED: _reversed,
+    LoadRule.CONDITION_COUNT: _condition_count,
+    LoadRule.CATEGORY: _category,
+    LoadRule.DIMENSION: _dimension,
+}

@@ -1,0 +1,40 @@
+"""Two styles of one question: a list of conditions, and the same conditions in running words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from django.db.models import Q
+
+from annotate.pairs.models import InstructionPair
+
+
+class OtherStyle(NamedTuple):
+    """A pair that asks the same as another one, and whether it does so in running words."""
+
+    pk: int
+    pair_id: str
+    in_words: bool
+
+
+def other_styles(
+    pairs: Sequence[InstructionPair], among: Sequence[InstructionPair] | None = None
+) -> dict[int, list[OtherStyle]]:
+    """Return for each pair, by its key, the pairs that ask the same in the other style.
+
+    One query; none where the pairs to look `among` are given: those of the same queries.
+    """
+    if among is None:
+        keys = [pair.pk for pair in pairs]
+        listed = [pair.restates_id for pair in pairs if pair.restates_id]
+        found = InstructionPair.objects.filter(Q(pk__in=listed) | Q(restates__in=keys))
+        among = list(found.order_by("pk"))
+    return {
+        pair.pk: [
+            OtherStyle(one.pk, one.pair_id, one.restates_id == pair.pk)
+            for one in among
+            if one.restates_id == pair.pk or one.pk == pair.restates_id
+        ]
+        for pair in pairs
+    }

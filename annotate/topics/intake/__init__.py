@@ -1,0 +1,1 @@
+"""Intake of what machines' filters decided."""

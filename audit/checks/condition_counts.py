@@ -1,0 +1,173 @@
+"""How many conditions are met, claimed against counted, and which ones a document breaks."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from django.db.models import Max
+
+from annotate.judgments.models import Verdict
+from annotate.pairs.models import Condition
+from audit.checks.models import Check, Sample, SampleItem
+from audit.checks.queue import with_checks
+
+_AT_ONCE = 500
+
+
+class MatrixRow(NamedTuple):
+    """The checked labels that claim one number: how many were counted to meet each number."""
+
+    claimed: int
+    counts: list[int]
+
+    @property
+    def checked(self) -> int:
+        """How many labels claim this number and are checked."""
+        return sum(self.counts)
+
+    @property
+    def wrong(self) -> int:
+        """How many of them meet another number."""
+        return self.checked - self.counts[self.claimed]
+
+
+class ErrorMatrix(NamedTuple):
+    """Numbers of conditions that labels claim, against those that were counted."""
+
+    # From 0 to the most conditions that a narrative of the sample has.
+    numbers: list[int]
+    rows: list[MatrixRow]
+
+
+def error_matrix(sample: Sample, outcomes: Iterable[tuple[int, int | None]]) -> ErrorMatrix | None:
+    """Count the checked labels, given as (claimed, counted): one query.
+
+    None for a sample that does not ask for conditions.
+    """
+    if sample.asks != Sample.Asks.COUNT:
+        return None
+    met = Counter((claimed, counted) for claimed, counted in outcomes if counted is not None)
+    conditions = Condition.objects.filter(narrative__in=sample.items.values("narrative"))
+    most = max(conditions.aggregate(most=Max("number"))["most"] or 0, *map(max, met), 0)
+    numbers = list(range(most + 1))
+    rows = [MatrixRow(one, [met[one, other] for other in numbers]) for one in numbers]
+    return ErrorMatrix(numbers, rows)
+
+
+class Broken(NamedTuple):
+    """The numbers of the conditions that a document breaks: as claimed, and as checked.
+
+    None: nobody said which.
+    """
+
+    claimed: list[int] | None
+    checked: list[int] | None
+
+
+def broken_conditions(sample: Sample, items: Sequence[Any]) -> dict[int, Broken]:
+    """Return which conditions the documents of checked labels break, by the keys of the items.
+
+    `items` have what `with_checks` adds. A label that is not checked has neither: leads check as
+    well. Two queries, and none for a sample that does not ask for conditions.
+    """
+    if sample.asks != Sample.Asks.COUNT:
+        return {}
+    done = {item.pk: item for item in items if item.outcome is not None}
+    claimed = _claimed(sample, list(done.values()))
+    counted = _counted(list(done))
+    return {
+        pk: Broken(claimed.get((item.narrative_id, item.candidate_id)), counted.get(pk))
+        for pk, item in done.items()
+    }
+
+
+def _claimed(sample: Sample, items: Sequence[Any]) -> dict[tuple[int, int], list[int]]:
+    """Conditions that the machine says are not met, where it gave verdicts."""
+    found: dict[tuple[int, int], list[int]] = defaultdict(list)
+    if sample.rater_id is None:
+        return found
+    rows: Iterable[Any] = Verdict.objects.filter(
+        judgment__annotator=sample.rater_id,
+        judgment__superseded_at=None,
+        judgment__text_replaced_at=None,
+        judgment__narrative__in={item.narrative_id for item in items},
+        judgment__candidate__in={item.candidate_id for item in items},
+    ).values_list("judgment__narrative", "judgment__candidate", "condition__number", "answer")
+    for narrative, candidate, number, answer in rows.order_by("condition__number"):  # type: ignore[attr-defined]
+        broken = found[narrative, candidate]
+        if answer == Verdict.Answer.NOT_MET:
+            broken.append(number)
+    return found
+
+
+def _counted(items: Sequence[int]) -> dict[int, list[int]]:
+    """Conditions that are not met as the third person settled, or as the two agree."""
+    said: dict[int, dict[int, frozenset[int]]] = defaultdict(dict)
+    rows = Check.objects.current().filter(item__in=items).values_list("item", "place", "verdicts")
+    for item, place, verdicts in rows:
+        broken = (int(key) for key, answer in verdicts.items() if answer == "not_met")
+        said[item][place] = frozenset(broken)
+    agreed = {}
+    for item, places in said.items():
+        one, *others = [places[Check.SETTLES]] if Check.SETTLES in places else places.values()
+        if all(other == one for other in others):
+            agreed[item] = one
+    numbers = dict(
+        Condition.objects.filter(pk__in=frozenset().union(*agreed.values())).values_list(
+            "pk", "number"
+        )
+    )
+    return {item: sorted(numbers[one] for one in broken) for item, broken in agreed.items()}
+
+
+HEADER = (
+    *("pair_id", "side", "query_id", "domain", "doc_id", "stratum", "conditions"),
+    *("claimed", "first", "second", "outcome", "wrong", "claimed_breaks", "checked_breaks"),
+)
+
+
+def label_rows(sample: Sample) -> Iterator[list[str]]:
+    """Yield the labels of a sample as rows of a table, the header first.
+
+    What the two said stands there once both have, what is claimed once that is checked.
+    """
+    yield list(HEADER)
+    sizes = Counter(
+        Condition.objects.filter(narrative__in=sample.items.values("narrative")).values_list(
+            "narrative", flat=True
+        )
+    )
+    rows = with_checks(SampleItem.objects.filter(sample=sample)).select_related(
+        "narrative__pair__query", "candidate__document"
+    )
+    last = 0
+    while part := list(rows.filter(pk__gt=last).order_by("pk")[:_AT_ONCE]):
+        last = part[-1].pk
+        broken = broken_conditions(sample, part)
+        for item in part:
+            yield _row(item, sizes[item.narrative_id], broken.get(item.pk, Broken(None, None)))
+
+
+def _row(item: Any, conditions: int, broken: Broken) -> list[str]:
+    pair, spoken = item.narrative.pair, item.spoken == 2
+    done = item.outcome is not None
+    values = [
+        item.claimed if done else None,
+        item.first if spoken else None,
+        item.second if spoken else None,
+        item.outcome,
+        int(item.outcome != item.claimed) if done else None,
+    ]
+    return [
+        pair.pair_id,
+        item.narrative.side,
+        pair.query.query_id,
+        pair.query.domain,
+        item.candidate.document.doc_id,
+        item.stratum,
+        str(conditions or ""),
+        *("" if value is None else str(value) for value in values),
+        *("" if one is None else " ".join(map(str, one)) or "none" for one in broken),
+    ]

@@ -1,0 +1,233 @@
+"""What a paper may say of a sample of checked labels, in a few sentences."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
+
+from audit.checks.models import Question, Sample
+
+if TYPE_CHECKING:
+    from agreement import Coefficient
+    from agreement.proportion import Proportion
+    from agreement.stratified import Stratified
+    from audit.checks.figures import Rates, Weighted
+    from audit.checks.questions import QuestionAgreement
+
+QUESTION_SENTENCES = {
+    Question.TOPIC: _lazy("On topic or not was wrong in %(words)s."),
+    Question.CONSTRAINT: _lazy("Meeting the constraint or not was wrong in %(words)s."),
+}
+
+
+def sentence_of(
+    sample: Sample,
+    overall: Rates,
+    weighted: Weighted | None,
+    agreement: Sequence[str],
+    *,
+    by_two: int,
+) -> str:
+    """What a paper may say of the sample; "" while nothing is checked.
+
+    It counts the labels that two people have checked, `by_two`, however many were drawn.
+    """
+    if not overall.checked:
+        return ""
+    drawn = sample.kind == Sample.Kind.RANDOM
+    parts = [
+        _extent(sample, overall, by_two),
+        *agreement,
+        *_wrong(sample, overall, weighted, drawn),
+    ]
+    if overall.unjudgeable:
+        left = {"left": f"{overall.unjudgeable:,}", "items": f"{overall.items:,}"}
+        parts.append(_("%(left)s of the %(items)s labels could not be judged.") % left)
+    if overall.checked + overall.unjudgeable < overall.items:
+        left = {
+            "left": f"{overall.items - overall.checked - overall.unjudgeable:,}",
+            "items": f"{overall.items:,}",
+        }
+        parts.append(_("So far without %(left)s of the %(items)s labels.") % left)
+    return " ".join(parts).replace(" %", "\N{NO-BREAK SPACE}%")
+
+
+def _extent(sample: Sample, overall: Rates, by_two: int) -> str:
+    """How many labels two people have checked, of how many, and how these were chosen."""
+    about = {
+        "checked": f"{by_two:,}",
+        "items": f"{overall.items:,}",
+        "frame": f"{overall.frame:,}",
+        "source": _source(sample),
+        "how": _how(sample, overall.items),
+    }
+    drawn = sample.kind == Sample.Kind.RANDOM
+    if by_two < overall.items and drawn:
+        words = _(
+            "Two people each checked %(checked)s of the %(items)s labels drawn from %(frame)s"
+        )
+    elif by_two < overall.items:
+        words = _("Two people each checked %(checked)s of %(items)s labels")
+    elif drawn:
+        words = _("Two people each checked %(checked)s of %(frame)s labels")
+    else:
+        words = _("Two people each checked %(checked)s labels")
+    return (words + " (%(source)s; %(how)s).") % about
+
+
+def _wrong(sample: Sample, overall: Rates, weighted: Weighted | None, drawn: bool) -> list[str]:
+    """How many are wrong in each way that the sample asks about; where the strata were drawn at
+    different rates, also of all that there are.
+    """
+    if sample.asks == Sample.Asks.COUNT:
+        sentences = {"grade": _("The number of conditions met was wrong in %(words)s.")}
+    elif sample.asks == Sample.Asks.QUESTIONS:
+        sentences = {"status": _("Relevant or not was wrong in %(words)s.")}
+    else:
+        sentences = {
+            "status": _("Relevant or not was wrong in %(words)s."),
+            "grade": _("The grade was wrong in %(words)s."),
+        }
+    said = [
+        sentence % {"words": _words(overall.questions[question].rate, drawn)}
+        for question, sentence in QUESTION_SENTENCES.items()
+        if question in overall.questions
+    ]
+    for kind, sentence in sentences.items():
+        rate: Proportion = getattr(overall, kind)
+        said.append(sentence % {"words": _words(rate, drawn)})
+        whole: Stratified | None = getattr(weighted, kind) if weighted else None
+        if whole is not None and whole.share is not None:
+            said.append(
+                _("Weighted by the sizes of the strata, that is %(words)s of all labels.")
+                % {"words": _of_all(whole)}
+            )
+    return said
+
+
+def _of_all(rate: Stratified) -> str:
+    """A rate over strata in a paper's words."""
+    assert rate.share is not None
+    assert rate.interval is not None
+    assert rate.at_most is not None
+    return _(
+        "%(share)s %% (95 %% interval %(low)s to %(high)s %%; at most %(at_most)s %% at 95 %%)"
+    ) % {
+        "share": f"{100 * rate.share:.1f}",
+        "low": f"{100 * rate.interval.low:.1f}",
+        "high": f"{100 * rate.interval.high:.1f}",
+        "at_most": up_to(rate.at_most),
+    }
+
+
+def _source(sample: Sample) -> str:
+    if sample.rater is not None:
+        return _("judgments of %(machine)s") % {"machine": sample.rater.name}
+    if sample.source == Sample.Source.CONSENSUS:
+        return _("what people's judgments come to")
+    if sample.source == Sample.Source.NEVER:
+        return _("documents that were not relevant before, under the altered narratives")
+    return _("earlier qrels")
+
+
+def _how(sample: Sample, items: int) -> str:
+    if sample.kind == Sample.Kind.SUSPECTS:
+        words = _(
+            "relevant ones that at least %(at_least)s of %(runs)s runs do not rank in the first "
+            "%(depth)s, not a random sample"
+        ) % {
+            "at_least": sample.at_least,
+            "runs": sample.runs.count(),
+            "depth": sample.depth,
+        }
+        if sample.below is None:
+            return words
+        return words + _(", where a score below %(below)s is none") % {"below": sample.below}
+    about: dict[str, object] = {"size": f"{sample.size:,}", "seed": sample.seed}
+    if sample.per == Sample.Per.INSTRUCTION:
+        words = _("%(size)s of each instruction, drawn at random with seed %(seed)s") % about
+        if sample.stratify == Sample.Stratify.LABEL:
+            words += _(", in turn from those that comply, violate, and are off topic")
+    elif sample.stratify != Sample.Stratify.NONE:
+        by = {"by": sample.get_stratify_display().lower()}
+        fewer = any(frame < (sample.size or 0) for frame in sample.frame.values())
+        words = _("%(size)s of each stratum, drawn at random with seed %(seed)s") % about
+        if fewer:
+            words = _("up to %(size)s of each stratum, drawn at random with seed %(seed)s") % about
+        words += _(", stratified by %(by)s") % by
+    else:
+        about["size"] = f"{items:,}"
+        words = _("%(size)s drawn at random with seed %(seed)s") % about
+    return words + (_(", relevant ones only") if sample.relevant_only else "")
+
+
+def agreed(differed: int, settled: int, percent: Coefficient, kappa: Coefficient) -> str:
+    """Return how far the two agreed, in a sentence."""
+    if percent.value is None:
+        return _("How far the two agreed is %(reason)s.") % {"reason": percent.note}
+    about: Mapping[str, str] = {"percent": f"{100 * percent.value:.1f}", "settled": f"{settled:,}"}
+    said = _("The two agreed on %(percent)s %%") % about
+    if kappa.value is None:
+        said += _(" (%(name)s is %(reason)s)") % {"name": kappa.name, "reason": kappa.note}
+    elif kappa.interval is None:
+        said += f" ({kappa.name} {kappa.value:.2f})"
+    else:
+        low, high = kappa.interval
+        said += _(" (%(name)s %(value)s, 95 %% interval %(low)s to %(high)s)") % {
+            "name": kappa.name,
+            "value": f"{kappa.value:.2f}",
+            "low": f"{low:.2f}",
+            "high": f"{high:.2f}",
+        }
+    if differed:
+        said += _("; a third person settled %(settled)s") % about
+    return said + "."
+
+
+def agreed_on(questions: Sequence[QuestionAgreement]) -> list[str]:
+    """How far the two agreed on each question, in a sentence each."""
+    return [
+        _("On whether it %(question)s: %(agreed)s")
+        % {
+            "question": {
+                Question.TOPIC: _("is on topic"),
+                Question.CONSTRAINT: _("meets the constraint"),
+            }[one.question],
+            "agreed": agreed(0, 0, one.percent, one.kappa),
+        }
+        for one in questions
+    ]
+
+
+def _words(rate: Proportion, drawn: bool) -> str:
+    """A rate in a paper's words; without an interval where it stands for nothing but itself."""
+    if rate.share is None or rate.interval is None or rate.at_most is None:
+        return rate.note
+    if not drawn:
+        return _("%(count)s of %(of)s (%(share)s %%)") % {
+            "count": f"{rate.count:,}",
+            "of": f"{rate.of:,}",
+            "share": f"{100 * rate.share:.1f}",
+        }
+    return _(
+        "%(count)s of %(of)s (%(share)s %%, exact 95 %% interval %(low)s to %(high)s %%; at most "
+        "%(at_most)s %% at 95 %%)"
+    ) % {
+        "count": f"{rate.count:,}",
+        "of": f"{rate.of:,}",
+        "share": f"{100 * rate.share:.1f}",
+        "low": f"{100 * rate.interval.low:.1f}",
+        "high": f"{100 * rate.interval.high:.1f}",
+        "at_most": up_to(rate.at_most),
+    }
+
+
+def up_to(share: float, digits: int = 1) -> str:
+    """A bound in percent, rounded up: what is at most 1.977 % is at most 2.0 %, never 1.9."""
+    steps = 10**digits
+    # A hair below, so that what stands on a step by chance of the last bit is not moved up.
+    return f"{math.ceil(share * 100 * steps - 1e-9) / steps:.{digits}f}"

@@ -1,0 +1,65 @@
+"""`manage.py review_draw PROJECT draw|show|end`: which instructions are reviewed."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from annotate.pairs.models import ReviewDraw
+from annotate.projects.models import Project
+from audit.reviews import draws
+from base.errors import Refused
+
+
+class Command(BaseCommand):
+    """Draws the instructions to review, prints the draw in force, or ends it."""
+
+    help = "Draw the instructions that are reviewed, show the draw in force, or end it."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("project", metavar="PROJECT", help="the project's short name")
+        parser.add_argument("action", choices=["draw", "show", "end"])
+        parser.add_argument("--size", type=int, help="instructions of each stratum")
+        parser.add_argument(
+            "--strata",
+            choices=ReviewDraw.Stratify.values,
+            default=ReviewDraw.Stratify.NONE.value,
+            help="what the strata are (default: one stratum)",
+        )
+        parser.add_argument("--seed", type=int, default=1, help="default: 1")
+        parser.add_argument(
+            "--fewer", action="store_true", help="a smaller stratum gives what it has"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        project = Project.objects.filter(slug=options["project"]).first()
+        if project is None:
+            raise CommandError(f"There is no project “{options['project']}”.")
+        try:
+            if options["action"] == "draw":
+                self._draw(project, options)
+            elif options["action"] == "end":
+                draws.end_draw(project=project, by=None)
+        except Refused as refused:
+            raise CommandError(str(refused)) from refused
+        standing = draws.standing_draw(project)
+        if standing is None:
+            self.stdout.write("No draw is in force: every instruction is reviewed.")
+            return
+        for label, there, taken in standing.strata:
+            self.stdout.write(f"{label or 'none named'}\t{taken:,} of {there:,}")
+        self.stdout.write(f"seed {standing.draw.seed}\t{standing.taken:,} of {standing.total:,}")
+
+    def _draw(self, project: Project, options: dict[str, Any]) -> None:
+        if options["size"] is None:
+            raise CommandError("Say how many instructions of each stratum with --size.")
+        draws.draw_for_review(
+            project=project,
+            stratify=options["strata"],
+            size=options["size"],
+            seed=options["seed"],
+            fewer=options["fewer"],
+            by=None,
+        )

@@ -1,0 +1,176 @@
+"""Figures of each category of instructions: criteria, sent back, removed, agreement."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from django.db.models import Count
+
+from annotate.projects.models import Membership
+from audit.checks.models import RESAMPLES, SEED
+from audit.reports.counting import ratings_in, review_patterns
+from audit.reports.coverage import Covered, coverage
+from audit.reports.measured import ratings_of
+from audit.reports.patterns import Patterns
+from audit.reports.scopes import WHOLE, rubric_of
+from audit.reviews.criteria import Criterion, Rubric
+
+if TYPE_CHECKING:
+    from agreement import Coefficient
+
+
+@dataclass(frozen=True)
+class CriterionFigures:
+    """How the instructions of a category are rated on one criterion: ratings by level."""
+
+    key: str
+    name: str
+    levels: dict[str, int]
+    # Ratings at a level that sends the instruction back.
+    rejecting: int
+
+    @property
+    def ratings(self) -> int:
+        """Ratings at any level."""
+        return sum(self.levels.values())
+
+    @property
+    def share(self) -> float | None:
+        """The share of ratings that reject; None without a rating."""
+        return self.rejecting / self.ratings if self.ratings else None
+
+
+@dataclass(frozen=True)
+class CategoryFigures:
+    """One category, with what was decided on its instructions and how these are rated."""
+
+    covered: Covered
+    criteria: list[CriterionFigures]
+    # How much auditors agree; a unit is one criterion of an instruction. None without a rating.
+    percent: Coefficient | None
+    kappa: Coefficient | None
+
+    @property
+    def key(self) -> str:
+        """The category; "" for instructions that name none."""
+        return self.covered.key
+
+    @property
+    def sent_back_share(self) -> float | None:
+        """The share of its instructions that were sent back once at least."""
+        return self.covered.revised / self.covered.pairs if self.covered.pairs else None
+
+    @property
+    def removed_share(self) -> float | None:
+        """The share of its instructions that were removed."""
+        return self.covered.removed / self.covered.pairs if self.covered.pairs else None
+
+
+@dataclass(frozen=True)
+class ByCategory:
+    """The figures of every category that has instructions, under one rubric."""
+
+    rubric: Rubric
+    categories: list[CategoryFigures]
+
+    def by_criterion(self) -> Iterator[dict[str, Any]]:
+        """Yield each criterion with its figures in every category, as the page lists them."""
+        for place, criterion in enumerate(self.rubric.criteria):
+            figures = [one.criteria[place] for one in self.categories]
+            yield {"criterion": criterion, "figures": figures}
+
+
+def by_category(reader: Membership) -> ByCategory:
+    """Return the figures of each category that has instructions, for a lead who may see reviews.
+
+    Ratings of people count, in submitted reviews under the newest review's rubric, of every version
+    of the narratives: six queries, however many there are.
+    """
+    project = reader.project
+    rubric = rubric_of(project)
+    levels: dict[tuple[str, str], Counter[str]] = {}
+    rows: Any = (
+        ratings_in(project, WHOLE, rubric)
+        .exclude(level="")
+        .order_by()
+        .values_list("review__narrative__pair__category", "criterion", "level")
+        .annotate(n=Count("pk"))
+    )
+    for category, criterion, level, n in rows:
+        levels.setdefault((category, criterion), Counter())[level] += n
+    patterns = review_patterns(project, WHOLE, rubric, by="category")
+    scale = list(range(len(rubric.levels)))
+    found = []
+    for one in coverage(reader).categories:
+        if not one.pairs:
+            continue
+        criteria = [
+            _criterion(criterion, levels.get((one.key, criterion.key)), rubric)
+            for criterion in rubric.criteria
+        ]
+        found.append(CategoryFigures(one, criteria, *_agreement(patterns.get(one.key), scale)))
+    return ByCategory(rubric, found)
+
+
+def _criterion(
+    criterion: Criterion, counted: Counter[str] | None, rubric: Rubric
+) -> CriterionFigures:
+    of = counted or Counter()
+    return CriterionFigures(
+        criterion.key,
+        criterion.name,
+        levels={level.value: of[level.value] for level in rubric.levels},
+        rejecting=sum(of[level.value] for level in rubric.levels if level.rejects),
+    )
+
+
+def _agreement(
+    patterns: Patterns | None, scale: list[int]
+) -> tuple[Coefficient | None, Coefficient | None]:
+    """Percent agreement and Cohen's kappa over all criteria of a category."""
+    if not patterns:
+        return None, None
+    from agreement import cohen_kappa, percent_agreement
+
+    raters = sorted({member for said in patterns for member, _value in said})
+    ratings = ratings_of(patterns, raters, scale)
+    # As in reports: resampling the mean over all pairs of many people takes too long for a page.
+    how: Literal["auto", "analytic"] = "auto" if len(raters) < 3 else "analytic"
+    percent = percent_agreement(ratings, interval="auto", seed=SEED, resamples=RESAMPLES)
+    kappa = cohen_kappa(ratings, interval=how, seed=SEED, resamples=RESAMPLES)
+    return percent, kappa
+
+
+def csv_rows(found: ByCategory) -> Iterator[list[str]]:
+    """Yield a head and a line for each category, as a table for a spreadsheet."""
+    levels = [level.value for level in found.rubric.levels]
+    criteria = [criterion.key for criterion in found.rubric.criteria]
+    yield [
+        *("category", "instructions", "accepted", "sent_back", "removed"),
+        *(f"{criterion}_{level}" for criterion in criteria for level in levels),
+        *("units", "percent_agreement", "cohen_kappa", "cohen_kappa_low", "cohen_kappa_high"),
+    ]
+    for one in found.categories:
+        covered = one.covered
+        counts = (covered.pairs, covered.accepted, covered.revised, covered.removed)
+        yield [
+            one.key,
+            *map(str, counts),
+            *(str(each.levels[level]) for each in one.criteria for level in levels),
+            *_written(one),
+        ]
+
+
+def _written(one: CategoryFigures) -> list[str]:
+    """How much auditors agree; empty cells where it is undefined."""
+    if one.percent is None or one.kappa is None:
+        return ["0", "", "", "", ""]
+    interval = one.kappa.interval or (None, None)
+    values = (one.percent.value, one.kappa.value, *interval)
+    return [
+        str(one.percent.units),
+        *("" if value is None else f"{value:.6f}" for value in values),
+    ]

@@ -1,0 +1,98 @@
+"""Drawing the instructions that are reviewed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotate.pairs.models import ReviewDraw
+from annotate.projects import access
+from annotate.projects.models import Project
+from audit.reviews import draws
+from base.api.resource import Resource, Scope, Sent, done, reads, writes
+
+
+class SentReviewDraw(Sent):
+    """How many instructions are drawn, of which strata."""
+
+    stratify = serializers.ChoiceField(
+        choices=ReviewDraw.Stratify.choices, default=ReviewDraw.Stratify.NONE
+    )
+    size = serializers.IntegerField(
+        min_value=1, max_value=draws.MAX_SIZE, help_text="Instructions of each stratum."
+    )
+    seed = serializers.IntegerField(min_value=0, max_value=draws.MAX_SEED)
+    fewer = serializers.BooleanField(
+        default=False, help_text="Whether a smaller stratum gives what it has."
+    )
+
+
+class DrawnStratumSerializer(serializers.Serializer[Any]):
+    """A stratum of a draw."""
+
+    stratum = serializers.CharField(allow_blank=True)
+    instructions = serializers.IntegerField(help_text="That there were to draw from.")
+    drawn = serializers.IntegerField()
+
+
+class ReviewDrawSerializer(serializers.Serializer[Any]):
+    """A draw in force: only the drawn instructions are reviewed."""
+
+    stratify = serializers.ChoiceField(choices=ReviewDraw.Stratify.choices)
+    size = serializers.IntegerField()
+    seed = serializers.IntegerField()
+    fewer = serializers.BooleanField()
+    drawn_at = serializers.DateTimeField()
+    strata = DrawnStratumSerializer(many=True)
+
+
+class ReviewDrawInForceSerializer(serializers.Serializer[Any]):
+    """The draw in force."""
+
+    draw = ReviewDrawSerializer(
+        allow_null=True, help_text="null: every instruction is to be reviewed."
+    )
+
+
+class InForce(Resource):
+    """The draw that limits what is reviewed."""
+
+    tag = "Reviews"
+
+    @reads(ReviewDrawInForceSerializer, scope=Scope.LEAD)
+    def get(self, request: Request, slug: str) -> Response:
+        """Read which instructions were drawn, in numbers."""
+        return Response(_as_json(access.lead(self.person, slug).project))
+
+    @writes(ReviewDrawInForceSerializer, sent=SentReviewDraw, scope=Scope.LEAD)
+    def put(self, request: Request, slug: str) -> Response:
+        """Draw the instructions to review. Only these have review tasks from now on."""
+        member = access.lead(self.person, slug)
+        draws.draw_for_review(project=member.project, by=member, **self.sent())
+        return Response(_as_json(member.project))
+
+    @writes(None, scope=Scope.LEAD, status=204)
+    def delete(self, request: Request, slug: str) -> Response:
+        """End the draw: every instruction is to be reviewed. Where there is none, do nothing."""
+        member = access.lead(self.person, slug)
+        draws.end_draw(project=member.project, by=member)
+        return done()
+
+
+def _as_json(project: Project) -> dict[str, Any]:
+    standing = draws.standing_draw(project)
+    if standing is None:
+        return {"draw": None}
+    names = ("stratify", "size", "seed", "fewer", "drawn_at")
+    return {
+        "draw": {
+            **{name: getattr(standing.draw, name) for name in names},
+            "strata": [
+                {"stratum": label, "instructions": there, "drawn": taken}
+                for label, there, taken in standing.strata
+            ],
+        }
+    }

@@ -1,0 +1,171 @@
+"""Drawing the instructions that are reviewed, where a sample of them is enough."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from annotate.pairs.models import DrawnPair, ReviewDraw
+from annotate.projects.access import refuse_if_archived
+from annotate.projects.audit_log import record
+from annotate.projects.models import Membership, Project
+from base.errors import Refused
+from base.sampling import CannotDraw, draw
+
+# As large as every database takes.
+MAX_SEED = 2**53 - 1
+MAX_SIZE = 100_000
+
+
+@dataclass(frozen=True)
+class DrawPlan:
+    """What a draw would take: of each stratum how many there are, and how many are drawn."""
+
+    sizes: dict[str, int]
+    taken: dict[str, int] = field(default_factory=dict)
+    # The pairs by their keys, each with its stratum.
+    pairs: list[tuple[int, str]] = field(default_factory=list)
+    # Why nothing can be drawn; "" where something can.
+    refused: str = ""
+
+    @property
+    def total(self) -> int:
+        """How many instructions there are to draw from."""
+        return sum(self.sizes.values())
+
+
+@dataclass(frozen=True)
+class StandingDraw:
+    """The draw in force, with how many instructions it took of each stratum."""
+
+    draw: ReviewDraw
+    # Label of the stratum, instructions there were, instructions drawn.
+    strata: list[tuple[str, int, int]]
+
+    @property
+    def total(self) -> int:
+        """How many instructions there were to draw from."""
+        return sum(there for _label, there, _taken in self.strata)
+
+    @property
+    def taken(self) -> int:
+        """How many instructions were drawn."""
+        return sum(taken for _label, _there, taken in self.strata)
+
+
+def plan_draw(
+    project: Project, *, stratify: str, size: int, seed: int, fewer: bool = False
+) -> DrawPlan:
+    """Return what a draw would take of the instructions that can be reviewed: one query.
+
+    The same seed draws the same instructions in any database.
+    """
+    groups: dict[str, dict[str, int]] = defaultdict(dict)
+    labels = {
+        ReviewDraw.Stratify.DOMAIN: "query__domain",
+        ReviewDraw.Stratify.CATEGORY: "category",
+    }
+    label = labels.get(ReviewDraw.Stratify(stratify), "")
+    rows: Iterable[Any] = project.pairs.reviewable().values_list(
+        "pk", "pair_id", *([label] if label else [])
+    )
+    for pk, pair_id, *stratum in rows:
+        groups[stratum[0] if stratum else ""][pair_id] = pk
+    sizes = {stratum: len(groups[stratum]) for stratum in sorted(groups)}
+    try:
+        drawn = draw({one: groups[one] for one in sizes}, size=size, seed=seed, fewer=fewer)
+    except CannotDraw as refused:
+        return DrawPlan(sizes, refused=str(refused).replace("“”", "“none named”"))
+    return DrawPlan(
+        sizes,
+        {stratum: len(names) for stratum, names in drawn.items()},
+        [(groups[stratum][name], stratum) for stratum, names in drawn.items() for name in names],
+    )
+
+
+def draw_for_review(
+    *,
+    project: Project,
+    stratify: str,
+    size: int,
+    seed: int,
+    by: Membership | None,
+    fewer: bool = False,
+    now: datetime | None = None,
+) -> ReviewDraw:
+    """Draw the instructions to review. Only these have review tasks, and count as unfinished.
+
+    A draw that is in force ends. Reviews that were submitted stay, drawn or not. Refused, with
+    nothing changed: who does not lead, an archived project, what cannot be drawn.
+    """
+    now = now or timezone.now()
+    if stratify not in ReviewDraw.Stratify.values:
+        raise Refused(_("Choose what the strata are."))
+    if not 1 <= size <= MAX_SIZE or not 0 <= seed <= MAX_SEED:
+        raise Refused(_("Draw 1 to %(most)s, with a seed of 0 or more.") % {"most": MAX_SIZE})
+    with transaction.atomic():
+        _lock(project, by)
+        planned = plan_draw(project, stratify=stratify, size=size, seed=seed, fewer=fewer)
+        if planned.refused:
+            raise Refused(planned.refused)
+        project.review_draws.in_force().update(ended_at=now, ended_by=by)
+        made = ReviewDraw.objects.create(
+            project=project,
+            stratify=stratify,
+            size=size,
+            seed=seed,
+            fewer=fewer,
+            frame=planned.sizes,
+            drawn_at=now,
+            drawn_by=by,
+        )
+        DrawnPair.objects.bulk_create(
+            (DrawnPair(draw=made, pair_id=pair, stratum=label) for pair, label in planned.pairs),
+            batch_size=500,
+        )
+        about = f"{len(planned.pairs)} of {planned.total} instructions · seed {seed}"
+        record(project=project, what="review_draw.made", about=about, by=by, now=now)
+    return made
+
+
+def end_draw(*, project: Project, by: Membership | None, now: datetime | None = None) -> bool:
+    """End the draw in force, so that every instruction is reviewed; False where there is none.
+
+    Refused: who does not lead, an archived project.
+    """
+    now = now or timezone.now()
+    with transaction.atomic():
+        _lock(project, by)
+        standing = standing_draw(project)
+        if standing is None:
+            return False
+        project.review_draws.in_force().update(ended_at=now, ended_by=by)
+        about = f"{standing.taken} of {standing.total} instructions · seed {standing.draw.seed}"
+        record(project=project, what="review_draw.ended", about=about, by=by, now=now)
+    return True
+
+
+def standing_draw(project: Project) -> StandingDraw | None:
+    """Return the draw in force, or None: two queries at most."""
+    found = project.review_draws.in_force().select_related("drawn_by").first()
+    if found is None:
+        return None
+    taken: dict[str, int] = defaultdict(int)
+    for stratum in DrawnPair.objects.filter(draw=found).values_list("stratum", flat=True):
+        taken[stratum] += 1
+    strata = [(label, there, taken[label]) for label, there in sorted(found.frame.items())]
+    return StandingDraw(found, strata)
+
+
+def _lock(project: Project, by: Membership | None) -> None:
+    """Lock the project. Refused: who does not lead it, one that is archived."""
+    if by is not None and (not by.leads or by.project_id != project.pk):
+        raise Refused(_("Only leads of this project draw the instructions to review."))
+    refuse_if_archived(Project.objects.select_for_update(no_key=True).get(pk=project.pk))

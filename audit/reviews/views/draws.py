@@ -1,0 +1,56 @@
+"""The page on which the instructions to review are drawn."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods
+
+from annotate.projects import access as annotate_access
+from audit.reviews import draws
+from audit.reviews.forms import ReviewDrawForm
+from base.errors import Refused
+from base.page_request import PageRequest
+
+
+@require_http_methods(["GET", "POST"])
+def review_draw(request: PageRequest, slug: str) -> HttpResponse:
+    """Look at a draw (`?size=`), then make it; `end` ends the one in force."""
+    member = annotate_access.lead(request.user, slug)
+    project = member.project
+    asked = "size" in request.GET or request.method == "POST"
+    form = ReviewDrawForm((request.POST or request.GET) if asked else None)
+    planned, error = None, ""
+    try:
+        if "end" in request.POST:
+            if draws.end_draw(project=project, by=member):
+                messages.success(request, _("The draw has ended: every instruction is reviewed."))
+            return redirect("audit:reviews", slug)
+        if request.method == "POST" and form.is_valid():
+            draws.draw_for_review(project=project, by=member, **form.cleaned_data)
+            messages.success(request, _("Drawn. Only these instructions are reviewed now."))
+            return redirect("audit:review_draw", slug)
+    except Refused as refused:
+        error = str(refused)
+    if asked and form.is_valid():
+        planned = draws.plan_draw(project, **form.cleaned_data)
+    standing = draws.standing_draw(project)
+    return render(
+        request,
+        "reviews/draw.html",
+        {
+            "project": project,
+            "member": member,
+            "section": "reviews",
+            "form": form,
+            "error": error,
+            "standing": standing,
+            "plan": planned,
+            "strata": [(one, planned.sizes[one], planned.taken.get(one)) for one in planned.sizes]
+            if planned
+            else [],
+        },
+        status=422 if request.method == "POST" else 200,
+    )

@@ -1,0 +1,1 @@
+"""One example project for each kind, made from the files under `examples/`."""

@@ -1,0 +1,51 @@
+"""Examples for programs: what there is, and making one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotate.projects import access
+from annotate.projects.api.projects import FullProjectSerializer, full_project
+from base.api.resource import Resource, Scope, Sent, reads, writes
+from config.kind_examples.files import kinds_with_examples, read_examples
+from config.kind_examples.making import make_example
+
+
+class ExampleSerializer(serializers.Serializer[Any]):
+    """An example project that can be made."""
+
+    kind = serializers.CharField()
+    name = serializers.CharField()
+    description = serializers.CharField()
+
+
+class SentExample(Sent):
+    """The kind of which an example shall be made."""
+
+    kind = serializers.ChoiceField(choices=kinds_with_examples())
+
+
+class Examples(Resource):
+    """Example projects, one for each kind."""
+
+    tag = "Projects"
+
+    @reads(ExampleSerializer, many=True)
+    def get(self, request: Request) -> Response:
+        """List the examples that you can make."""
+        return Response(
+            [
+                {"kind": one.kind, "name": one.name, "description": one.description}
+                for one in read_examples()
+            ]
+        )
+
+    @writes(FullProjectSerializer, sent=SentExample, status=201, scope=Scope.LEAD)
+    def post(self, request: Request) -> Response:
+        """Make an example project of a kind, which you lead; it takes a few seconds."""
+        made = make_example(**self.sent(), by=self.person)
+        return Response(full_project(access.member(self.person, made.slug)), status=201)

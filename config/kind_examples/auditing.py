@@ -1,0 +1,162 @@
+"""Reviews, decisions and checks of labels in a script."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from annotate.collection.models import Run
+from annotate.pairs.models import Assignment, Narrative
+from audit.checks import actions as checks
+from audit.checks import samples
+from audit.checks.claims import Asked
+from audit.checks.models import Sample, SampleItem
+from audit.reviews import actions as reviews
+from audit.reviews import decisions, draws
+from config.kind_examples.stage import Stage, clock, take, verdict_answers
+
+
+def review(
+    stage: Stage,
+    pair: str,
+    ratings: dict[str, Any],
+    side: str = Narrative.Side.ALTERED,
+    *,
+    submitted: bool = True,
+) -> None:
+    """Rate a narrative: a level, or [level, words], for each criterion."""
+    narrative = stage.narrative(pair, side)
+    take(stage, narrative.pair, Assignment.Task.REVIEW)
+    answers = {
+        criterion: (said, None) if isinstance(said, str) else (said[0], said[1])
+        for criterion, said in ratings.items()
+    }
+    reviews.save_ratings(narrative=narrative, answers=answers, by=stage.by, now=stage.now)
+    if submitted:
+        now = stage.now + timedelta(minutes=4)
+        reviews.submit_review(narrative=narrative, by=stage.by, now=now)
+
+
+def draw_for_review(
+    stage: Stage, size: int, seed: int, stratify: str, *, fewer: bool = False
+) -> None:
+    """Draw the instructions that are reviewed."""
+    draws.draw_for_review(
+        project=stage.project,
+        stratify=stratify,
+        size=size,
+        seed=seed,
+        fewer=fewer,
+        by=stage.by,
+        now=stage.now,
+    )
+
+
+def decide(stage: Stage, pair: str, outcome: str, reason: str = "") -> None:
+    """Decide on a reviewed instruction."""
+    narrative = stage.narrative(pair)
+    decisions.decide(
+        narrative=narrative, outcome=outcome, reason=reason, by=stage.by, now=stage.now
+    )
+
+
+def draw_sample(
+    stage: Stage,
+    name: str,
+    source: str,
+    size: int,
+    seed: int,
+    rater: str = "",
+    per: str = Sample.Per.STRATUM,
+    asks: str = Sample.Asks.GRADE,
+    stratify: str = Sample.Stratify.NONE,
+    *,
+    fewer: bool = False,
+) -> None:
+    """Draw a sample of claimed labels."""
+    samples.draw_sample(
+        name=name,
+        asked=Asked(source, stage.rater(rater), asks=asks),
+        stratify=stratify,
+        per=per,
+        size=size,
+        seed=seed,
+        fewer=fewer,
+        by=stage.by,
+        now=stage.now,
+    )
+
+
+def pick_suspects(
+    stage: Stage, name: str, rater: str, runs: list[str], depth: int, at_least: int
+) -> None:
+    """Pick documents claimed relevant that runs fail to rank."""
+    samples.pick_suspects(
+        name=name,
+        asked=Asked(Sample.Source.MACHINE, stage.rater(rater), relevant_only=True),
+        runs=list(Run.objects.filter(project=stage.project, name__in=runs)),
+        depth=depth,
+        at_least=at_least,
+        by=stage.by,
+        now=stage.now,
+    )
+
+
+def check(
+    stage: Stage,
+    sample: str,
+    pair: str,
+    answers: dict[str, Any],
+    side: str = Narrative.Side.ALTERED,
+) -> None:
+    """Check what was sampled under a narrative, one label after the other.
+
+    `answers` has what the person would say of each document of the pool, as `_said` reads it: which
+    of them are asked for is drawn.
+    """
+    items = _items(stage, sample, pair, side)
+    asked = [doc for doc in answers if doc in items]
+    assert asked, f"nothing of {pair} is in the sample"
+    for doc, (now, _spent) in zip(asked, clock(stage), strict=False):
+        checks.check(item=items[doc], by=stage.by, now=now, **_said(items[doc], answers[doc]))
+
+
+def settle_check(
+    stage: Stage,
+    sample: str,
+    pair: str,
+    doc: str,
+    answer: Any,
+    side: str = Narrative.Side.ALTERED,
+) -> None:
+    """Settle a label on which two checkers differ."""
+    item = _items(stage, sample, pair, side)[doc]
+    checks.settle(item=item, by=stage.by, now=stage.now, **_said(item, answer))
+
+
+def _items(stage: Stage, sample: str, pair: str, side: str) -> dict[str, SampleItem]:
+    """The labels of a sample under a narrative, by the id of the document."""
+    items = SampleItem.objects.filter(
+        sample__project=stage.project,
+        sample__name=sample,
+        narrative__pair__pair_id=pair,
+        narrative__side=side,
+    )
+    found = items.select_related("candidate__document", "narrative", "sample")
+    return {item.candidate.document.doc_id: item for item in found}
+
+
+def _said(item: SampleItem, answer: Any) -> checks.Answering:
+    """Read what is said of a label: a grade; or an object with `grade`, `verdicts` (a letter for
+    each condition) or `cannot_judge`, and `words`.
+    """
+    given = dict(answer) if isinstance(answer, dict) else {"grade": answer}
+    said: checks.Answering = {"words": given.pop("words", "")}
+    if "verdicts" in given:
+        said["verdicts"] = verdict_answers(item.narrative, given.pop("verdicts"))
+    elif given.pop("cannot_judge", False):
+        said["cannot_judge"] = True
+    else:
+        said["relevance"] = given.pop("grade")
+    assert not given, f"unknown: {', '.join(given)}"
+    return said

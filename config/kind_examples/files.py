@@ -1,0 +1,89 @@
+"""The files of the examples: what each is called, who is in it, and who did what. Pure.
+
+An example is a folder `examples/<kind>/` with `example.json` (`Example`) and `script.jsonl`: one
+line for each thing that somebody did, in order. docs/kinds.md says what a line can hold.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime, time, timedelta
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from annotate.projects.kinds import KINDS
+
+FOLDER = Path(__file__).parents[2] / "examples"
+SCRIPT, ABOUT = "script.jsonl", "example.json"
+
+
+class Example(NamedTuple):
+    """An example project before it is made.
+
+    `lead` and `people` are names of the script; `raters` never sign in, not even in the demo.
+    """
+
+    kind: str
+    name: str
+    description: str
+    lead: str
+    people: tuple[str, ...]
+    raters: tuple[str, ...]
+    folder: Path
+
+
+class Line(NamedTuple):
+    """One line of a script: `did` names an action of `config.kind_examples.script.ACTIONS`.
+
+    `days` and `clock` say when: so many days before the example is made, at this time (UTC).
+    """
+
+    number: int
+    did: str
+    by: str
+    days: int
+    clock: time
+    fields: Mapping[str, Any]
+
+    def at(self, made: datetime) -> datetime:
+        """Return the moment of the line in an example that is made at `made`."""
+        day = made.astimezone(UTC).date() - timedelta(days=self.days)
+        return datetime.combine(day, self.clock, UTC)
+
+
+def kinds_with_examples() -> list[str]:
+    """Return the kinds that have an example, in the order of the kinds."""
+    return [kind for kind in KINDS if (FOLDER / kind / ABOUT).exists()]
+
+
+def read_example(kind: str) -> Example:
+    """Read what an example is. KeyError: the kind has none."""
+    if kind not in kinds_with_examples():
+        raise KeyError(kind)
+    about = json.loads((FOLDER / kind / ABOUT).read_text(encoding="utf-8"))
+    people, raters = (tuple(about.pop(name)) for name in ("people", "raters"))
+    return Example(kind=kind, people=people, raters=raters, folder=FOLDER / kind, **about)
+
+
+def read_examples() -> list[Example]:
+    """Read what every example is."""
+    return [read_example(kind) for kind in kinds_with_examples()]
+
+
+def read_script(example: Example) -> Iterator[Line]:
+    """Read the lines of an example's script."""
+    text = (example.folder / SCRIPT).read_text(encoding="utf-8")
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line:
+            continue
+        fields = json.loads(line)
+        days, clock = fields.pop("at").split(" days before, ")
+        yield Line(
+            number=number,
+            did=fields.pop("did"),
+            by=fields.pop("by", example.lead),
+            days=int(days),
+            clock=time.fromisoformat(clock),
+            fields=fields,
+        )

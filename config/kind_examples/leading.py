@@ -1,0 +1,135 @@
+"""What a lead does in a script: loads, chooses topics, asks for what comes out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from annotate.collection import intake
+from annotate.collection.loading import load_file
+from annotate.collection.models import Run
+from annotate.guidelines import actions as guidelines
+from annotate.pools import actions as pools
+from annotate.pools import negatives
+from annotate.pools import removal as pool_removal
+from annotate.topics import choosing, removal
+from audit.reports import actions as reports
+from config.kind_examples.stage import Stage
+from exporters.evaluations import actions as evaluations
+from exporters.evaluations.systems import proposed
+from exporters.exports import actions as exports
+from exporters.exports.publishing import set_publication
+from exporters.releases import actions as releases
+
+
+def load(stage: Stage, file: str, format_name: str, **options: Any) -> None:
+    """Load a file of the example; `options` are those of `load_file`."""
+    report = load_file(
+        project=stage.project,
+        format_name=format_name,
+        # Under its own name: where this installation lies is nobody's business.
+        arrived=intake.on_disk(str(stage.folder / file))._replace(name=file),
+        by=stage.by,
+        now=stage.now,
+        **options,
+    )
+    if report.refused:
+        raise RuntimeError(str(report.problems[0]))
+
+
+def write_guideline(stage: Stage, file: str) -> None:
+    """Write the next version of the guidelines."""
+    latest = stage.project.guidelines.count()
+    text = (stage.folder / file).read_text(encoding="utf-8")
+    guidelines.write_guideline(text=text, by=stage.by, based_on=latest, now=stage.now)
+
+
+def draw_topics(stage: Stage, number: int, seed: int, least: int | None = None) -> None:
+    """Draw topics; the others are taken out."""
+    choosing.draw_topics(
+        project=stage.project,
+        conditions=choosing.Conditions(least=least),
+        number=number,
+        seed=seed,
+        by=stage.by,
+        now=stage.now,
+    )
+
+
+def remove_queries(stage: Stage, queries: list[str], reason: str) -> None:
+    """Take queries out."""
+    removal.remove_queries(
+        project=stage.project,
+        queries=removal.query_keys(stage.project, queries),
+        reason=reason,
+        by=stage.by,
+        now=stage.now,
+    )
+
+
+def remove_pairs(stage: Stage, pairs: list[str], reason: str) -> None:
+    """Take instructions out."""
+    removal.remove_pairs(
+        project=stage.project,
+        pairs=removal.pair_keys(stage.project, pairs),
+        reason=reason,
+        by=stage.by,
+        now=stage.now,
+    )
+
+
+def remove_documents(stage: Stage, query: str, docs: list[str], reason: str) -> None:
+    """Take documents out of the pool of a query."""
+    pool_removal.remove_candidates(
+        project=stage.project,
+        candidates=pool_removal.named(stage.project, [(query, doc) for doc in docs]),
+        reason=reason,
+        by=stage.by,
+        now=stage.now,
+    )
+
+
+def make_pool(
+    stage: Stage, name: str, method: str, runs: list[str], depth: int | None = None
+) -> None:
+    """Ask for a pool."""
+    recipe = pools.recipe_of(project=stage.project, method=method, runs=runs, depth=depth)
+    pools.request_pool(recipe=recipe, name=name, by=stage.by, now=stage.now)
+
+
+def hard_negatives(stage: Stage, runs: list[str], depth: int) -> None:
+    """Choose the systems whose hard negatives a release names."""
+    negatives.choose_hard_negatives(
+        project=stage.project, runs=runs, depth=depth, by=stage.by, now=stage.now
+    )
+
+
+def measure(stage: Stage) -> None:
+    """Measure every system whose runs are there, on the labels as they stand."""
+    runs = list(Run.objects.filter(project=stage.project).order_by("name"))
+    evaluations.request_evaluation(
+        project=stage.project, measured=proposed(runs), by=stage.by, now=stage.now
+    )
+
+
+def report_agreement(stage: Stage) -> None:
+    """Ask for the agreement of the whole project."""
+    reports.request_agreement(project=stage.project, by=stage.by, now=stage.now)
+
+
+def publish(stage: Stage, **changes: Any) -> None:
+    """Change the publication settings."""
+    set_publication(project=stage.project, changes=changes, by=stage.by, now=stage.now)
+
+
+def export(stage: Stage, format_name: str) -> None:
+    """Ask for an export."""
+    exports.request_export(
+        project=stage.project, format_name=format_name, by=stage.by, now=stage.now
+    )
+
+
+def release(stage: Stage, name: str, note: str) -> None:
+    """Ask for a release."""
+    releases.request_release(
+        project=stage.project, name=name, note=note, by=stage.by, now=stage.now
+    )

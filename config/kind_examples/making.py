@@ -1,0 +1,111 @@
+"""Making an example project: its people, then every line of its script by the product's actions."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from annotate.people import members
+from annotate.projects import actions as projects
+from annotate.projects import rules
+from annotate.projects.models import Membership, Project
+from base.errors import Refused
+from base.users import User
+from config.kind_examples.files import Example, kinds_with_examples, read_example, read_script
+from config.kind_examples.script import perform
+from config.kind_examples.stage import Stage
+
+# The project is made so long before the first line of its script.
+BEFORE_THE_SCRIPT = timedelta(minutes=20)
+
+
+def ensure_example_of(kind: str, *, by: User, now: datetime | None = None) -> Project:
+    """Return the example of a kind under its own short name; make it if it is not there.
+
+    The people of its script are the accounts of these names, where there are some.
+    """
+    slug = own_slug(kind)
+    found = Project.objects.filter(slug=slug).first()
+    return found or make_example(kind=kind, slug=slug, by=by, with_accounts=True, now=now)
+
+
+def make_example(
+    *,
+    kind: str,
+    by: User,
+    slug: str = "",
+    with_accounts: bool = False,
+    now: datetime | None = None,
+) -> Project:
+    """Make the example project of a kind, all of it or nothing; `by` leads it.
+
+    `slug`: a free one by default. `with_accounts`: accounts with the names of the script become
+    members; without, the people of the script are raters known by name alone, and nobody else can
+    open the project. Refused: a kind without an example, a short name that is taken.
+    """
+    try:
+        example = read_example(kind)
+    except KeyError:
+        raise Refused(
+            _("There is no example of the kind “%(kind)s”. There are: %(known)s.")
+            % {"kind": kind, "known": ", ".join(kinds_with_examples())}
+        ) from None
+    now = now or timezone.now()
+    script = list(read_script(example))
+    with transaction.atomic():
+        made = script[0].at(now) - BEFORE_THE_SCRIPT
+        project = projects.create_project(
+            slug=slug or free_slug(kind), name=example.name, kind=kind, by=by, now=made
+        )
+        lead = project.memberships.select_related("project", "user").get(user=by)
+        project = rules.change_rules(
+            changes={"description": example.description},
+            grades=[
+                rules.GradeRule(grade.value, grade.name, grade.sentence)
+                for grade in project.grades.order_by("value")
+            ],
+            by=lead,
+            now=made,
+        )
+        people = _add_people(example, lead, with_accounts=with_accounts, now=made)
+        stage = Stage(project, example.folder, {example.lead: lead} | people)
+        for line in script:
+            perform(stage, line, now)
+    return project
+
+
+def own_slug(kind: str) -> str:
+    """Return the short name that the first example of a kind has."""
+    return f"example-{kind}"
+
+
+def free_slug(kind: str) -> str:
+    """Return the first short name for an example of this kind that no project has."""
+    own = own_slug(kind)
+    taken = set(Project.objects.filter(slug__startswith=own).values_list("slug", flat=True))
+    return next(
+        slug
+        for slug in [own, *(f"{own}-{number}" for number in range(2, len(taken) + 3))]
+        if slug not in taken
+    )
+
+
+def _add_people(
+    example: Example, lead: Membership, *, with_accounts: bool, now: datetime
+) -> dict[str, Membership]:
+    """Add the people of a script, and return them by name."""
+    found = {}
+    for name in (*example.people, *example.raters):
+        user = User.objects.filter(username=name, is_active=True).first()
+        if with_accounts and user is not None and name in example.people and user != lead.user:
+            role = Membership.Role.ANNOTATOR
+            found[name] = members.add_member(username=name, role=role, by=lead, now=now)
+        elif name != lead.name:
+            found[name] = members.add_rater(name=name, by=lead, now=now)
+        else:
+            # The person who makes the example is called like somebody in it.
+            found[name] = members.add_rater(name=f"{name}-2", by=lead, now=now)
+    return found

@@ -1,0 +1,67 @@
+"""The project that a script plays in, with its people and the clock."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from itertools import cycle
+from pathlib import Path
+
+from annotate.collection.models import Candidate
+from annotate.judgments import assignments
+from annotate.pairs.models import InstructionPair, Narrative
+from annotate.projects.models import Membership, Project
+
+# Seconds that an answer takes, in turn.
+PACES = (34, 51, 27, 45, 62, 38)
+
+
+@dataclass
+class Stage:
+    """The project that a script plays in, where its files lie, and its people by name."""
+
+    project: Project
+    folder: Path
+    people: Mapping[str, Membership]
+    now: datetime = field(init=False)
+    by: Membership = field(init=False)
+
+    def pair(self, pair_id: str) -> InstructionPair:
+        """Return the instruction pair with this id."""
+        return self.project.pairs.get(pair_id=pair_id)
+
+    def narrative(self, pair_id: str, side: str = Narrative.Side.ALTERED) -> Narrative:
+        """Return the narrative in force on a side of a pair."""
+        found = self.pair(pair_id).current(side)
+        assert found is not None, f"{pair_id} has no {side} narrative"
+        return found
+
+    def candidate(self, pair: InstructionPair, doc_id: str) -> Candidate:
+        """Return the document of this id in the pool of the pair's query."""
+        pool = Candidate.objects.select_related("document")
+        return pool.get(query=pair.query_id, document__doc_id=doc_id)
+
+    def rater(self, name: str) -> Membership | None:
+        """Return the machine of this name; None for no name."""
+        return self.project.memberships.get(name=name) if name else None
+
+
+def take(stage: Stage, pair: InstructionPair, task: str) -> None:
+    """Take an assignment, or keep the one that is held."""
+    assignments.take(pair=pair, task=task, by=stage.by, become_blind=True, now=stage.now)
+
+
+def clock(stage: Stage) -> Iterator[tuple[datetime, int]]:
+    """Yield when each answer is given, and the milliseconds that the document was looked at."""
+    now = stage.now
+    for seconds in cycle(PACES):
+        now += timedelta(seconds=seconds)
+        yield now, (seconds - 2) * 1000
+
+
+def verdict_answers(narrative: Narrative, letters: str) -> dict[int, str]:
+    """Return an answer for each condition, by its key: y is met, n not met, ? can't tell."""
+    keys = narrative.conditions.order_by("number").values_list("pk", flat=True) if letters else []
+    words = {"y": "met", "n": "not_met", "?": "cant_tell"}
+    return {key: words[one] for key, one in zip(keys, letters, strict=True)}

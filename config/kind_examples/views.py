@@ -1,0 +1,45 @@
+"""The page on which somebody makes an example project of a kind."""
+
+from __future__ import annotations
+
+from django import forms
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
+from django.views.decorators.http import require_http_methods
+
+from annotate.projects.kinds import KINDS
+from base.errors import Refused
+from base.page_request import PageRequest
+from config.kind_examples.files import read_examples
+from config.kind_examples.making import make_example
+
+
+def _choices() -> list[tuple[str, str]]:
+    return [
+        (one.kind, f"{KINDS[one.kind].name}: {one.name}. {one.description}")
+        for one in read_examples()
+    ]
+
+
+class ExampleForm(forms.Form):
+    """The kind of which an example is made."""
+
+    kind = forms.ChoiceField(label=_lazy("Kind"), choices=_choices, widget=forms.RadioSelect)
+
+
+@require_http_methods(["GET", "POST"])
+def examples(request: PageRequest) -> HttpResponse:
+    """Make an example project, which whoever makes it leads."""
+    form = ExampleForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            project = make_example(kind=form.cleaned_data["kind"], by=request.user)
+        except Refused as refused:
+            form.add_error("kind", str(refused))
+        else:
+            messages.success(request, _("The example is made, and you lead it."))
+            return redirect("annotate:project", project.slug)
+    return render(request, "examples.html", {"form": form}, status=422 if form.errors else 200)

@@ -1,0 +1,150 @@
+"""Rewriting and judging in a script, and settling what judges differ on."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from annotate.collection.models import Candidate
+from annotate.collection.spans import Span
+from annotate.judging import actions as judging
+from annotate.judgments.conditions import derived
+from annotate.pairs.models import Assignment, InstructionPair, Narrative
+from annotate.rewriting import actions as rewriting
+from annotate.rewriting import drafts
+from audit.settling import adjudication
+from config.kind_examples.stage import Stage, clock, take, verdict_answers
+
+Task = Assignment.Task
+
+
+def rewrite(
+    stage: Stage, pair: str, text: str, note: str = "", conditions: str | None = None
+) -> None:
+    """Write the next version of an altered narrative."""
+    found = stage.pair(pair)
+    if not stage.by.leads:
+        take(stage, found, Task.REWRITE)
+    current = found.current(Narrative.Side.ALTERED)
+    rewriting.rewrite_narrative(
+        pair=found,
+        text=text,
+        note=note,
+        conditions=conditions,
+        based_on=current.version if current else 0,
+        by=stage.by,
+        now=stage.now,
+    )
+
+
+def draft(stage: Stage, pair: str, text: str, drops: list[str]) -> None:
+    """Leave a narrative half written; `drops` are documents that would drop out."""
+    found = stage.pair(pair)
+    take(stage, found, Task.REWRITE)
+    candidates = tuple(stage.candidate(found, doc).pk for doc in drops)
+    drafts.save_draft(
+        pair=found,
+        side=Narrative.Side.ALTERED,
+        words=drafts.Words(text=text, drops=candidates),
+        page=drafts.Page(place="example", turn=int(stage.now.timestamp() * 1000)),
+        by=stage.by,
+        now=stage.now,
+    )
+
+
+def judge(stage: Stage, pair: str, answers: dict[str, Any]) -> None:
+    """Judge documents one after the other; an answer is a grade, or fields of `_judge_one`."""
+    found = stage.pair(pair)
+    take(stage, found, Task.JUDGE)
+    for (doc, answer), (now, spent) in zip(answers.items(), clock(stage), strict=False):
+        given = answer if isinstance(answer, dict) else {"grade": answer}
+        _judge_one(stage, found, doc, now=now, spent=spent, **given)
+
+
+def _judge_one(
+    stage: Stage,
+    pair: InstructionPair,
+    doc: str,
+    *,
+    now: datetime,
+    spent: int,
+    grade: int | None = None,
+    note: str = "",
+    evidence: str = "",
+    verdicts: str = "",
+    flag: str = "",
+) -> None:
+    """Judge or flag a document.
+
+    `evidence` are words of it; `verdicts` has a letter for each condition (`verdict_answers`), and
+    the grade follows from them where none is given. `flag` is a kind of flag, `note` its words.
+    """
+    narrative = judging.narrative_for(stage.by, pair)
+    candidate = stage.candidate(pair, doc)
+    if flag:
+        judging.flag(
+            narrative=narrative,
+            candidate=candidate,
+            kind=flag,
+            words=note,
+            by=stage.by,
+            made_at=now,
+            now=now,
+        )
+        return
+    answered = verdict_answers(narrative, verdicts)
+    if grade is None:
+        grades = list(stage.project.grades.values_list("value", flat=True))
+        grade = derived(stage.project.condition_rule, list(answered.values()), grades)
+    assert grade is not None, f"no grade for {doc}"
+    judging.judge(
+        narrative=narrative,
+        candidate=candidate,
+        relevance=grade,
+        note=note,
+        evidence=_spans(candidate, evidence),
+        verdicts=answered,
+        active_ms=spent,
+        pressed="key",
+        made_at=now,
+        by=stage.by,
+        now=now,
+    )
+
+
+def _spans(candidate: Candidate, words: str) -> list[Span]:
+    if not words:
+        return []
+    text = candidate.document.texts.current().get().text
+    begin = text.index(words)
+    return [Span(begin, begin + len(words))]
+
+
+def adjudicate(stage: Stage, pair: str, doc: str, grade: int, reason: str, cause: str) -> None:
+    """Settle a document on which judges differ."""
+    found = stage.pair(pair)
+    adjudication.adjudicate(
+        narrative=stage.narrative(pair),
+        candidate=stage.candidate(found, doc),
+        relevance=grade,
+        reason=reason,
+        cause=cause,
+        by=stage.by,
+        now=stage.now,
+    )
+
+
+def settle_condition(
+    stage: Stage, pair: str, doc: str, condition: int, answer: str, reason: str, cause: str
+) -> None:
+    """Settle one condition of a document, counted from 1."""
+    found = stage.pair(pair)
+    adjudication.settle_condition(
+        condition=stage.narrative(pair).conditions.get(number=condition),
+        candidate=stage.candidate(found, doc),
+        answer=answer,
+        reason=reason,
+        cause=cause,
+        by=stage.by,
+        now=stage.now,
+    )

@@ -1,0 +1,145 @@
+"""What manifests say of samples of checked labels: how made, error rates, agreement."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypedDict
+
+from django.db.models import F
+from django.utils import translation
+
+from annotate.projects.models import Project
+from audit.checks.figures import Figures, figures
+from audit.checks.models import Sample, SampleItem
+from audit.checks.queue import with_checks
+from exporters.exports.walking import bytewise
+
+if TYPE_CHECKING:
+    from agreement import Coefficient
+    from agreement.proportion import Proportion
+
+# Digits behind the point of shares and coefficients.
+_DIGITS = 6
+
+
+class RateFacts(TypedDict):
+    """How many labels are wrong, of those checked. No interval for what was picked, not drawn."""
+
+    wrong: int
+    checked: int
+    share: float | None
+    interval: list[float] | None
+    at_most: float | None
+
+
+class AgreementFacts(TypedDict):
+    """How much the two agree before settling; None where it is undefined."""
+
+    percent: float | None
+    kappa: float | None
+    labels: int
+
+
+class WrongLabel(TypedDict):
+    """A label that is another than the one claimed."""
+
+    pair_id: str
+    side: str
+    doc_id: str
+    claimed: int
+    found: int
+
+
+class CheckFacts(TypedDict):
+    """One sample. `rates` and `agreement` by what was asked: topic, constraint, status, grade."""
+
+    sample: str
+    kind: str
+    source: str
+    rater: str
+    asks: str
+    stratify: str
+    per: str
+    size: int | None
+    seed: int | None
+    frame: dict[str, int]
+    labels: int
+    checked: int
+    unjudgeable: int
+    rates: dict[str, RateFacts]
+    agreement: dict[str, AgreementFacts]
+    wrong: list[WrongLabel]
+    says: str
+
+
+def check_facts(project: Project) -> list[CheckFacts]:
+    """Return what the checks of each sample came to, in the byte order of their names."""
+    found = Sample.objects.filter(project=project).select_related("project", "rater")
+    # The same rows make the same bytes, whatever language the reader has.
+    with translation.override("en"):
+        return [_facts(sample, figures(sample)) for sample in found.order_by(bytewise("name"))]
+
+
+def _facts(sample: Sample, counted: Figures) -> CheckFacts:
+    overall = counted.overall
+    drawn = sample.kind == Sample.Kind.RANDOM
+    rates = {key: _rate(one.rate, drawn=drawn) for key, one in overall.questions.items()}
+    if sample.asks != Sample.Asks.COUNT:
+        rates["status"] = _rate(overall.status, drawn=drawn)
+    if sample.asks != Sample.Asks.QUESTIONS:
+        rates["grade"] = _rate(overall.grade, drawn=drawn)
+    agreement = {
+        one.question.value: _agreement(one.percent, one.kappa) for one in counted.questions
+    }
+    agreement["grade"] = _agreement(counted.percent, counted.kappa)
+    return CheckFacts(
+        sample=sample.name,
+        kind=sample.kind,
+        source=sample.source,
+        rater=sample.rater.name if sample.rater else "",
+        asks=sample.asks,
+        stratify=sample.stratify,
+        per=sample.per,
+        size=sample.size,
+        seed=sample.seed,
+        frame=dict(sorted(sample.frame.items())),
+        labels=overall.items,
+        checked=overall.checked,
+        unjudgeable=overall.unjudgeable,
+        rates=rates,
+        agreement=agreement,
+        wrong=_wrong(sample),
+        says=counted.sentence,
+    )
+
+
+def _rate(rate: Proportion, *, drawn: bool) -> RateFacts:
+    exact = drawn and rate.interval is not None
+    return RateFacts(
+        wrong=rate.count,
+        checked=rate.of,
+        share=_rounded(rate.share),
+        interval=[round(bound, _DIGITS) for bound in rate.interval or ()] if exact else None,
+        at_most=_rounded(rate.at_most) if drawn else None,
+    )
+
+
+def _agreement(percent: Coefficient, kappa: Coefficient) -> AgreementFacts:
+    return AgreementFacts(
+        percent=_rounded(percent.value), kappa=_rounded(kappa.value), labels=percent.units
+    )
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, _DIGITS)
+
+
+def _wrong(sample: Sample) -> list[WrongLabel]:
+    items = with_checks(SampleItem.objects.filter(sample=sample))
+    rows = items.filter(outcome__isnull=False).exclude(outcome=F("claimed"))
+    order = ("narrative__pair__pair_id", "narrative__side", "candidate__document__doc_id")
+    return [
+        WrongLabel(pair_id=pair, side=side, doc_id=doc, claimed=claimed, found=found)
+        for pair, side, doc, claimed, found in rows.order_by(
+            *(bytewise(name) for name in order), "narrative__version"
+        ).values_list(*order, "claimed", "outcome")
+    ]

@@ -1,0 +1,94 @@
+"""What a machine's filter keeps and discards: queries, instructions, documents of a query."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import IO
+
+from formats.csv_rows import NAMELESS, csv_rows
+from formats.fields import Fields, objects, to_json
+from formats.limits import check_id, excerpt
+from formats.reading import reader, write_lines
+from formats.records import FILTER_DECISIONS, FilterRecord
+from formats.source import Source
+
+COLUMNS = ("query_id", "doc_id", "pair_id", "machine", "decision", "reason")
+
+
+@reader("filter-jsonl", "decision of a filter")
+def read_filter(source: Source) -> Iterator[FilterRecord]:
+    """Decisions, one JSON object a line, with the fields of COLUMNS.
+
+    A decision is on the document of the query where there is a `doc_id`, on the instruction where
+    there is a `pair_id`, else on the query. What is discarded needs a reason.
+    """
+    for fields in objects(source):
+        try:
+            record = _record(fields)
+            fields.refuse_rest()
+        except ValueError as error:
+            source.refuse(str(error))
+            continue
+        yield record
+
+
+@reader("filter-csv", "decision of a filter")
+def read_filter_table(source: Source) -> Iterator[FilterRecord]:
+    """Read decisions as a table with a header line; a column of another name is refused."""
+    table = csv_rows(source, lower=True)
+    if table is None:
+        return
+    missing = [name for name in ("query_id", "machine", "decision") if name not in table.header]
+    if missing:
+        source.refuse(f"the header line lacks {', '.join(missing)}")
+        return
+    for name in table.header:
+        if table.header.count(name) > 1:
+            source.refuse(f"the header line has {name} twice")
+            return
+        if name not in COLUMNS and not name.startswith(NAMELESS):
+            known = ", ".join(COLUMNS)
+            source.refuse(f"there is no column “{excerpt(name, 40)}”; there are {known}")
+            return
+    for row in table.rows:
+        fields = Fields(row)
+        try:
+            record = _record(fields)
+            fields.refuse_rest()
+        except ValueError as error:
+            source.refuse(str(error))
+            continue
+        yield record
+
+
+def _record(fields: Fields) -> FilterRecord:
+    record = FilterRecord(
+        query_id=fields.id("query_id"),
+        machine=fields.required_text("machine").strip(),
+        decision=fields.one_of(FILTER_DECISIONS, "decision"),
+        reason=fields.text("reason").strip(),
+        doc_id=fields.optional_id("doc_id"),
+        pair_id=fields.optional_id("pair_id"),
+    )
+    if record.doc_id is not None and record.pair_id is not None:
+        raise ValueError("a decision is on a document or on an instruction; this names both")
+    if record.decision == "discard" and not record.reason:
+        raise ValueError("the reason is missing; what is discarded needs one")
+    return record
+
+
+def write_filter(records: Iterable[FilterRecord], stream: IO[bytes]) -> int:
+    """One decision a line, as `read_filter` reads it."""
+
+    def lines() -> Iterator[str]:
+        for record in records:
+            check_id(record.query_id, "query_id")
+            fields = record._asdict()
+            for name in ("doc_id", "pair_id"):
+                if fields[name] is None:
+                    del fields[name]
+                else:
+                    check_id(fields[name], name)
+            yield to_json(fields)
+
+    return write_lines(lines(), stream)

@@ -1,0 +1,148 @@
+"""Numbers of conditions claimed against those counted, and the conditions that documents break."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import pytest
+from django.urls import reverse
+
+from annotate.models import Judgment, Verdict
+from audit.checks import actions
+from audit.checks.claims import Asked
+from audit.checks.condition_counts import MatrixRow, broken_conditions
+from audit.checks.figures import figures
+from audit.checks.queue import labels_of
+from audit.models import Sample
+from tests.checks.checking import claimed_scene, draw
+from tests.programs import Program
+
+pytestmark = pytest.mark.both_databases
+
+# Of three conditions, what the machine says of each, and what ada, ben and dan find.
+CLAIMED = {"A": "++-", "B": "+++", "C": "+--", "D": "++-"}
+SAID = {
+    "A": {"ada": "++-", "ben": "++-"},
+    "B": {"ada": "+++", "ben": "++-", "dan": "-+-"},
+    "C": {"ada": "+--", "ben": "--+"},
+}
+ANSWERS = {"+": "met", "-": "not_met"}
+
+
+class Scene:
+    """Four documents under three conditions: A and C counted as claimed, B wrong, D unchecked."""
+
+    def __init__(self) -> None:
+        counts = {doc_id: signs.count("+") for doc_id, signs in CLAIMED.items()}
+        made = claimed_scene({"C1": counts})
+        self.carla, self.ada = made.carla, made.ada
+        self.people = {name: getattr(made, name) for name in ("ada", "ben", "dan")}
+        made.project.grades.create(value=3, name="Three")
+        self.conditions = [
+            made.narratives["C1"].conditions.create(number=number, text=f"Condition {number}.")
+            for number in (1, 2, 3)
+        ]
+        for doc_id, signs in CLAIMED.items():
+            judgment = Judgment.objects.get(candidate=made.candidates[doc_id])
+            for key, answer in self.verdicts(signs).items():
+                Verdict.objects.create(judgment=judgment, condition_id=key, answer=answer)
+        asked = Asked(Sample.Source.MACHINE, made.model, asks=Sample.Asks.COUNT)
+        self.sample = draw(made, asked=asked, stratify=Sample.Stratify.NONE, size=4)
+
+    def verdicts(self, signs: str) -> dict[int, str]:
+        return {
+            condition.pk: ANSWERS[sign]
+            for condition, sign in zip(self.conditions, signs, strict=True)
+        }
+
+    def item(self, doc_id: str):
+        return self.sample.items.get(candidate__document__doc_id=doc_id)
+
+    def check_all(self) -> None:
+        for doc_id, said in SAID.items():
+            for place, (name, signs) in enumerate(said.items()):
+                do = actions.settle if place == 2 else actions.check
+                do(item=self.item(doc_id), verdicts=self.verdicts(signs), by=self.people[name])
+
+
+@pytest.fixture
+def scene(db) -> Scene:
+    made = Scene()
+    made.check_all()
+    return made
+
+
+def test_the_matrix_counts_checked_labels_by_both_numbers(scene):
+    matrix = figures(scene.sample).matrix
+
+    assert matrix.numbers == [0, 1, 2, 3]
+    assert matrix.rows == [
+        MatrixRow(0, [0, 0, 0, 0]),
+        # C claims one condition, and one is counted.
+        MatrixRow(1, [0, 1, 0, 0]),
+        # A claims two; D claims two as well and is not checked.
+        MatrixRow(2, [0, 0, 1, 0]),
+        # B claims three; a third person counts one.
+        MatrixRow(3, [0, 1, 0, 0]),
+    ]
+    assert [(row.checked, row.wrong) for row in matrix.rows] == [(0, 0), (1, 0), (1, 0), (1, 1)]
+
+
+def test_a_sample_of_grades_has_no_matrix(db):
+    assert figures(draw(claimed_scene(), size=1)).matrix is None
+
+
+def test_the_conditions_that_a_document_breaks_are_named_as_claimed_and_as_checked(scene):
+    items = list(labels_of(scene.sample, "all"))
+    found = broken_conditions(scene.sample, items)
+
+    by_name = {item.candidate.document.doc_id: found[item.pk] for item in items if item.pk in found}
+    # Who checks may not know what is claimed of D.
+    assert set(by_name) == {"A", "B", "C"}
+    assert by_name["A"] == ([3], [3])
+    assert by_name["B"] == ([], [1, 3])
+    # The two count one each, and do not mean the same conditions.
+    assert by_name["C"] == ([2, 3], None)
+
+
+def test_a_checker_reads_what_is_claimed_once_the_label_is_checked(scene, client):
+    client.force_login(scene.ada.user)
+    address = reverse("audit:check", args=[scene.item("A").pk])
+    assert 'id="claimed-broken">Condition 3<' in client.get(address).content.decode()
+
+    actions.take_back(item=scene.item("A"), by=scene.people["ben"])
+
+    assert "claimed-broken" not in client.get(address).content.decode()
+    told = Program("ada").get(f"labels/{scene.item('A').pk}/").json()
+    assert told["claimed_breaks"] is None
+
+
+def test_the_page_and_a_program_show_the_matrix_and_the_broken_conditions(scene, client):
+    client.force_login(scene.carla.user)
+    page = client.get(scene.sample.get_absolute_url()).content.decode()
+    assert 'id="matrix"' in page
+    assert "breaks 1, 3" in page
+
+    program = Program("carla", "lead")
+    told = program.get(f"samples/{scene.sample.pk}/figures/").json()["matrix"]
+    assert told["rows"][3] == {"claimed": 3, "counts": [0, 1, 0, 0], "checked": 1, "wrong": 1}
+    labels = program.get(f"samples/{scene.sample.pk}/labels/").json()["results"]
+    breaks = {one["doc_id"]: (one["claimed_breaks"], one["checked_breaks"]) for one in labels}
+    assert breaks == {"A": ([3], [3]), "B": ([], [1, 3]), "C": ([2, 3], None), "D": (None, None)}
+
+
+def test_the_table_has_a_line_for_each_label(scene, client):
+    client.force_login(scene.carla.user)
+    answer = client.get(reverse("audit:sample_labels", args=[scene.sample.pk]))
+    lines = list(csv.DictReader(io.StringIO(b"".join(answer.streaming_content).decode())))
+
+    asked = ("claimed", "first", "second", "outcome", "wrong", "claimed_breaks", "checked_breaks")
+    assert {line["doc_id"]: [line[name] for name in asked] for line in lines} == {
+        "A": ["2", "2", "2", "2", "0", "3", "3"],
+        "B": ["3", "3", "2", "1", "1", "none", "1 3"],
+        "C": ["1", "1", "1", "1", "0", "2 3", ""],
+        # Not checked: leads check as well.
+        "D": ["", "", "", "", "", "", ""],
+    }
+    assert {line["conditions"] for line in lines} == {"3"}

@@ -1,0 +1,281 @@
+"""A row that breaks a rule of the project's kind is told, and loaded if the lead says so."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.management import call_command
+from django.urls import reverse
+from django.utils import timezone
+
+from annotate.collection import loading
+from annotate.judgments.intake.kind_rules import _RULES, LoadRule
+from annotate.models import AuditEvent, Category, InstructionPair, Judgment, Load
+from annotate.projects.actions import create_project
+from annotate.projects.kinds import KINDS
+from base.errors import Refused
+from jobs.runner import Progress
+from tests import factories
+from tests.collection.arriving import load
+from tests.programs import Program
+
+pytestmark = pytest.mark.both_databases
+
+
+def project(kind):
+    return create_project(slug="tides", kind=kind, by=factories.user("carla"))
+
+
+def jsonl(*records):
+    return "".join(json.dumps(record) + "\n" for record in records)
+
+
+def claims(pair_id, *relevances):
+    return [
+        {
+            "type": "claim",
+            "pair_id": pair_id,
+            "doc_id": f"d{number}",
+            "relevance": relevance,
+            "rater": "a-model",
+        }
+        for number, relevance in enumerate(relevances)
+    ]
+
+
+def counted(conditions, *relevances):
+    """A pair with so many conditions, and what is claimed of its documents."""
+    texts = [f"Condition {number}." for number in range(conditions)]
+    altered = {"side": "altered", "text": "Find it.", "conditions": texts}
+    return jsonl({"query_id": "0", "narratives": [altered]}, *claims("0", *relevances))
+
+
+FEW = jsonl(
+    {"query_id": "1", "altered": "Only sea harbours.", "category": "C1"},
+    {"query_id": "2", "altered": "Only large ones.", "category": "C1"},
+    {"query_id": "3", "altered": "Only old ones.", "category": "C1"},
+    *claims("1", 1, 1, 0),
+    *claims("2", 1, 1, 1),
+)
+# Of each rule a kind that asks for it, a file, and what is told of which line.
+BROKEN = [
+    (
+        "followtable",
+        "pairs-jsonl",
+        FEW,
+        [(1, "instruction 1 has 2 relevant documents; this kind asks for 3 at least")],
+    ),
+    (
+        "followtable",
+        "pairs-jsonl",
+        jsonl({"query_id": "1", "altered": "Only sea harbours.", "category": "C3"}),
+        [(1, "the category C3 is none of the project's types")],
+    ),
+    (
+        "infosearch",
+        "pairs-jsonl",
+        jsonl(
+            {
+                "query_id": "1",
+                "original": "",
+                "altered": "For children.",
+                "reversed": "For adults.",
+            },
+            {"query_id": "2", "original": "", "reversed": "For adults.", "category": "length"},
+            {"query_id": "3", "altered": "In verse.", "category": "verse"},
+        ),
+        [
+            (2, "2 has a reversed instruction and not the one that it reverses"),
+            (3, "the category verse is none of the project's types"),
+        ],
+    ),
+    (
+        "multiconir",
+        "pairs-jsonl",
+        counted(11, 10, 3),
+        [(1, "instruction 0 has 11 conditions; this kind counts 10 at most")],
+    ),
+    (
+        "multiconir",
+        "pairs-jsonl",
+        counted(3, 3, 4, 0),
+        [(3, "d1 is said to meet 4 conditions, and there are 3")],
+    ),
+    (
+        "multi-infosearch",
+        "pairs-jsonl",
+        jsonl(
+            {
+                "query_id": "1",
+                "narratives": [
+                    {
+                        "side": "altered",
+                        "text": "Short, for a child.",
+                        "conditions": [
+                            {"name": "length", "text": "Short"},
+                            {"name": "mood", "text": "Merry"},
+                        ],
+                    }
+                ],
+            }
+        ),
+        [(1, "the dimension mood is none of the project's types")],
+    ),
+]
+
+
+def told(report):
+    return [(row.line, row.message) for row in report.broken_rules]
+
+
+@pytest.mark.parametrize(("kind", "what", "content", "rows"), BROKEN)
+def test_the_preview_tells_each_row_that_breaks_a_rule(db, kind, what, content, rows):
+    made = project(kind)
+    report = load(made, what, content, dry_run=True)
+
+    assert (report.refused, report.broken) == (0, len(rows))
+    assert told(report) == rows
+    assert not made.pairs.exists()
+
+
+@pytest.mark.parametrize(("kind", "what", "content", "rows"), BROKEN)
+def test_such_a_file_is_loaded_as_it_is_where_the_lead_says_so(db, kind, what, content, rows):
+    made = project(kind)
+
+    refused = load(made, what, content)
+
+    assert "of the project's kind. Nothing is loaded" in refused.problems[0].message
+    assert told(refused) == rows
+    assert not made.pairs.exists()
+
+    loaded = load(made, what, content, despite_rules=True)
+
+    assert (loaded.refused, told(loaded)) == (0, rows)
+    assert made.pairs.exists()
+    words = AuditEvent.objects.get(what="load.done").words
+    assert f"{len(rows)} despite rules of the kind" in words
+
+
+def test_a_relevance_in_qrels_above_the_number_of_conditions_is_told(db):
+    made = project("multiconir")
+    load(made, "pairs-jsonl", counted(2, 2))
+
+    report = load(made, "trec-qrels", "0 0 d0 2\n0 0 d1 3\n", dry_run=True)
+
+    assert told(report) == [(2, "d1 is said to meet 3 conditions, and there are 2")]
+
+
+def test_the_rule_is_held_against_what_is_here_as_well(db):
+    made = project("infosearch")
+    load(made, "pairs-jsonl", jsonl({"query_id": "1", "altered": "For children."}))
+
+    report = load(made, "pairs-jsonl", jsonl({"query_id": "1", "reversed": "For adults."}))
+
+    assert (report.broken, report.refused) == (0, 0)
+
+
+def test_a_project_without_types_has_no_unknown_category(db):
+    made = project("followtable")
+    Category.objects.filter(project=made).delete()
+
+    report = load(made, "pairs-jsonl", jsonl({"query_id": "1", "altered": "A.", "category": "C9"}))
+
+    assert (report.broken, report.refused) == (0, 0)
+
+
+@pytest.mark.parametrize("kind", ["followir", "own"])
+def test_other_kinds_ask_for_none_of_this(db, kind):
+    assert KINDS[kind].load_rules == ()
+    assert load(project(kind), "pairs-jsonl", FEW).broken == 0
+
+
+def test_every_rule_that_a_kind_names_is_there():
+    asked = {one.rule for kind in KINDS.values() for one in kind.load_rules}
+
+    assert asked == {rule.value for rule in LoadRule}
+    assert set(_RULES) == set(LoadRule)
+
+
+def handed_in(by):
+    file = SimpleUploadedFile("pairs.jsonl", FEW.encode())
+    return done(loading.request_load(format_name="pairs-jsonl", file=file, by=by))
+
+
+def done(found):
+    now = timezone.now()
+    loading.perform_load(found, Progress())
+    Load.objects.filter(pk=found.pk).update(state="done", started_at=now, finished_at=now)
+    found.refresh_from_db()
+    return found
+
+
+def test_the_page_lists_the_rows_and_loads_them_once_the_lead_ticks_it(db, storage, client):
+    made = project("followtable")
+    carla = made.memberships.get(name="carla")
+    client.force_login(carla.user)
+    preview = handed_in(carla)
+
+    page = client.get(preview.get_absolute_url()).content.decode()
+    assert "1 row breaks a rule of the kind" in page
+    assert "Instruction 1 has 2 relevant documents" in page
+    confirm = reverse("annotate:load_confirmation", args=["tides", preview.pk])
+    client.post(confirm)
+    assert Load.objects.count() == 1
+
+    client.post(confirm, {"despite_rules": "yes"})
+
+    loaded = done(Load.objects.get(preview=preview))
+    assert loaded.despite_rules
+    assert InstructionPair.objects.count() == 3
+    assert "They were loaded as they are" in (
+        client.get(loaded.get_absolute_url()).content.decode()
+    )
+
+
+def test_a_program_reads_the_rows_and_says_that_they_are_loaded(db, storage):
+    made = project("followtable")
+    preview = handed_in(made.memberships.get(name="carla"))
+    program = Program("carla", "lead")
+    address = f"projects/tides/loads/{preview.pk}/"
+
+    report = program.get(address).json()["report"]
+    assert (report["broken"], report["broken_rules"][0]["line"]) == (1, 1)
+    refused = program.send("PUT", f"{address}confirmation/", {})
+    assert refused.status_code == 422
+    accepted = program.send("PUT", f"{address}confirmation/", {"despite_rules": True})
+
+    assert accepted.json()["despite_rules"]
+
+
+def test_confirming_without_a_word_on_the_rules_is_refused(db, storage):
+    made = project("followtable")
+    carla = made.memberships.get(name="carla")
+
+    with pytest.raises(Refused, match="break rules of the project's kind"):
+        loading.confirm_load(preview=handed_in(carla), by=carla)
+
+
+def test_the_command_names_the_rows_and_loads_them_when_told_to(db, tmp_path):
+    made = project("followtable")
+    file = tmp_path / "pairs.jsonl"
+    file.write_text(FEW)
+
+    errors = io.StringIO()
+    with pytest.raises(SystemExit):
+        run(file, stderr=errors)
+    assert "pairs.jsonl:1: instruction 1 has 2 relevant documents" in errors.getvalue()
+    assert "(breaks a rule of the kind)" in errors.getvalue()
+    assert not made.pairs.exists()
+
+    run(file, "--despite-rules", stderr=io.StringIO())
+
+    assert Judgment.objects.count() == 6
+
+
+def run(file, *more, stderr):
+    call_command(
+        "load", "tides", "pairs-jsonl", str(file), *more, stdout=io.StringIO(), stderr=stderr
+    )

@@ -1,0 +1,99 @@
+"""The example of each kind: made once, it stands as its README says."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.test import Client
+
+from annotate.models import (
+    Adjudication,
+    Candidate,
+    ConditionAdjudication,
+    Flag,
+    Judgment,
+    Project,
+)
+from audit.models import Check, Decision, Review, SampleItem
+from config.kind_examples.files import kinds_with_examples
+from config.kind_examples.making import make_example
+from exporters.models import Evaluation, Release
+from tests import factories
+
+FOLDER = Path(settings.BASE_DIR) / "examples"
+
+
+def table(kind: str, heading: str) -> dict[str, str]:
+    """The first two columns of the table below a heading of the example's README."""
+    text = (FOLDER / kind / "README.md").read_text(encoding="utf-8")
+    section = text.split(f"## {heading}\n")[1].split("\n## ")[0]
+    rows = [re.split(r" *\| *", line.strip("| ")) for line in section.splitlines() if "|" in line]
+    return {first: second for first, second, *_ in rows[2:]}
+
+
+def counts(project: Project) -> dict[str, int]:
+    """How much of everything is in an example."""
+    said = Judgment.objects.filter(annotator__project=project)
+    checks = Check.objects.filter(item__sample__project=project)
+    return {
+        "queries": project.queries.count(),
+        "documents": project.documents.count(),
+        "instruction pairs with an altered narrative": project.pairs.filter(
+            narratives__side="altered"
+        )
+        .distinct()
+        .count(),
+        "documents in pools": Candidate.objects.filter(query__project=project).count(),
+        "judgments of people": said.of_people().count(),
+        "of these with a note": said.of_people().exclude(note="").count(),
+        "claims of machines": said.filter(annotator__is_machine=True).count(),
+        "flags": Flag.objects.filter(annotator__project=project).count(),
+        "reviews handed in": Review.objects.filter(
+            auditor__project=project, submitted_at__isnull=False
+        ).count(),
+        "reviews begun": Review.objects.filter(
+            auditor__project=project, submitted_at__isnull=True
+        ).count(),
+        "decisions on instructions": Decision.objects.filter(by__project=project).count(),
+        "labels drawn for checks": SampleItem.objects.filter(sample__project=project).count(),
+        "answers to them": checks.exclude(place=Check.SETTLES).count(),
+        "labels settled": checks.filter(place=Check.SETTLES).count(),
+        "documents settled": Adjudication.objects.filter(narrative__pair__project=project).count(),
+        "conditions settled": ConditionAdjudication.objects.filter(by__project=project).count(),
+        "runs": project.runs.count(),
+        "evaluations asked for": Evaluation.objects.filter(project=project).count(),
+        "releases asked for": Release.objects.filter(project=project).count(),
+    }
+
+
+def as_told(client: Client, project: Project, what: str) -> Any:
+    return client.get(f"/api/v1/projects/{project.slug}/{what}/").json()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("kind", kinds_with_examples())
+def test_the_example_of_a_kind_stands_as_its_readme_says(kind: str, client: Client) -> None:
+    user = factories.user("ines")
+    client.force_login(user)
+
+    project = make_example(kind=kind, by=user)
+
+    steps = as_told(client, project, "steps")["steps"]
+    rules = as_told(client, project, "rules")["rules"]
+    assert {name: str(number) for name, number in counts(project).items() if number} == table(
+        kind, "What is in it"
+    )
+    assert {step["name"]: f"{step['state']}, {step['count']}".strip(", ") for step in steps} == (
+        table(kind, "Steps")
+    )
+    assert {
+        rule["rule"]: " ".join([rule["state"], *(one["pair_id"] for one in rule["broken"])])
+        for rule in rules
+    } == {name.strip("`"): stands for name, stands in table(kind, "Rules").items()}
+    # Half done: something is finished, something waits, and a rule is broken.
+    assert {step["state"] for step in steps} >= {"done", "now"}
+    assert any(rule["broken"] for rule in rules)

@@ -1,0 +1,265 @@
+"""A draw limits the reviews to a sample of the instructions, stratified by domain."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import IntegrityError, transaction
+from django.urls import reverse
+
+from annotate.judgments import completion, open_pairs
+from annotate.models import AuditEvent, DrawnPair, Narrative, ReviewDraw
+from audit.models import Review
+from audit.reviews.actions import save_ratings, submit_review, take_review
+from audit.reviews.draws import draw_for_review, end_draw, plan_draw, standing_draw
+from base.errors import Refused
+from exporters.exports import selection
+from exporters.exports.rule_facts import kind_facts
+from tests import factories
+from tests.programs import Program
+from tests.second_pass import levels
+
+pytestmark = pytest.mark.both_databases
+
+
+class Scene:
+    """Six queries of two domains, an instruction each: four books, two films. Two review each."""
+
+    def __init__(self) -> None:
+        self.project = factories.project(kind="multiconir", overlap_review=2)
+        self.carla = factories.lead(self.project)
+        self.dan = factories.member(self.project, "dan")
+        for number, domain in enumerate(["Books"] * 4 + ["Films"] * 2):
+            query = factories.query(self.project, f"{domain}-{number}")
+            query.domain = domain
+            query.save()
+            factories.pair(query, origin="llm")
+
+    def draw(self, size: int = 1, stratify: str = "domain", seed: int = 7) -> ReviewDraw:
+        return draw_for_review(
+            project=self.project, stratify=stratify, size=size, seed=seed, by=self.carla
+        )
+
+    def drawn(self) -> set[str]:
+        return set(
+            DrawnPair.objects.filter(draw__ended_at=None).values_list("pair__pair_id", flat=True)
+        )
+
+
+@pytest.fixture
+def scene(db) -> Scene:
+    return Scene()
+
+
+def test_each_stratum_gives_as_many_instructions_as_were_asked_for(scene):
+    plan = plan_draw(scene.project, stratify="domain", size=2, seed=7)
+
+    assert plan.sizes == {"Books": 4, "Films": 2}
+    assert plan.taken == {"Books": 2, "Films": 2}
+    assert (plan.total, len(plan.pairs)) == (6, 4)
+
+
+def test_the_same_seed_draws_the_same_and_a_larger_draw_holds_the_smaller(scene):
+    scene.draw(size=1)
+    one = scene.drawn()
+    scene.draw(size=1)
+    again = scene.drawn()
+    scene.draw(size=2)
+
+    assert again == one
+    assert one < scene.drawn()
+
+
+def test_only_drawn_instructions_have_review_tasks_and_count_as_unfinished(scene):
+    assert completion.reviewed(scene.project).wanted == 12
+
+    scene.draw(size=1)
+
+    assert completion.reviewed(scene.project).wanted == 2 * 2
+    assert open_pairs.count_open(task="review", by=scene.dan) == 2
+    given = set()
+    for number in range(2):
+        reviewer = factories.member(scene.project, f"rater{number}")
+        while (assignment := take_review(by=reviewer)) is not None:
+            given.add(assignment.pair.pair_id)
+            narrative = factories.altered(assignment.pair)
+            save_ratings(narrative=narrative, answers=levels(), by=reviewer)
+            submit_review(narrative=narrative, by=reviewer)
+    assert given == scene.drawn()
+    assert completion.reviewed(scene.project).left == 0
+
+
+def test_reviews_of_instructions_outside_the_draw_stay(scene):
+    outside = scene.project.pairs.exclude(pair_id__in=_drawn_by(scene)).first()
+    narrative = factories.altered(outside)
+    Review.objects.create(
+        narrative=narrative,
+        auditor=scene.dan,
+        rubric="followtable-1",
+        submitted_at="2026-01-02T00Z",
+    )
+
+    scene.draw()
+
+    assert Review.objects.submitted().count() == 1
+    assert completion.reviewed(scene.project).done == 0
+
+
+def _drawn_by(scene):
+    plan = plan_draw(scene.project, stratify="domain", size=1, seed=7)
+    return set(
+        scene.project.pairs.filter(pk__in=[pair for pair, _ in plan.pairs]).values_list(
+            "pair_id", flat=True
+        )
+    )
+
+
+def test_ending_the_draw_asks_for_every_instruction_again(scene):
+    scene.draw()
+
+    assert end_draw(project=scene.project, by=scene.carla)
+    assert not end_draw(project=scene.project, by=scene.carla)
+
+    assert completion.reviewed(scene.project).wanted == 12
+    ended = ReviewDraw.objects.get()
+    assert ended.ended_by == scene.carla
+    events = AuditEvent.objects.order_by("pk").values_list("what", "about")
+    assert list(events) == [
+        ("review_draw.made", "2 of 6 instructions · seed 7"),
+        ("review_draw.ended", "2 of 6 instructions · seed 7"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("choices", "sentence"),
+    [
+        ({"size": 3}, "“Films” has 2, fewer than the 3 asked for"),
+        ({"stratify": "query"}, "Choose what the strata are"),
+        ({"size": 0}, "Draw 1 to"),
+    ],
+)
+def test_a_draw_that_cannot_be_made_changes_nothing(scene, choices, sentence):
+    scene.draw()
+    before = scene.drawn()
+
+    with pytest.raises(Refused, match=sentence):
+        scene.draw(**choices)
+
+    assert scene.drawn() == before
+    assert ReviewDraw.objects.count() == 1
+
+
+def test_annotators_draw_nothing(scene):
+    with pytest.raises(Refused, match="Only leads"):
+        draw_for_review(project=scene.project, stratify="none", size=1, seed=1, by=scene.dan)
+
+
+def test_the_database_takes_one_draw_in_force_of_a_project(scene):
+    scene.draw()
+
+    with pytest.raises(IntegrityError), transaction.atomic():
+        ReviewDraw.objects.create(project=scene.project, size=1, seed=1)
+
+
+def test_an_instruction_that_was_not_drawn_needs_no_decision_in_the_claimed_qrels(scene):
+    model = factories.machine(scene.project)
+    for pair in scene.project.pairs.all():
+        candidate = factories.candidate(pair.query)
+        factories.judgment(factories.altered(pair), candidate, model, 1)
+    scene.draw()
+    drawn = scene.drawn()
+    narrative = Narrative.objects.get(pair__pair_id=min(drawn), side="altered")
+    Review.objects.create(
+        narrative=narrative,
+        auditor=scene.dan,
+        rubric="followtable-1",
+        submitted_at="2026-01-02T00Z",
+    )
+
+    claimed = {pair.pair_id: pair.claimed for pair in selection.pairs(scene.project)}
+
+    assert {pair for pair, state in claimed.items() if state == "not accepted"} == drawn
+    assert list(claimed.values()).count("yes") == 4
+
+
+def test_the_manifest_says_what_was_drawn(scene):
+    assert "review_draw" not in kind_facts(scene.project)
+
+    scene.draw()
+
+    assert kind_facts(scene.project)["review_draw"] == {
+        "stratify": "domain",
+        "size": 1,
+        "seed": 7,
+        "drawn": 2,
+        "of": 6,
+    }
+
+
+def test_a_lead_looks_at_a_draw_makes_it_and_ends_it_on_the_page(scene, client):
+    client.force_login(scene.carla.user)
+    address = reverse("audit:review_draw", args=["tides"])
+
+    looked = client.get(address, {"stratify": "domain", "size": 1, "seed": 7})
+    assert b"Review these 2 only" in looked.content
+    assert standing_draw(scene.project) is None
+
+    client.post(address, {"stratify": "domain", "size": 1, "seed": 7})
+    assert scene.drawn() == _drawn_by(scene)
+    listed = client.get(reverse("audit:reviews", args=["tides"]))
+    assert b"2 of 6 instructions" in listed.content
+    assert listed.content.count(b"not drawn") == 4
+    only = client.get(reverse("audit:reviews", args=["tides"]), {"state": "drawn"})
+    assert {row.pair.pair_id for row in only.context["rows"]} == scene.drawn()
+
+    client.post(address, {"end": "yes"})
+    assert standing_draw(scene.project) is None
+
+
+def test_a_draw_that_is_refused_leaves_the_page_with_the_reason(scene, client):
+    client.force_login(scene.carla.user)
+
+    page = client.post(
+        reverse("audit:review_draw", args=["tides"]), {"stratify": "domain", "size": 3, "seed": 7}
+    )
+
+    assert page.status_code == 422
+    assert "“Films” has 2" in page.content.decode()
+
+
+def test_a_program_draws_reads_and_ends(scene):
+    program = Program("carla", "lead")
+    address = "projects/tides/review-draw/"
+    assert program.get(address).json() == {"draw": None}
+
+    sent = {"stratify": "domain", "size": 2, "seed": 7}
+    assert program.send("PUT", address, sent).status_code == 200
+
+    assert program.get(address).json()["draw"]["strata"] == [
+        {"stratum": "Books", "instructions": 4, "drawn": 2},
+        {"stratum": "Films", "instructions": 2, "drawn": 2},
+    ]
+    rows = program.get("projects/tides/reviews/?state=drawn").json()["results"]
+    assert {row["pair_id"] for row in rows} == scene.drawn()
+    assert program.send("DELETE", address).status_code == 204
+    assert program.get(address).json() == {"draw": None}
+
+
+def test_the_command_draws_shows_and_ends(scene):
+    assert command("draw", "--strata", "domain", "--size", "1", "--seed", "7") == [
+        "Books\t1 of 4",
+        "Films\t1 of 2",
+        "seed 7\t2 of 6",
+    ]
+    assert command("show")[-1] == "seed 7\t2 of 6"
+    assert command("end") == ["No draw is in force: every instruction is reviewed."]
+    with pytest.raises(CommandError, match="--size"):
+        command("draw")
+
+
+def command(*arguments):
+    out = io.StringIO()
+    call_command("review_draw", "tides", *arguments, stdout=out)
+    return out.getvalue().splitlines()
