@@ -5,6 +5,7 @@ from __future__ import annotations
 from annotate.collection import api_urls as collection
 from annotate.guidelines import api_urls as guidelines
 from annotate.judging import api_urls as judging
+from annotate.judgments import api_urls as judgments
 from annotate.overview import api_urls as overview
 from annotate.people import api_urls as people
 from annotate.pools import api_urls as pools
@@ -18,6 +19,7 @@ urlpatterns = in_a_tree(
         *projects.urlpatterns,
         *people.urlpatterns,
         *collection.urlpatterns,
+        *judgments.urlpatterns,
         *pools.urlpatterns,
         *topics.urlpatterns,
         *rewriting.urlpatterns,

@@ -33,7 +33,15 @@ from annotate.pairs.models import (
     ReviewDraw,
 )
 from annotate.people.models import Invitation, Token
-from annotate.pools.models import HardNegativeRun, HardNegatives, Pool, PoolEntry, PoolRun
+from annotate.pools.models import (
+    HardNegativeRun,
+    HardNegatives,
+    Pool,
+    PoolEntry,
+    PoolRun,
+    ReplacedCandidate,
+    Replacement,
+)
 from annotate.projects.models import (
     AuditEvent,
     Category,
@@ -84,6 +92,8 @@ __all__ = [
     "Query",
     "RejudgeRequest",
     "Repeat",
+    "ReplacedCandidate",
+    "Replacement",
     "ReviewDraw",
     "Revision",
     "Run",

@@ -17,12 +17,14 @@ class AuditConfig(AppConfig):
         from annotate.collection import intake as files
         from annotate.collection.intake import stale
         from annotate.judging import journal_entries
-        from annotate.judgments import completion_queries
+        from annotate.judgments import completion_queries, tally
         from annotate.overview import contributions, progress
+        from annotate.pools import replacing
         from annotate.projects import audit_events, chain, kind_settings
         from annotate.rewriting import sent_back
         from audit.audit_events import AUDIT_EVENTS
         from audit.checks import chain_content as of_checks
+        from audit.checks import outcomes
         from audit.checks import overview as checks
         from audit.reports import overview
         from audit.reviews import chain_content as of_reviews
@@ -36,6 +38,8 @@ class AuditConfig(AppConfig):
         kind_settings.take_rubric.register(project_rubric.take_rubric)
         chain.register(of_reviews.KINDS | of_checks.KINDS)
         completion_queries.register_reviews(passes.submitted)
+        tally.checked_labels.register(outcomes.checked_labels)
+        replacing.checks_of.register(outcomes.checks_of)
         sent_back.register(passes.why_sent_back)
         journal_entries.register("rating", journal_entry.rating)
         contributions.register(overview.contribution)

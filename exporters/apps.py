@@ -15,6 +15,7 @@ class ExportersConfig(AppConfig):
     def ready(self) -> None:
         """Add to the home and project pages, and to the queue of disagreements."""
         from annotate.overview import contributions
+        from annotate.pools import replacing
         from annotate.projects import audit_events
         from audit.settling.kinds.judgments import effects_on_measures
         from exporters.audit_events import AUDIT_EVENTS
@@ -24,3 +25,4 @@ class ExportersConfig(AppConfig):
         audit_events.register(AUDIT_EVENTS)
         contributions.register(overview.contribution)
         effects_on_measures.register(queue_effects.newest)
+        replacing.releases_of.register(overview.releases_made)

@@ -1,8 +1,10 @@
 """InfoSearch: queries with an instruction and its reverse, and three qrels.
 
 Source: the folder that the InfoSearch loader reads: corpus.jsonl, queries.jsonl (`_id`, `text`,
-`instruction_og`, `instruction_changed`, `instruction_reversed`) and one folder of qrels for each;
-and what its list-wise rerankers write: for each query the documents in their new order.
+`instruction_og`, `instruction_changed`, `instruction_reversed`, `keywords`, `short_query`) and one
+folder of qrels for each; and what its list-wise rerankers write: for each query the documents in
+their new order. The paper names a dimension and a condition of each query, which the loader's files
+carry in their names: `dimension`, `condition` and `core_id` are read where a record has them.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from formats.folders import Folder
 from formats.limits import json_name
 from formats.reading import Pairs, Seen, reader
 from formats.records import (
+    ConditionRecord,
     Doc,
     JudgmentRecord,
     NarrativeRecord,
@@ -24,6 +27,7 @@ from formats.records import (
     Qrel,
     RunLine,
     Topic,
+    kept_fields,
 )
 from formats.source import Source
 
@@ -31,6 +35,9 @@ RATER = "infosearch-claims"
 # The tag of a run: the files name none.
 TAG = "infosearch"
 QUERIES, CORPUS, ORIGINAL = "queries.jsonl", "corpus.jsonl", "qrels_og"
+
+# Fields of a query that are kept as they are.
+KEPT = ("keywords", "short_query")
 
 # Folders of the other qrels -> the side of the narrative they were made under.
 SIDES = {"qrels_changed": "altered", "qrels_reversed": "reversed"}
@@ -97,11 +104,25 @@ def _queries(source: Source) -> Iterator[_Query]:
 def _query(fields: Fields) -> _Query:
     query_id = fields.id("_id")
     text = fields.required_text("text")
+    dimension, condition = fields.text("dimension"), fields.text("condition")
+    of_side = {"altered": (ConditionRecord(dimension, condition),)} if condition.strip() else {}
     narratives = [NarrativeRecord("original", 1, fields.text("instruction_og"))]
     for side, name in (("altered", "instruction_changed"), ("reversed", "instruction_reversed")):
         if (words := fields.text(name)).strip():
-            narratives.append(NarrativeRecord(side, 1, words))
-    pair = PairRecord(query_id, query_id, text, origin="llm", narratives=tuple(narratives))
+            conditions = of_side.pop(side, ())
+            narratives.append(NarrativeRecord(side, 1, words, conditions=conditions))
+    if of_side:
+        raise ValueError("condition is given, but there is no instruction_changed that sets it")
+    pair = PairRecord(
+        query_id,
+        query_id,
+        text,
+        category=dimension,
+        origin="llm",
+        narratives=tuple(narratives),
+        core=fields.optional_id("core_id") or "",
+        source_fields=kept_fields({name: fields.value(name) for name in KEPT}),
+    )
     return _Query(Topic(query_id, text), pair)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator
 from typing import IO
 
@@ -14,6 +15,7 @@ from formats.records import (
     ConditionRecord,
     NarrativeRecord,
     PairRecord,
+    kept_fields,
     writer_of,
 )
 from formats.source import Source
@@ -70,7 +72,18 @@ def _pair(fields: Fields) -> PairRecord:
         narratives=_narratives(fields),
         domain=fields.text("domain"),
         restates=restates,
+        core=fields.text("core"),
+        source_fields=_source_fields(fields),
     )
+
+
+def _source_fields(fields: Fields) -> str:
+    value = fields.value("source_fields")
+    if value is None or value == "":
+        return ""
+    if not isinstance(value, dict):
+        raise ValueError(f"source_fields must be an object, not {json_name(value)}")
+    return kept_fields(value)
 
 
 def _writer(entry: Fields) -> tuple[str, str]:
@@ -132,7 +145,9 @@ def _condition(number: int, value: object) -> ConditionRecord:
         raise ValueError(f"condition {number} must be an object or text, not {json_name(value)}")
     try:
         fields = Fields(value)
-        condition = ConditionRecord(fields.text("name"), fields.required_text("text"))
+        name, text = fields.text("name"), fields.required_text("text")
+        negated = None if fields.value("negated") is None else fields.truth("negated")
+        condition = ConditionRecord(name, text, negated)
         fields.refuse_rest()
     except ValueError as error:
         raise ValueError(f"condition {number}: {error}") from None
@@ -155,6 +170,11 @@ def write_pairs(records: Iterable[PairRecord | Claim], stream: IO[bytes]) -> int
                 for name in ("domain", "restates"):
                     if not fields[name]:
                         del fields[name]
+                del fields["core"], fields["source_fields"]
+                if record.core:
+                    fields["core"] = record.core
+                if record.source_fields:
+                    fields["source_fields"] = json.loads(record.source_fields)
             yield to_json(fields)
 
     return write_lines(lines(), stream)
@@ -165,4 +185,13 @@ def _version(pair: PairRecord, narrative: NarrativeRecord) -> dict[str, object]:
     fields = narrative._asdict()
     if writer_of(pair, narrative) == writer_of(pair, narrative._replace(origin="")):
         del fields["origin"], fields["model"]
+    fields["conditions"] = [_written_condition(one) for one in narrative.conditions]
+    return fields
+
+
+def _written_condition(condition: ConditionRecord) -> dict[str, object]:
+    """A condition's fields; without `negated` where nobody has said."""
+    fields = condition._asdict()
+    if condition.negated is None:
+        del fields["negated"]
     return fields

@@ -8,10 +8,12 @@ has the documents of each query and what they are.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
 from typing import Any
 
 from formats.fields import Fields, items, objects
+from formats.folders import Folder
 from formats.limits import check_id, json_name
 from formats.reading import Seen, reader
 from formats.records import (
@@ -23,16 +25,31 @@ from formats.records import (
     Qrel,
     Topic,
     VerdictRecord,
+    kept_fields,
 )
 from formats.source import Source
 
 # Types of the documents of query-doc.json -> the relevance they come with.
 TYPES = {"positive": 1, "hard_negative": 0}
 RATER = "multi-infosearch-claims"
+RECORDS, DOCUMENTS = "final_sorted.jsonl", "query-doc.json"
+# What a document may be asked to be. A record has them all; `attributes` are those of its query.
+METADATA = ("audience", "keyword", "format", "language", "length", "source")
+# What no field has.
+NOTHING = object()
+# Fields of a record that are kept as they are.
+KEPT = ("dataset", "query_type", *METADATA)
 
 
 @reader("multi-infosearch", "record")
 def read_multi_infosearch(
+    source: Source,
+) -> Iterator[Topic | Doc | Qrel | PairRecord | JudgmentRecord]:
+    """The records of final_sorted.jsonl: see `_read_records`."""
+    yield from _read_records(source)
+
+
+def _read_records(
     source: Source,
 ) -> Iterator[Topic | Doc | Qrel | PairRecord | JudgmentRecord]:
     """For each record an instruction pair `<query_id>_<combo_id>`, with the attributes as the
@@ -91,7 +108,7 @@ def _record(
     query_id: str, pair_id: str, query: str, fields: Fields, number: int
 ) -> Iterator[Doc | Qrel | PairRecord | JudgmentRecord]:
     attributes = _attributes(fields)
-    violated = _names(fields.value("violated_attributes"))
+    violated = _names(fields.value("violated_attributes"), "violated_attributes")
     if unknown := [name for name in violated if name not in attributes]:
         raise ValueError(f"{unknown[0]} is violated, but is not among the attributes")
     if not violated:
@@ -100,7 +117,11 @@ def _record(
         f"{pair_id}_positive": (fields.required_text("positive_doc"), ()),
         f"{pair_id}_negative": (fields.required_text("hard_negative_doc"), tuple(violated)),
     }
-    asked = tuple(ConditionRecord(name, value) for name, value in attributes.items())
+    negated = _negated(fields, attributes)
+    asked = tuple(
+        ConditionRecord(name, value, None if negated is None else name in negated)
+        for name, value in attributes.items()
+    )
     narratives = [
         NarrativeRecord(
             *("altered", 1, fields.required_text("instructed_query")),
@@ -120,6 +141,7 @@ def _record(
         category=", ".join(attributes),
         origin="llm",
         narratives=tuple(narratives),
+        source_fields=_kept(fields),
     )
     for doc_id, (_, broken) in documents.items():
         yield JudgmentRecord(
@@ -147,31 +169,57 @@ def _attributes(fields: Fields) -> dict[str, str]:
         raise ValueError(f"attributes must be an object of names, not {json_name(value)}")
     for name, said in value.items():
         if fields.values.get(name) == said:
-            # The attributes stand once more beside `attributes`, those of no instruction too.
+            # The attributes stand once more beside `attributes`.
             fields.value(name)
     return {name: _value(name, said) for name, said in value.items()}
+
+
+def _kept(fields: Fields) -> str:
+    """What a record says beside its instruction; what stands in `attributes` is kept there, but
+    for lists, of which a condition has the values joined.
+    """
+    attributes = fields.values.get("attributes", {})
+    kept = {
+        name: value
+        for name in KEPT
+        if (value := fields.value(name)) != attributes.get(name, NOTHING)
+    }
+    lists = {name: value for name, value in attributes.items() if isinstance(value, list)}
+    return kept_fields({**kept, "attributes": lists})
+
+
+def _negated(fields: Fields, attributes: dict[str, str]) -> list[str] | None:
+    """The attributes of which the reversed query asks the opposite; None where it is not said."""
+    if fields.value("negated_attributes") is None:
+        return None
+    negated = _names(fields.value("negated_attributes"), "negated_attributes")
+    if unknown := [name for name in negated if name not in attributes]:
+        raise ValueError(f"{unknown[0]} is negated, but is not among the attributes")
+    return negated
+
+
+def joined(values: list[str]) -> str:
+    """Return several values of an attribute as a condition has them."""
+    return ", ".join(values)
 
 
 def _value(name: str, said: Any) -> str:
     values = said if isinstance(said, list) else [said]
     if not values or not all(isinstance(one, str) and one.strip() for one in values):
         raise ValueError(f"the attribute {name} must be text or a list of texts")
-    return ", ".join(values)
+    return joined(values)
 
 
-def _names(value: Any) -> list[str]:
+def _names(value: Any, field: str) -> list[str]:
     if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
-        raise ValueError(f"violated_attributes must be a list of names, not {json_name(value)}")
+        raise ValueError(f"{field} must be a list of names, not {json_name(value)}")
     return value
 
 
-@reader("multi-infosearch-docs", "query")
-def read_documents(source: Source) -> Iterator[Topic | Doc | Qrel]:
-    """The queries of query-doc.json with their documents, named `<query_id>_<doc_id>`.
-
-    The file does not say of which instruction a document is a positive or a hard negative, so the
-    type is the relevance that it comes with, 1 or 0, and no claim under an instruction.
-    """
+def _queries_with_documents(
+    source: Source,
+) -> Iterator[tuple[str, str, dict[str, tuple[str, str]]]]:
+    """Yield the id and text of each query, with the text and type of its documents."""
     seen = Seen()
     for fields in items(source):
         try:
@@ -184,22 +232,75 @@ def read_documents(source: Source) -> Iterator[Topic | Doc | Qrel]:
             source.refuse(f"query {query_id} occurs twice")
             continue
         fields.tell_rest(source)
+        yield query_id, query, documents
+
+
+@reader("multi-infosearch-docs", "query")
+def read_documents(source: Source) -> Iterator[Topic | Doc | Qrel]:
+    """The queries of query-doc.json with their documents, named `<query_id>_<doc_id>`.
+
+    The file does not say of which instruction a document is a positive or a hard negative, so the
+    type is the relevance that it comes with, 1 or 0, and no claim under an instruction.
+    """
+    for query_id, query, documents in _queries_with_documents(source):
         yield Topic(query_id, query)
-        for doc_id, (text, relevance) in documents.items():
+        for doc_id, (text, kind) in documents.items():
             yield Doc(doc_id, "", text)
-            yield Qrel(query_id, doc_id, relevance)
+            yield Qrel(query_id, doc_id, TYPES[kind])
 
 
-def _documents(query_id: str, fields: Fields) -> dict[str, tuple[str, int]]:
-    """The text and the relevance of each document of a query."""
-    found: dict[str, tuple[str, int]] = {}
+def _documents(query_id: str, fields: Fields) -> dict[str, tuple[str, str]]:
+    """The text and the type of each document of a query."""
+    found: dict[str, tuple[str, str]] = {}
     for entry in fields.each("documents"):
         # Numbered anew for each query, as doc_1, doc_2 and so on.
         doc_id = check_id(f"{query_id}_{entry.id('doc_id')}", "doc_id")
         if doc_id in found:
             raise ValueError(f"document {entry.id('doc_id')} occurs twice")
         kind = entry.one_of(tuple(TYPES), "type")
-        found[doc_id] = (entry.required_text("text"), TYPES[kind])
+        found[doc_id] = (entry.required_text("text"), kind)
     if not found:
         raise ValueError("documents is empty: a query has at least one")
     return found
+
+
+@reader("multi-infosearch-folder", "record")
+def read_both(folder: Folder) -> Iterator[Topic | Doc | Qrel | PairRecord | JudgmentRecord]:
+    """Both files of the dataset, final_sorted.jsonl and query-doc.json.
+
+    A document of query-doc.json whose text is a rewriting of its query in the first file is that
+    document, and its type must be the same; any other is a document of its own.
+    """
+    names = folder.names()
+    if missing := [name for name in (RECORDS, DOCUMENTS) if name not in names]:
+        folder.refuse_all(f"no {' and no '.join(missing)} in this folder")
+        return
+    # Query -> the type of each rewriting, by the sum of its text.
+    rewritten: dict[str, dict[bytes, str]] = {}
+    texts: dict[str, str] = {}
+    for record in _read_records(folder.source(RECORDS)):
+        if isinstance(record, Doc) and record.text is not None:
+            texts[record.doc_id] = record.text
+        elif isinstance(record, JudgmentRecord):
+            kind = "positive" if record.relevance else "hard_negative"
+            text = texts.pop(record.doc_id)
+            rewritten.setdefault(record.query_id, {})[_sum_of(text)] = kind
+        elif isinstance(record, Topic):
+            texts.clear()
+        yield record
+    source = folder.source(DOCUMENTS)
+    for query_id, query, documents in _queries_with_documents(source):
+        known = rewritten.get(query_id, {})
+        if query_id not in rewritten:
+            yield Topic(query_id, query)
+        for doc_id, (text, kind) in documents.items():
+            found = known.get(_sum_of(text))
+            if found is None:
+                yield Doc(doc_id, "", text)
+                yield Qrel(query_id, doc_id, TYPES[kind])
+            elif found != kind:
+                source.refuse(f"document {doc_id} is a {kind} here, and a {found} in {RECORDS}")
+
+
+def _sum_of(text: str) -> bytes:
+    return hashlib.blake2b(text.encode(), digest_size=16).digest()

@@ -7,8 +7,10 @@ that a format does not carry is None; a text that is there and empty is "".
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from datetime import datetime
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 
 class Topic(NamedTuple):
@@ -61,10 +63,14 @@ class RunLine(NamedTuple):
 
 
 class ConditionRecord(NamedTuple):
-    """One condition that a narrative sets; `name` is what it is about, where that is said."""
+    """One condition that a narrative sets; `name` is what it is about, where that is said.
+
+    `negated`: whether the reversed narrative asks for its opposite; None where that is not said.
+    """
 
     name: str
     text: str
+    negated: bool | None = None
 
 
 class NarrativeRecord(NamedTuple):
@@ -84,7 +90,11 @@ class NarrativeRecord(NamedTuple):
 
 
 class PairRecord(NamedTuple):
-    """An instruction pair with all its narratives, in the order (side as in SIDES, version)."""
+    """An instruction pair with all its narratives, in the order (side as in SIDES, version).
+
+    `core` is the id of its core query, which several queries may share; "" where the file gives
+    none. `source_fields` holds what else a paper's record says, as `kept_fields` writes it.
+    """
 
     pair_id: str
     query_id: str
@@ -98,6 +108,16 @@ class PairRecord(NamedTuple):
     domain: str = ""
     # The pair that asks the same in another style: this one says its conditions in running words.
     restates: str = ""
+    core: str = ""
+    source_fields: str = ""
+
+
+def kept_fields(fields: Mapping[str, Any]) -> str:
+    """Return fields of a record as JSON with sorted names, "" for none: the same text for the same
+    fields. Empty values are none.
+    """
+    held = {name: value for name, value in fields.items() if value not in (None, "", [], {})}
+    return json.dumps(held, ensure_ascii=False, sort_keys=True) if held else ""
 
 
 def writer_of(pair: PairRecord, narrative: NarrativeRecord) -> tuple[str, str]:

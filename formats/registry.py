@@ -268,6 +268,17 @@ _ALL = (
         "told",
     ),
     Format(
+        "multi-infosearch-folder",
+        "Multi-InfoSearch folder",
+        "Both files together: final_sorted.jsonl and query-doc.json.",
+        "folder",
+        (Topic, Doc, Qrel, PairRecord, JudgmentRecord),
+        multi_infosearch.read_both,
+        None,
+        (".zip",),
+        "told",
+    ),
+    Format(
         "pairs-jsonl",
         "Instruction pairs (JSONL)",
         "Instructions, one JSON object a line: query_id, original, altered; or versions; claims.",

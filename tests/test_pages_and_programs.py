@@ -67,6 +67,12 @@ SAME = {
     "annotate:hard_negatives": ["PUT annotate:api_hard_negatives"],
     "annotate:candidate_removal": ["POST annotate:api_removed_candidates"],
     "annotate:candidate_restoration": ["POST annotate:api_candidate_restoration"],
+    "annotate:attributes": ["PUT annotate:api_attributes"],
+    "annotate:replacement": [
+        "POST annotate:api_replacements",
+        "POST annotate:api_replacement_preview",
+    ],
+    "annotate:replacement_undoing": ["POST annotate:api_replacement_undoing"],
     "annotate:pair_assignment": ["POST annotate:api_pair_assignments"],
     "annotate:rewrite": ["POST annotate:api_narratives"],
     "annotate:draft": [

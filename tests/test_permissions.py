@@ -27,6 +27,7 @@ from annotate.models import (
     Load,
     Pool,
     Project,
+    Replacement,
     User,
 )
 from annotate.people.invitations import invite, invite_to_installation
@@ -162,6 +163,10 @@ RIGHTS = {
     "annotate:removed_candidates": Right.LEAD,
     "annotate:candidate_restoration": Right.LEAD,
     "annotate:candidate_removal": Right.LEAD,
+    "annotate:attributes": Right.LEAD,
+    "annotate:replacement": Right.LEAD,
+    "annotate:replacements": Right.LEAD,
+    "annotate:replacement_undoing": Right.LEAD,
     "annotate:load": Right.LEAD,
     "annotate:load_confirmation": Right.LEAD,
     "annotate:load_cancellation": Right.LEAD,
@@ -232,6 +237,11 @@ RIGHTS = {
     "annotate:api_hard_negatives": Right.API_LEAD,
     "annotate:api_removed_candidates": Right.API_LEAD,
     "annotate:api_candidate_restoration": Right.API_LEAD,
+    "annotate:api_attributes": Right.API_LEAD,
+    "annotate:api_attribute_documents": Right.API_LEAD,
+    "annotate:api_replacements": Right.API_LEAD,
+    "annotate:api_replacement_preview": Right.API_LEAD,
+    "annotate:api_replacement_undoing": Right.API_LEAD,
     "annotate:api_load": Right.API_LEAD,
     "annotate:api_confirmation": Right.API_LEAD,
     "annotate:api_cancellation": Right.API_LEAD,
@@ -449,6 +459,13 @@ def world(slug: str, annotator: str, lead: str) -> World:
     assignment = assignments.take(pair=pair, task=Assignment.Task.JUDGE, by=ada)
     load = Load.objects.create(project=project, by=carla, format="trec-qrels", file_name="q.txt")
     pool = Pool.objects.create(project=project, by=carla, name="first", method="union", depth=1)
+    replacement = Replacement.objects.create(
+        project=project,
+        old=candidate.document,
+        new=factories.document(project, "R"),
+        reason="Off topic.",
+        by=carla,
+    )
     export = Export.objects.create(project=project, by=carla, format="trec")
     release = Release.objects.create(project=project, by=carla, name=f"{slug}-1")
     report = AgreementReport.objects.create(project=project)
@@ -524,6 +541,9 @@ def world(slug: str, annotator: str, lead: str) -> World:
         "annotate:pool_cancellation.pk": pool.pk,
         "annotate:pool_documents.pk": pool.pk,
         "annotate:candidate_removal.pk": query.pk,
+        "annotate:replacement.pk": query.pk,
+        "annotate:replacement_undoing.pk": replacement.pk,
+        "replacement": replacement.pk,
         "which": "none",
         "uuid": uuid4(),
         "annotate:query.pk": query.pk,

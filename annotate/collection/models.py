@@ -126,10 +126,19 @@ class Query(models.Model):
         Membership, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
     )
     removed_reason = models.TextField(blank=True, default="", db_default="")
+    # The core query: queries of a project with the same one differ in their instruction alone. Its
+    # id where a file gives one, else made of the title (`annotate.collection.core_queries`).
+    core = models.CharField(max_length=255, blank=True, default="", db_default="")
+    # Whether a file gave it, so that another title changes nothing.
+    core_given = models.BooleanField(default=False, db_default=False)
 
     objects = Seen()
 
     class Meta:
+        indexes: ClassVar = [
+            # The queries of one core query.
+            models.Index(fields=["project", "core"], name="query_core"),
+        ]
         constraints: ClassVar = [
             models.UniqueConstraint(
                 name="query_id_once_per_project", fields=["project", "query_id"]

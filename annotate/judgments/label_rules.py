@@ -57,11 +57,19 @@ def claims(narratives: QuerySet[Narrative]) -> Iterator[tuple[Claim, int | None]
 
 
 def standings(
-    rule: Rule, project: Project, narratives: QuerySet[Narrative], known: Labels
+    rule: Rule,
+    project: Project,
+    narratives: QuerySet[Narrative],
+    known: Labels,
+    claimed: Labels | None = None,
 ) -> dict[int, LabelStanding]:
-    """Return how a rule on labels stands, by key of the pair; pairs without a label left out."""
+    """Return how a rule on labels stands, by key of the pair; pairs without a label left out.
+
+    `claimed`: what machines and files claim, also where people found something else.
+    """
+    if rule is Rule.GOLD:
+        return _gold(project, narratives, known, claimed or {})
     decide: dict[Rule, Callable[..., dict[int, LabelStanding]]] = {
-        Rule.GOLD: _gold,
         Rule.CONDITIONS: _conditions,
         Rule.ATTRIBUTES: _attributes,
     }
@@ -76,9 +84,13 @@ def _by_narrative(known: Labels) -> dict[int, dict[int, int | None]]:
 
 
 def _gold(
-    project: Project, narratives: QuerySet[Narrative], known: Labels
+    project: Project, narratives: QuerySet[Narrative], known: Labels, claimed: Labels
 ) -> dict[int, LabelStanding]:
-    """Gold documents are relevant to the original and the instructed query, not to the reversed."""
+    """Gold documents are relevant to the original and the instructed query, not to the reversed.
+
+    Gold is what is relevant to the instructed query, and what is claimed to be.
+    """
+    claims_of = _by_narrative(claimed)
     sides: dict[int, dict[str, int]] = defaultdict(dict)
     for pair, side, pk in narratives.values_list("pair_id", "side", "pk"):
         sides[pair][side] = pk
@@ -90,6 +102,10 @@ def _gold(
         .values_list("pk", "prior_relevance")
     )
     prior = {pk: relevance for pk, relevance in prior.items() if pk in gold}
+    # A document is relevant to the core query or not, whichever instruction it was asked with.
+    for narrative, side in _sides_of(sides):
+        if side == Narrative.Side.ORIGINAL:
+            prior |= {pk: one for pk, one in labels.get(narrative, {}).items() if one is not None}
     found = {}
     for pair, of in sides.items():
         instructed = labels.get(of.get(Narrative.Side.ALTERED, 0), {})
@@ -98,9 +114,20 @@ def _gold(
         original = labels.get(of.get(Narrative.Side.ORIGINAL, 0), {})
         turned = labels.get(of.get(Narrative.Side.REVERSED, 0), {})
         found[pair] = gold_standing(
-            instructed, {**prior, **original}, turned, project.relevant_from
+            instructed,
+            {**prior, **original},
+            turned,
+            project.relevant_from,
+            claims_of.get(of.get(Narrative.Side.ALTERED, 0), {}),
         )
     return found
+
+
+def _sides_of(pairs: Mapping[int, Mapping[str, int]]) -> Iterator[tuple[int, str]]:
+    """Yield each narrative with its side."""
+    for of in pairs.values():
+        for side, narrative in of.items():
+            yield narrative, side
 
 
 def gold_standing(
@@ -108,12 +135,25 @@ def gold_standing(
     original: Mapping[int, int | None],
     turned: Mapping[int, int | None],
     relevant_from: int,
+    claimed: Mapping[int, int | None] | None = None,
 ) -> LabelStanding:
-    """Say how the rule on gold documents stands, from the labels of a pair in the three modes."""
+    """Say how the rule on gold documents stands, from the labels of a pair in the three modes.
+
+    `claimed`: what is claimed of documents in the instructed mode; gold that people found not to be
+    relevant there breaks the rule.
+    """
     gold = sorted(
         one for one, label in instructed.items() if label is not None and label >= relevant_from
     )
-    wrong, open_ones = [], any(label is None for label in instructed.values())
+    wrong = sorted(
+        one
+        for one, label in (claimed or {}).items()
+        if label is not None
+        and label >= relevant_from
+        and (found := instructed.get(one)) is not None
+        and found < relevant_from
+    )
+    open_ones = any(label is None for label in instructed.values())
     for one in gold:
         before, after = original.get(one), turned.get(one)
         if (before is not None and before < relevant_from) or (
@@ -122,7 +162,7 @@ def gold_standing(
             wrong.append(one)
         open_ones |= before is None or after is None
     if wrong or not (gold or open_ones):
-        return LabelStanding(Promise.BROKEN, wrong)
+        return LabelStanding(Promise.BROKEN, sorted(wrong))
     return LabelStanding(Promise.NOT_YET if open_ones else Promise.KEPT)
 
 

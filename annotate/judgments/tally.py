@@ -25,8 +25,13 @@ from annotate.pairs.models import InstructionPair, Narrative
 from annotate.pairs.pool import in_scope, pairs_with_pool
 from annotate.projects.kinds import ProjectKind, kind_of
 from annotate.projects.models import Membership, Project
+from base.providers import Provider
 
 CHUNK = 5_000
+# What people who checked claimed labels found, by narrative and candidate. The audit answers.
+checked_labels: Provider[[QuerySet[Narrative]], dict[tuple[int, int], int]] = Provider(
+    "Which grades did checks of claimed labels come to?"
+)
 # Documents named for each pair that breaks a rule; the rest is counted.
 NAMED = 5
 
@@ -243,12 +248,15 @@ def _judge_labels(
     known: dict[tuple[int, int], int | None] = {
         (claim.narrative, claim.candidate): relevance for claim, relevance in claims(narratives)
     }
+    claimed = dict(known)
+    # What people found stands before what is claimed, and what judges say before that.
+    known |= checked_labels(narratives)
     for tally in tallies_in(project, narratives, reader):
         key = (tally.narrative, tally.candidate)
         known[key] = tally.outcome(project.consensus).relevance
     for rule in rules:
         if rule.is_of_labels:
-            for pair, standing in standings(rule, project, narratives, known).items():
+            for pair, standing in standings(rule, project, narratives, known, claimed).items():
                 by_pair[pair].of_labels[rule] = standing
 
 

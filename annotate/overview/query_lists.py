@@ -37,10 +37,12 @@ class Pool(NamedTuple):
 _SORTS: dict[str, str | Promise] = {
     "id": _("Query"),
     "title": _("Title"),
+    "core": _("Core query"),
     "pool": _("Largest pool"),
     "relevant": _("Most relevant before"),
     "left": _("Most answers left"),
 }
+_COLUMNS = {"id": "query_id", "title": "title", "core": "core"}
 # What was relevant before is for leads to know.
 _OF_LEADS = {"relevant"}
 
@@ -70,8 +72,8 @@ def pools(project: Project, queries: Sequence[Query]) -> dict[int, Pool]:
 
 def in_order(project: Project, queries: QuerySet[Query], *, state: str, sort: str) -> list[int]:
     """The keys of the queries in this state, in this order."""
-    if sort in {"id", "title"}:
-        queries = queries.order_by("query_id" if sort == "id" else "title", "pk")
+    if sort in _COLUMNS:
+        queries = queries.order_by(_COLUMNS[sort], "pk")
     elif sort in {"pool", "relevant"}:
         counted = Candidate.objects.filter(query=OuterRef("pk"))
         if sort == "relevant":

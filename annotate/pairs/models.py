@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from functools import cache
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from django.db import models
 from django.db.models import Max, Q
@@ -86,6 +87,9 @@ class InstructionPair(models.Model):
     # As its file said last of the whole pair; who wrote a version stands with the version.
     origin = models.CharField(max_length=10, choices=Origin, default=Origin.HUMAN)
     model = models.CharField(max_length=120, blank=True)
+    # Fields of its record in a paper's file that Rejudge keeps to write them back: a JSON object
+    # with sorted names, "" for none. See `fields`.
+    source_fields = models.TextField(blank=True, default="", db_default="")
     # The pair that asks the same as a list of conditions; this one asks it in running words.
     restates = models.ForeignKey(
         "self", null=True, blank=True, on_delete=models.PROTECT, related_name="restatements"
@@ -130,6 +134,11 @@ class InstructionPair(models.Model):
 
     def __str__(self) -> str:
         return self.pair_id
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """The fields of its record in the source that are kept, by name."""
+        return dict(json.loads(self.source_fields)) if self.source_fields else {}
 
     def current(self, side: str) -> Narrative | None:
         """Return the version in force on one side (a `Narrative.Side` value), if that side was
@@ -306,6 +315,8 @@ class Condition(models.Model):
     # What it is about, where the collection says so (audience, length, source).
     name = models.CharField(max_length=120, blank=True)
     text = models.TextField()
+    # Whether the reversed narrative asks for its opposite; null while nobody has said.
+    negated = models.BooleanField(null=True, blank=True)
 
     class Meta:
         constraints: ClassVar = [

@@ -6,11 +6,14 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404
 from django.utils.translation import gettext_lazy
 
+from annotate.collection.access import query as access_query
+from annotate.collection.models import Candidate
 from annotate.judgments.blindness import must_answer_first
-from annotate.pools.models import Pool
+from annotate.pools.models import Pool, Replacement
 from annotate.projects import access
 from annotate.projects.access import Person
 from annotate.projects.models import Membership
+from base.raw_sql import LARGEST_KEY
 
 BLIND = gettext_lazy(
     "You have judging or reviewing left in this project, and where systems rank documents could "
@@ -38,4 +41,28 @@ def pool(user: Person, slug: str, pk: int) -> tuple[Membership, Pool]:
         raise Http404("There is no such pool in this project.")
     if must_answer_first(member):
         raise PermissionDenied(BLIND)
+    return member, found
+
+
+def candidate(user: Person, slug: str, query: int, pk: int) -> tuple[Membership, Candidate]:
+    """Return a candidate in the pool of a query for a lead who may see ranks, or raise Http404 or
+    PermissionDenied.
+    """
+    member = lead(user, slug)
+    pool = access_query(member, query)
+    rows = Candidate.objects.select_related("query__project", "document")
+    found = rows.filter(pk=min(pk, LARGEST_KEY), query=pool).first()
+    if found is None:
+        raise Http404("There is no such document in this pool.")
+    return member, found
+
+
+def replacement(user: Person, slug: str, pk: int) -> tuple[Membership, Replacement]:
+    """Return a replacement of a project for a lead who may see ranks, or raise Http404 or
+    PermissionDenied.
+    """
+    member = lead(user, slug)
+    found = Replacement.objects.filter(pk=min(pk, LARGEST_KEY), project=member.project_id).first()
+    if found is None:
+        raise Http404("There is no such replacement in this project.")
     return member, found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from annotate.pools.api import candidates, pools
+from annotate.pools.api import candidates, pools, replacements
 
 PROJECT = "projects/<slug:slug>/"
 POOL = f"{PROJECT}pools/<int:pool>/"
@@ -18,6 +18,21 @@ urlpatterns = [
     path(f"{PROJECT}judged/", pools.JudgedAt.as_view(), name="api_judged"),
     path(
         f"{PROJECT}hard-negatives/", pools.HardNegativeSystems.as_view(), name="api_hard_negatives"
+    ),
+    path(
+        f"{PROJECT}replacements/",
+        replacements.Replacements.as_view(),
+        name="api_replacements",
+    ),
+    path(
+        f"{PROJECT}replacements/preview/",
+        replacements.ReplacementPreview.as_view(),
+        name="api_replacement_preview",
+    ),
+    path(
+        f"{PROJECT}replacements/<int:replacement>/undoing/",
+        replacements.ReplacementUndoing.as_view(),
+        name="api_replacement_undoing",
     ),
     path(
         f"{PROJECT}removed-candidates/",

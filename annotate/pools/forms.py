@@ -9,7 +9,9 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from annotate.collection.models import Run
+from annotate.collection.removal import MAX_REASON
 from annotate.pools.models import Pool
+from annotate.pools.replacing import MAX_ID, MAX_TEXT, NewDocument
 
 
 def _choices(runs: Iterable[Run]) -> list[tuple[str, str]]:
@@ -80,3 +82,32 @@ class NegativesForm(forms.Form):
         field = self.fields["runs"]
         assert isinstance(field, forms.MultipleChoiceField)
         field.choices = _choices(runs)
+
+
+class ReplacementForm(forms.Form):
+    """The document that takes the place of another, and why."""
+
+    doc_id = forms.CharField(
+        label=_("Id of the new document"),
+        max_length=MAX_ID,
+        help_text=_("Of a document of this project; or a new id, with a text below."),
+        error_messages={"required": _("Give the id of the new document.")},
+    )
+    title = forms.CharField(label=_("Title of a new document"), required=False, max_length=1_000)
+    text = forms.CharField(
+        label=_("Text of a new document"),
+        required=False,
+        max_length=MAX_TEXT,
+        strip=False,
+        widget=forms.Textarea(attrs={"rows": 8}),
+    )
+    reason = forms.CharField(
+        label=_("Why it is replaced"),
+        max_length=MAX_REASON,
+        error_messages={"required": _("Say why the document is replaced.")},
+    )
+
+    def document(self) -> NewDocument:
+        """Return the document; the form is valid."""
+        given = self.cleaned_data
+        return NewDocument(given["doc_id"], given["title"], given["text"])

@@ -8,9 +8,10 @@ from django.db import models
 from django.db.models import F, Q
 from django.db.models.functions import Lower
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from annotate.collection.models import Document, Query, Run
+from annotate.collection.models import Candidate, Document, Query, Run
 from annotate.projects.models import Membership, Project
 from jobs.models import Job
 
@@ -166,3 +167,54 @@ class HardNegativeRun(models.Model):
 
     def __str__(self) -> str:
         return f"run {self.run_id}"
+
+
+class Replacement(models.Model):
+    """A document that failed a check and was replaced by another in every pool of its core query.
+
+    The new candidates take over what machines and files claim of the old ones. Undone: the old
+    candidates are back, and the new ones are out.
+    """
+
+    project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="replacements")
+    old = models.ForeignKey(Document, on_delete=models.PROTECT, related_name="+")
+    new = models.ForeignKey(Document, on_delete=models.PROTECT, related_name="+")
+    reason = models.TextField()
+    by = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="+")
+    at = models.DateTimeField(default=timezone.now)
+    undone_at = models.DateTimeField(null=True, blank=True)
+    undone_by = models.ForeignKey(
+        Membership, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+    )
+
+    class Meta:
+        constraints: ClassVar = [
+            models.CheckConstraint(name="replacement_has_a_reason", condition=~Q(reason="")),
+            models.CheckConstraint(
+                name="replacement_by_another_document", condition=~Q(old=F("new"))
+            ),
+            models.CheckConstraint(
+                name="replacement_undone_by_and_at",
+                condition=Q(undone_at__isnull=True, undone_by__isnull=True)
+                | Q(undone_at__isnull=False, undone_by__isnull=False),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"replacement {self.pk}"
+
+
+class ReplacedCandidate(models.Model):
+    """One pool of a replacement: the candidate that went out, and the one that came in."""
+
+    replacement = models.ForeignKey(Replacement, on_delete=models.PROTECT, related_name="pools")
+    old = models.ForeignKey(Candidate, on_delete=models.PROTECT, related_name="+")
+    new = models.ForeignKey(Candidate, on_delete=models.PROTECT, related_name="+")
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(name="replaced_candidate_once", fields=["replacement", "old"]),
+        ]
+
+    def __str__(self) -> str:
+        return f"replaced candidate {self.pk}"

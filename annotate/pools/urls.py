@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from annotate.pools.views import pools, removal
+from annotate.pools.views import pools, removal, replacing
 
 PROJECT = "projects/<slug:slug>/"
 POOL = f"{PROJECT}pools/<int:pk>/"
@@ -21,6 +21,17 @@ urlpatterns = [
         f"{PROJECT}removed-candidates/restoration/",
         removal.restoration,
         name="candidate_restoration",
+    ),
+    path(
+        f"{PROJECT}queries/<int:pk>/candidates/<int:candidate>/replacement/",
+        replacing.replacement,
+        name="replacement",
+    ),
+    path(f"{PROJECT}replacements/", replacing.replacements, name="replacements"),
+    path(
+        f"{PROJECT}replacements/<int:pk>/undoing/",
+        replacing.undoing,
+        name="replacement_undoing",
     ),
     path(f"{PROJECT}queries/<int:pk>/removal/", removal.removal, name="candidate_removal"),
 ]

@@ -60,6 +60,9 @@ AUDIT_EVENTS: dict[str, Kind] = {
     "pool.made": Kind(_("Made a pool")),
     "candidates.removed": Kind(_("Took documents out of a pool"), tells=True),
     "candidates.restored": Kind(_("Brought documents back into a pool"), tells=True),
+    "attributes.negated": Kind(_("Said which attributes a reversed query negates")),
+    "document.replaced": Kind(_("Replaced a document"), tells=True),
+    "document.replacement_undone": Kind(_("Undid the replacement of a document"), tells=True),
     "hard_negatives.chosen": Kind(_("Chose systems for hard negatives"), tells=True),
     "passages.changed": Kind(_("Changed the passages")),
     # Reasons may say how documents were judged.

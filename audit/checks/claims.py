@@ -30,12 +30,15 @@ LABELS = (COMPLIES, VIOLATES, OFF_TOPIC, NOT_RELEVANT)
 
 
 class Asked(NamedTuple):
-    """Whose claims, whether only those of being relevant, and what is claimed (`Sample.Asks`)."""
+    """Whose claims, whether only those of being relevant, what is claimed (`Sample.Asks`), and the
+    mode (a side of the narratives) under which it is claimed; "" for all modes.
+    """
 
     source: str
     rater: Membership | None = None
     relevant_only: bool = False
     asks: str = Sample.Asks.GRADE
+    side: str = ""
 
 
 class Under(NamedTuple):
@@ -105,6 +108,13 @@ class Claim(NamedTuple):
             return NOT_RELEVANT
         return VIOLATES if self.topic else OFF_TOPIC
 
+    @property
+    def place_in_any_mode(self) -> str:
+        """What it is called where one mode alone is drawn from: a seed draws the same documents in
+        each mode.
+        """
+        return f"{self.under.pair_id}{_BETWEEN}{self.doc_id}"
+
 
 @dataclass(frozen=True)
 class Frame:
@@ -112,6 +122,8 @@ class Frame:
 
     claims: list[Claim]
     under: list[Under]
+    # The one mode that they are of; "" for all modes.
+    side: str = ""
 
 
 @dataclass(frozen=True)
@@ -159,6 +171,9 @@ def frame(project: Project, asked: Asked) -> Frame:
         wanted = set(narratives_in_force(project).values_list("pk", flat=True))
         wanted |= {claim.under.narrative for claim in claims}
         under = [one for one in every.values() if one.narrative in wanted]
+    if asked.side:
+        claims = [claim for claim in claims if claim.under.side == asked.side]
+        under = [one for one in under if one.side == asked.side]
     if asked.asks == Sample.Asks.COUNT:
         claims, under = _counts(claims, under, asked.rater)
     else:
@@ -169,7 +184,7 @@ def frame(project: Project, asked: Asked) -> Frame:
         under = [one for one in under if one.side != Narrative.Side.ORIGINAL]
     if asked.relevant_only:
         claims = [claim for claim in claims if claim.relevance >= project.relevant_from]
-    return Frame(claims, under)
+    return Frame(claims, under, asked.side)
 
 
 def why_unfit(project: Project, asked: Asked, stratify: str) -> str:
@@ -282,7 +297,8 @@ def plan(
         stratum = claim.stratum(stratify)
         sizes[stratum] = sizes.get(stratum, 0) + 1
         group = claim.under.name if of_instruction else stratum
-        groups.setdefault(group, {})[claim.name] = claim
+        name = claim.place_in_any_mode if found.side else claim.name
+        groups.setdefault(group, {})[name] = claim
     sizes = dict(sorted(sizes.items()))
     # A sentence names an instruction by its pair, and the side is the same for all but originals.
     said = {name: name.partition(_BETWEEN)[0] if of_instruction else name for name in groups}

@@ -17,6 +17,7 @@ from audit.checks.actions import MAX_WORDS
 from audit.checks.claims import Asked, why_unfit
 from audit.checks.figures import BOUND
 from audit.checks.models import Question, Reply, Sample
+from audit.checks.modes import MODES
 from audit.checks.samples import MAX_ITEMS, MAX_NAME
 
 # As large as every database takes.
@@ -56,8 +57,23 @@ class _ClaimsForm(forms.Form):
         return Asked(chosen, None, relevant_only, asks)
 
 
+def _modes() -> forms.MultipleChoiceField:
+    return forms.MultipleChoiceField(
+        label=_("Modes"),
+        choices=list(MODES.items()),
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text=_(
+            "Each mode is a sample of its own, checked with the narrative of that mode. The same "
+            "seed draws the same documents in each. None ticked: one sample of all modes."
+        ),
+    )
+
+
 class SampleForm(_ClaimsForm):
     """A random sample before it is drawn."""
+
+    modes = _modes()
 
     name = forms.CharField(
         max_length=MAX_NAME,
@@ -109,8 +125,8 @@ class SampleForm(_ClaimsForm):
     )
 
     field_order = (
-        *("name", "claims", "asks", "relevant_only", "stratify", "size", "per", "seed", "fewer"),
-        *("shows_claim", "shows_reason"),
+        *("name", "claims", "modes", "asks", "relevant_only", "stratify", "size", "per", "seed"),
+        *("fewer", "shows_claim", "shows_reason"),
     )
 
     def clean(self) -> dict[str, Any]:
@@ -151,6 +167,7 @@ class _Runs(forms.ModelMultipleChoiceField[Run]):
 class SuspectsForm(_ClaimsForm):
     """Which documents are suspects: claimed relevant, and missed by runs."""
 
+    modes = _modes()
     runs = _Runs(
         Run.objects.none(),
         widget=forms.CheckboxSelectMultiple,

@@ -73,6 +73,10 @@ class Sample(models.Model):
     # Whether only what is claimed to be relevant was looked at.
     relevant_only = models.BooleanField(default=False)
     asks = models.CharField(max_length=10, choices=Asks, default=Asks.GRADE)
+    # The mode (a side of the narratives) whose labels are checked; "" for all of them.
+    side = models.CharField(
+        max_length=10, choices=Narrative.Side, blank=True, default="", db_default=""
+    )
     stratify = models.CharField(max_length=10, choices=Stratify, default=Stratify.NONE)
     seed = models.PositiveBigIntegerField(null=True, blank=True)
     per = models.CharField(max_length=12, choices=Per, default=Per.STRATUM)

@@ -11,6 +11,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotate.collection.models import Run
+from annotate.pairs.models import Narrative
 from annotate.projects import access as assignments
 from annotate.projects.audit_log import record
 from annotate.projects.models import Membership, Project
@@ -155,6 +156,12 @@ def _check_choices(name: str, asked: Asked, stratify: str, by: Membership) -> st
         raise Refused(_("Choose what the strata are."))
     if unfit := why_unfit(by.project, asked, stratify):
         raise Refused(unfit)
+    if asked.side and asked.side not in Narrative.Side.values:
+        raise Refused(_("Choose the mode in which labels are checked."))
+    if asked.source == Sample.Source.PRIOR and asked.side not in ("", Narrative.Side.ORIGINAL):
+        raise Refused(
+            _("Earlier qrels claim something in the original mode alone. Choose another source.")
+        )
     return name
 
 
@@ -203,7 +210,7 @@ def _make(
             % {"count": f"{len(items):,}", "most": f"{MAX_ITEMS:,}"}
         )
     sample.project, sample.name = by.project, name
-    sample.source, sample.rater, sample.relevant_only, sample.asks = asked
+    sample.source, sample.rater, sample.relevant_only, sample.asks, sample.side = asked
     sample.created_by, sample.created_at = by, now or timezone.now()
     sample.save()
     SampleItem.objects.bulk_create(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -50,17 +50,18 @@ def suspicion(
     A run without a single line for a query says nothing about its documents, so it neither finds
     nor misses them. A run over instructions says something of what is claimed under the altered
     narrative of the same pair, one over reversed instructions under the reversed narrative, and
-    nothing of other claims. Ranks are those the scores give, as
-    trec_eval orders them.
+    nothing of other claims. Where one mode alone is asked for, the runs of that mode alone speak.
+    Ranks are those the scores give, as trec_eval orders them.
     """
     gold = frame(project, asked._replace(relevant_only=True)).claims
     covered, hits = _coverage(project, runs), _hits(runs, depth, below)
 
     def of(claim: Claim) -> int:
-        return sum(covered[ranking] for ranking in _rankings(claim))
+        return sum(covered[ranking] for ranking in _rankings(claim, asked.side))
 
     def missed(claim: Claim) -> int:
-        return of(claim) - sum(hits[ranking, claim.document] for ranking in _rankings(claim))
+        rankings = _rankings(claim, asked.side)
+        return of(claim) - sum(hits[ranking, claim.document] for ranking in rankings)
 
     kept = [claim for claim in gold if of(claim) >= at_least]
     suspects = [
@@ -73,14 +74,30 @@ def suspicion(
     return Suspicion(suspects, len(kept), len(gold) - len(kept), len(left))
 
 
+def together(found: Sequence[Suspicion]) -> Suspicion:
+    """Return the suspects of several modes as one list, most missed first."""
+    if len(found) == 1:
+        return found[0]
+    every = [one for of_mode in found for one in of_mode.suspects]
+    every.sort(key=lambda one: (-one.missed, one.claim.under.query_id, one.claim.name))
+    return Suspicion(
+        every,
+        sum(of_mode.gold for of_mode in found),
+        sum(of_mode.left_out for of_mode in found),
+        max(of_mode.left_out_queries for of_mode in found),
+    )
+
+
 # What documents are ranked for: a query alone (the pair is None), or one of its pairs, on a side.
 Ranking = tuple[int, int | None, str]
 
 
-def _rankings(claim: Claim) -> list[Ranking]:
-    """The rankings that say something of a claim."""
+def _rankings(claim: Claim, mode: str) -> list[Ranking]:
+    """The rankings that say something of a claim; those of one mode alone, unless it is ""."""
     under = claim.under
-    found: list[Ranking] = [(under.query, None, Run.Side.ORIGINAL)]
+    found: list[Ranking] = []
+    if mode in ("", Narrative.Side.ORIGINAL):
+        found.append((under.query, None, Run.Side.ORIGINAL))
     if under.side != Narrative.Side.ORIGINAL:
         found.append((under.query, under.pair, under.side))
     return found

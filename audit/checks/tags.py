@@ -5,6 +5,7 @@ from __future__ import annotations
 from django import template
 from django.utils.translation import gettext
 
+from audit.checks.modes import MODES
 from audit.checks.sentence import up_to
 from base.tags.figures import NOTHING
 
@@ -15,6 +16,12 @@ register = template.Library()
 def at_most(share: float | None) -> str:
     """A bound in percent, rounded up: "2.0 %"."""
     return NOTHING if share is None else f"{up_to(share)}\N{NO-BREAK SPACE}%"
+
+
+@register.filter
+def mode_name(side: str) -> str:
+    """The mode of a side of the narratives, in the paper's words."""
+    return str(MODES.get(side, ""))
 
 
 @register.filter

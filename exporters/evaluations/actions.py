@@ -4,7 +4,7 @@ here.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -47,6 +47,8 @@ FORMAT = "trec"
 ORIGINAL, CHANGED, REVERSED = (f"qrels.{side}.txt" for side in systems.SIDES)
 WHOLE, CLAIMED, PAIRS = "qrels.original.all.txt", "qrels.claimed.txt", "pairs.tsv"
 DISPUTED = "disputed.tsv"
+CLAIMED_REVERSED, CORES = "qrels.claimed.reversed.txt", "core_queries.tsv"
+VERDICTS = "verdicts.tsv"
 
 
 def request_evaluation(
@@ -172,8 +174,10 @@ def read_collection(
     """
     changed, claimed = _qrels(folder / CHANGED), _qrels(folder / CLAIMED)
     original, notes = _qrels(folder / ORIGINAL), []
+    reverse = _qrels(folder / REVERSED)
     if not changed and claimed:
         changed = claimed
+        reverse = reverse or _qrels(folder / CLAIMED_REVERSED)
         whole = _qrels(folder / WHOLE)
         original = {pair: whole.get(of_pairs[pair], {}) for pair in changed}
         notes.append(
@@ -185,13 +189,17 @@ def read_collection(
             "There is nothing to measure on yet: the changed qrels are empty. Judge at least one "
             "pair, or load claimed labels of one machine."
         )
+    verdicts, conditions = _verdicts(folder / VERDICTS)
     collection = Collection(
         original=original,
         changed=changed,
-        reverse=_qrels(folder / REVERSED),
+        reverse=reverse,
         claimed=claimed,
         relevant=project.relevant_from,
         documents=Document.objects.filter(project=project).count(),
+        verdicts=verdicts,
+        conditions=conditions,
+        cores=_shared(_cores(folder / CORES) or of_pairs, changed),
     )
     return collection, notes
 
@@ -204,6 +212,39 @@ def _qrels(path: Path) -> Qrels:
             for line in read_qrels(source):
                 found.setdefault(line.query_id, {})[line.doc_id] = line.relevance
     return found
+
+
+def _verdicts(
+    path: Path,
+) -> tuple[dict[str, dict[str, dict[str, bool]]], dict[str, tuple[str, ...]]]:
+    """Read which conditions documents meet, and the conditions of each topic; none where the export
+    has no such file. A condition that one cannot tell, or of which nobody agrees, has no verdict.
+    """
+    found: dict[str, dict[str, dict[str, bool]]] = {}
+    asked: dict[str, dict[str, None]] = {}
+    if path.exists():
+        _heading, *rows = path.read_text(encoding="utf-8").split("\n")
+        for topic, document, condition, answer, _by in (row.split("\t") for row in rows if row):
+            asked.setdefault(topic, {})[condition] = None
+            if answer in ("met", "not_met"):
+                of_document = found.setdefault(topic, {}).setdefault(document, {})
+                of_document[condition] = answer == "met"
+    return found, {topic: tuple(its) for topic, its in asked.items()}
+
+
+def _cores(path: Path) -> dict[str, str]:
+    """Read the core query of each pair; none where the export has no such file."""
+    if not path.exists():
+        return {}
+    _heading, *rows = path.read_text(encoding="utf-8").split("\n")
+    fields = [row.split("\t") for row in rows if row]
+    return {pair: core for pair, _query, core in fields}
+
+
+def _shared(cores: Mapping[str, str], topics: Iterable[str]) -> dict[str, str]:
+    """Return the core query of each topic; none where no two topics share one."""
+    found = {topic: cores[topic] for topic in topics if topic in cores}
+    return found if len(set(found.values())) < len(found) else {}
 
 
 def _queries_of_pairs(folder: Path) -> dict[str, str]:
@@ -243,5 +284,5 @@ def _read_systems(
 
 def _sums(written: Manifest) -> dict[str, str]:
     """The sha256 of every file of qrels that was read."""
-    read = {ORIGINAL, CHANGED, REVERSED, WHOLE, CLAIMED}
+    read = {ORIGINAL, CHANGED, REVERSED, WHOLE, CLAIMED, CLAIMED_REVERSED}
     return {entry["name"]: entry["sha256"] for entry in written["files"] if entry["name"] in read}

@@ -23,7 +23,17 @@ if TYPE_CHECKING:
 
 # Moves of documents that an evaluation keeps for each system.
 MOST_MOVES = 20_000
-NAMES = {"p-mrr": "p-MRR", "wise": "WISE", "sicr": "SICR", "irs": "IRS", "nfr": "NFR"}
+NAMES = {
+    "p-mrr": "p-MRR",
+    "wise": "WISE",
+    "sicr": "SICR",
+    "robustness": "Robustness",
+    "m-wise": "mWISE",
+    "m-sicr": "mSICR",
+    "mdcr": "MDCR",
+    "irs": "IRS",
+    "nfr": "NFR",
+}
 # Measures of which less is better.
 LOWER = {"nfr"}
 
@@ -40,6 +50,9 @@ class Collection(NamedTuple):
         claimed: Claimed labels, for IRS and NFR; empty where there are none.
         relevant: Lowest grade that is relevant.
         documents: How many documents the collection has.
+        cores: The core query of each topic, where topics share one; else empty.
+        verdicts: Whether a document meets a condition, by topic, document and condition.
+        conditions: The conditions of each topic.
     """
 
     original: Qrels
@@ -48,6 +61,9 @@ class Collection(NamedTuple):
     claimed: Qrels
     relevant: int
     documents: int
+    cores: Mapping[str, str] = {}
+    verdicts: Mapping[str, Mapping[str, Mapping[str, bool]]] = {}
+    conditions: Mapping[str, tuple[str, ...]] = {}
 
 
 @dataclass(frozen=True)
@@ -90,8 +106,9 @@ class Prepared:
         self.collection = collection
         self.options = options
         self.interval: IntervalKind = None if values_only else "bootstrap"
-        by_query = options["intervals"].get("clusters") == "query"
-        self.clusters = (queries or {}) if by_query else None
+        by = str(options["intervals"].get("clusters", "pair"))
+        clusters = {"query": queries or {}, "core": {**(queries or {}), **collection.cores}}
+        self.clusters = clusters.get(by)
         names = tuple(options["ir"].get("measures", IR))
         if values_only:
             self.ir_names = tuple(name for name in names if is_quick(name))
@@ -119,6 +136,22 @@ class Prepared:
         """The documents that WISE and SICR follow."""
         its = self.collection
         return gold_documents(its.changed, its.reverse, its.relevant)
+
+    @cached_property
+    def relevant_to_core(self) -> dict[str, int] | None:
+        """How many documents are relevant to the core query of each topic: the N of WISE. None
+        where topics share no core query.
+        """
+        its = self.collection
+        if not its.cores:
+            return None
+        found: dict[str, set[str]] = {}
+        for topic, grades in its.original.items():
+            relevant = {document for document, grade in grades.items() if grade >= its.relevant}
+            found.setdefault(its.cores.get(topic, topic), set()).update(relevant)
+        return {
+            topic: max(1, len(found.get(its.cores.get(topic, topic), ()))) for topic in self.gold
+        }
 
     @cached_property
     def compliance(self) -> tuple[dict[str, set[str]], dict[str, set[str]]]:
@@ -224,7 +257,8 @@ def measure_system(prepared: Prepared, runs: Mapping[str, Scores]) -> dict[str, 
                 "reversed": runs["reversed"].only(gold),
                 "gold": gold,
             }
-            found["wise"] = wise(**three, **prepared.function_options("wise"))
+            sizes: Any = {"N": prepared.relevant_to_core}
+            found["wise"] = wise(**three, **{**sizes, **prepared.function_options("wise")})
             found["sicr"] = sicr(**three, **prepared.function_options("sicr"))
         comply, violate = prepared.compliance
         if comply:
@@ -237,8 +271,59 @@ def measure_system(prepared: Prepared, runs: Mapping[str, Scores]) -> dict[str, 
             found["irs"] = irs(**two, positive=comply, violating=violate, **irs_options)
             nfr_options = {**size, **prepared.function_options("nfr")}
             found["nfr"] = nfr(**two, trap=violate, **nfr_options)
+    if collection.conditions and prepared.interval is not None:
+        found |= _by_conditions(prepared, runs)
+    if changed is not None and collection.cores and prepared.interval is not None:
+        found["robustness"] = _robustness(prepared, changed)
     found |= _before_and_after(prepared, runs)
     return {key: prepared.with_interval(measurement) for key, measurement in found.items()}
+
+
+def _by_conditions(prepared: Prepared, runs: Mapping[str, Scores]) -> dict[str, Measurement]:
+    """mWISE, mSICR and MDCR: by the conditions (attributes) that documents meet."""
+    from measures import m_sicr, m_wise, mdcr
+
+    its = prepared.collection
+    found: dict[str, Measurement] = {}
+    if "changed" in runs:
+        found["mdcr"] = mdcr(
+            run=runs["changed"].only(its.conditions),
+            verdicts=its.verdicts,
+            dimensions=its.conditions,
+            **prepared.function_options("mdcr"),
+        )
+    # One gold document of each topic: of several the first of which every condition is answered.
+    met: dict[str, int] = {}
+    gold: dict[str, str] = {}
+    for topic, documents in prepared.gold.items():
+        for document in documents:
+            answers = its.verdicts.get(topic, {}).get(document, {})
+            if topic not in gold and len(answers) == len(its.conditions.get(topic, ())) > 0:
+                gold[topic], met[topic] = document, sum(answers.values())
+    if gold and {"original", "changed", "reversed"} <= runs.keys():
+        three: Any = {
+            "original": runs["original"].only(gold),
+            "instructed": runs["changed"].only(gold),
+            "reversed": runs["reversed"].only(gold),
+            "gold": gold,
+        }
+        sizes = {topic: len(its.conditions[topic]) for topic in gold}
+        found["m-wise"] = m_wise(
+            **three, satisfied=met, conditions=sizes, **prepared.function_options("m-wise")
+        )
+        found["m-sicr"] = m_sicr(**three, **prepared.function_options("m-sicr"))
+    return found
+
+
+def _robustness(prepared: Prepared, changed: Scores) -> Measurement:
+    """Robustness@k: the least nDCG@k of each core query."""
+    from measures import robustness
+
+    its, options = prepared.collection, prepared.function_options("robustness")
+    name = f"nDCG@{options.get('k', 10)}"
+    by_topic = IrMeasures((name,), its.changed, its.relevant).values(changed.only(its.changed))
+    groups = {topic: its.cores.get(topic, topic) for topic in its.changed}
+    return robustness(by_topic[name], groups, **options)
 
 
 def _before_and_after(prepared: Prepared, runs: Mapping[str, Scores]) -> dict[str, Measurement]:

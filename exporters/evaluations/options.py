@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 # What one evaluation may ask for: more would keep a worker busy for hours.
 MOST_RESAMPLES, MOST_MEASURES, MOST_CUTOFF = 100_000, 20, 10_000
 # Measures that options name.
-FUNCTIONS = ("p-mrr", "wise", "sicr", "irs", "nfr")
+FUNCTIONS = ("p-mrr", "wise", "sicr", "robustness", "m-wise", "m-sicr", "mdcr", "irs", "nfr")
 # Options that are of no single measure, with the values that they take; None: a number or a name.
 GENERAL: dict[str, dict[str, tuple[str, ...] | None]] = {
     "ir": {"measures": None},
-    "intervals": {"clusters": ("pair", "query")},
+    "intervals": {"clusters": ("pair", "query", "core")},
     "differences": {"test": ("randomization", "t")},
     "settling": {"measure": None, "resamples": None, "seed": None},
 }
@@ -63,11 +63,14 @@ def _check_general(found: Mapping[str, Mapping[str, Any]]) -> None:
     for group, names in GENERAL.items():
         for name, known in names.items():
             if known and (value := found[group].get(name, known[0])) not in known:
-                raise ValueError(f"{group}.{name} is {' or '.join(known)}, not {value}")
-    if {found["intervals"].get("clusters"), found["differences"].get("test")} == {"query", "t"}:
+                raise ValueError(
+                    f"{group}.{name} is {', '.join(known[:-1])} or {known[-1]}, not {value}"
+                )
+    clusters = found["intervals"].get("clusters", "pair")
+    if clusters != "pair" and found["differences"].get("test") == "t":
         raise ValueError(
-            "differences.test=t takes pairs for independent; leave intervals.clusters=query out, "
-            "or the t test"
+            "differences.test=t takes pairs for independent; leave "
+            f"intervals.clusters={clusters} out, or the t test"
         )
     draws = found["settling"].get("resamples", FEWEST_DRAWS)
     if not isinstance(draws, int) or not FEWEST_DRAWS <= draws <= MOST_RESAMPLES:
@@ -92,6 +95,18 @@ _EMPTY: dict[str, dict[str, Any]] = {
     "p-mrr": {"original": {}, "changed": {}, "qrels_original": {}, "qrels_changed": {}},
     "wise": {"original": {}, "instructed": {}, "reversed": {}, "gold": {}},
     "sicr": {"original": {}, "instructed": {}, "reversed": {}, "gold": {}},
+    "robustness": {"scores": {}, "groups": {}},
+    "m-wise": {
+        "original": {},
+        "instructed": {},
+        "reversed": {},
+        "gold": {},
+        "satisfied": {},
+        "violated": {},
+        "conditions": {},
+    },
+    "m-sicr": {"original": {}, "instructed": {}, "reversed": {}, "gold": {}},
+    "mdcr": {"run": {}, "verdicts": {}, "dimensions": {}},
     "irs": {"with_instruction": {}, "without": {}, "positive": {}, "violating": {}},
     "nfr": {"with_instruction": {}, "without": {}, "trap": {}},
 }

@@ -23,6 +23,8 @@ class Drawn(NamedTuple):
     sample: str
     kind: str
     asks: str
+    # The mode; "" for all of them.
+    side: str
     source: str
     rater: str | None
     relevant_only: bool
@@ -92,6 +94,7 @@ def samples(project: Project) -> Iterator[Drawn]:
             sample=one.name,
             kind=one.kind,
             asks=one.asks,
+            side=one.side,
             source=one.source,
             rater=one.rater.name if one.rater else None,
             relevant_only=one.relevant_only,

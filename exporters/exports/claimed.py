@@ -19,8 +19,7 @@ from annotate.judgments.consensus import Outcome, State, consensus
 from annotate.judgments.models import Judgment
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Membership, Project
-from audit.checks.models import Sample, SampleItem
-from audit.checks.queue import with_checks
+from audit.checks.outcomes import Found, checked_items, newest
 from exporters.exports import walking
 from exporters.exports.selection import Pair
 from exporters.exports.walking import BATCH, CHUNK
@@ -62,13 +61,6 @@ class Label(NamedTuple):
     def corrected(self) -> bool:
         """Whether a check came to another relevance than the claim."""
         return self.counts_as == "claims_checked" and self.relevance != self.claim
-
-
-class Found(NamedTuple):
-    """What checks of one label came to: an outcome; without one, whether its check is over."""
-
-    outcome: int | None
-    over: bool
 
 
 def raters(project: Project, side: str = Narrative.Side.ALTERED) -> list[Membership]:
@@ -143,22 +135,12 @@ def _stands(claim: int, judged: Outcome, found: Found | None) -> tuple[int, str]
 def _checked(narratives: Sequence[int]) -> dict[tuple[int, int], Found]:
     """What checks of grades came to, by narrative and candidate, whichever sample they are of.
 
-    A grade may follow from the answers to two questions. Of several samples with an outcome the one
-    made last has the word; without any, the label is open while one of them is.
+    A grade may follow from the answers to two questions.
     """
-    found: dict[tuple[int, int], Found] = {}
-    items = with_checks(
-        SampleItem.objects.filter(narrative__in=narratives).exclude(sample__asks=Sample.Asks.COUNT)
-    ).order_by("sample__created_at", walking.bytewise("sample__name"))
-    for narrative, candidate, outcome, unjudgeable in walking.walk(
-        items, "narrative", "candidate", "outcome", "unjudgeable"
-    ):
-        earlier = found.get((narrative, candidate), Found(None, True))
-        if outcome is not None:
-            found[narrative, candidate] = Found(outcome, True)
-        elif earlier.outcome is None:
-            found[narrative, candidate] = Found(None, earlier.over and unjudgeable)
-    return found
+    items = checked_items(narrative__in=narratives).order_by(
+        "sample__created_at", walking.bytewise("sample__name")
+    )
+    return newest(walking.walk(items, "narrative", "candidate", "outcome", "unjudgeable"))
 
 
 def _claims(

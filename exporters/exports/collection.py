@@ -123,6 +123,17 @@ def runs(project: Project) -> list[Run]:
     return list(Run.objects.filter(project=project).order_by(bytewise("name")))
 
 
+def cores_of_pairs(project: Project) -> dict[int, tuple[str, str]]:
+    """Return the id of the query of each pair and its core query, by key of the pair; a query
+    without one is its own.
+    """
+    rows = InstructionPair.objects.filter(project=project).order_by()
+    return {
+        pk: (query_id, core or query_id)
+        for pk, query_id, core in walk(rows, "pk", "query__query_id", "query__core")
+    }
+
+
 def pair_records(project: Project) -> Iterator[PairRecord]:
     """Yield every pair with every version of its narratives, in byte order of pair_id."""
     rows = InstructionPair.objects.filter(project=project).order_by(bytewise("pair_id"))
@@ -138,16 +149,19 @@ def pair_records(project: Project) -> Iterator[PairRecord]:
         "model",
         "query__domain",
         "restates__pair_id",
+        "query__core",
+        "query__core_given",
+        "source_fields",
     )
     for batch in batches(of_pair, TEXTS):
         narratives: dict[int, list[NarrativeRecord]] = {}
         versions = Narrative.objects.filter(pair__in=[row[0] for row in batch])
         conditions: dict[int, list[ConditionRecord]] = {}
-        for narrative, name, text in walk(
+        for narrative, *condition in walk(
             Condition.objects.filter(narrative__in=versions).order_by("number"),
-            *("narrative", "name", "text"),
+            *("narrative", "name", "text", "negated"),
         ):
-            conditions.setdefault(narrative, []).append(ConditionRecord(name, text))
+            conditions.setdefault(narrative, []).append(ConditionRecord._make(condition))
         for pair, pk, *fields in walk(
             versions,
             *("pair", "pk", "origin", "model"),
@@ -156,8 +170,10 @@ def pair_records(project: Project) -> Iterator[PairRecord]:
             origin, model, *fields = fields
             record = NarrativeRecord._make([*fields, tuple(conditions.get(pk, ())), origin, model])
             narratives.setdefault(pair, []).append(record)
-        for pk, *fields, domain, restates in batch:
+        for pk, *fields, domain, restates, core, given, source_fields in batch:
             in_order = sorted(
                 narratives.get(pk, []), key=lambda n: (ORDER_OF_SIDES[n.side], n.version)
             )
-            yield PairRecord._make([*fields, tuple(in_order), domain, restates or ""])
+            # One made of the title is made again where the file is loaded.
+            kept = (core if given else "", source_fields)
+            yield PairRecord._make([*fields, tuple(in_order), domain, restates or "", *kept])

@@ -124,6 +124,12 @@ def documents(project: Project, of: Sequence[Pair]) -> Iterator[Document]:
             )
 
 
+def claimed(asked: Asked) -> str | None:
+    """Return what machines claim of a condition, None where none does or they differ."""
+    said = {one.answer for one in asked.answers if one.machine}
+    return said.pop() if len(said) == 1 else None
+
+
 def write(records: Iterable[Document], stream: IO[bytes]) -> int:
     """One document a line; return how many there were."""
     return write_lines(map(to_json, records), stream)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack
+from itertools import chain
 from typing import IO
 
 from annotate.collection.models import Candidate
@@ -13,6 +15,7 @@ from annotate.projects.models import Membership, Project
 from exporters.exports import (
     claimed,
     collection,
+    conditions,
     notes,
     oracle_facts,
     oracles,
@@ -139,6 +142,8 @@ class _Export:
             self._write_claimed(claimed_on)
         with into.file("pairs.tsv", "Which query each pair belongs to.") as stream:
             self._write_pairs(stream)
+        self._write_core_queries()
+        self._write_verdicts()
         with into.file("documents.changed.jsonl", "The same documents with their texts.") as stream:
             texts = write_docs(collection.documents(self.project, self.changed_documents), stream)
         write_runs(self.project, into)
@@ -298,6 +303,38 @@ class _Export:
                 pair.left_out,
                 pair.claimed,
             )
+
+    def _write_core_queries(self) -> None:
+        """Write the core query of each pair, where several queries share one."""
+        cores = collection.cores_of_pairs(self.project)
+        queries_of_core = Counter(dict(cores.values()).values())
+        if not any(number > 1 for number in queries_of_core.values()):
+            return
+        with self.into.file("core_queries.tsv", "The core query of each pair.") as stream:
+            _line(stream, "pair_id", "query_id", "core")
+            for pair in self.pairs:
+                query, core = cores[pair.pk]
+                _line(stream, pair.pair_id, query, " ".join(core.split()))
+
+    def _write_verdicts(self) -> None:
+        """Write which conditions of the altered narratives each document meets, where that is
+        known: by people, else by a machine.
+        """
+        found = conditions.documents(self.project, self.pairs)
+        of_altered = (one for one in found if one.side == ALTERED)
+        first = next(of_altered, None)
+        if first is None:
+            return
+        holds = "Which conditions of the altered narratives documents meet."
+        with self.into.file("verdicts.tsv", holds) as stream:
+            _line(stream, "pair_id", "doc_id", "condition", "answer", "by")
+            for document in chain([first], of_altered):
+                for asked in document.conditions:
+                    claim = conditions.claimed(asked)
+                    answer = asked.agreed or (None if asked.state == "disputed" else claim)
+                    by = "people" if asked.agreed else "claim" if answer else ""
+                    number = str(asked.condition)
+                    _line(stream, document.pair_id, document.doc_id, number, answer or "", by)
 
     def _manifest(self, *, prior: int, texts: int) -> Manifest:
         pairs = list(self.facts.values())

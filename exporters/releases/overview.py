@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from annotate.overview.contributions import Contribution
-from annotate.projects.models import Membership
+from annotate.projects.models import Membership, Project
 from exporters.exports.models import Export
 from exporters.releases.models import Release
 
@@ -21,6 +21,12 @@ def contribution(members: Sequence[Membership]) -> dict[int, Contribution]:
         for member in members
         if member.leads
     }
+
+
+def releases_made(project: Project) -> list[str]:
+    """Return the names of the releases that stand, in the order in which they were made."""
+    made = Release.objects.made().filter(project=project)
+    return list(made.order_by("pk").values_list("name", flat=True))
 
 
 def _newest(member: Membership) -> dict[str, Any]:

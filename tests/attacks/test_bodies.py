@@ -187,9 +187,13 @@ def known(stage: SimpleNamespace) -> dict[str, Body]:
         "SentChange": {"left": LEFT_OUT},
         "SentPart": part,
         "SentComparison": {"part": {"query": "301"}, "against": {"side": "altered"}},
-        "SentPlan": {"rater": "machine"},
-        "SentSample": {"rater": "machine", "name": "Another"},
-        "SentSuspects": {"rater": "machine", "runs": [Run.objects.get(project=stage.project).pk]},
+        "SentPlan": {"rater": "machine", "side": LEFT_OUT},
+        "SentSample": {"rater": "machine", "name": "Another", "side": LEFT_OUT},
+        "SentSuspects": {
+            "rater": "machine",
+            "side": LEFT_OUT,
+            "runs": [Run.objects.get(project=stage.project).pk],
+        },
         "SentLooks": {"query": "301"},
         "RubricSerializer": {
             "levels": [
@@ -222,8 +226,13 @@ def known(stage: SimpleNamespace) -> dict[str, Body]:
         },
         "SentPreferences": {"time_zone": "UTC"},
         **{key: {"candidates": of_pool} for key in ("SentCandidates", "SentRemoval")},
+        **{
+            key: {**of_pool[0], "new_doc_id": "NEW-1", "title": "", "text": "A better text."}
+            for key in ("SentNewDocument", "SentReplacement")
+        },
         **{key: {"pairs": [stage.pair.pair_id]} for key in ("SentPairs", "SentPairRemoval")},
         **{key: {"queries": ["301"]} for key in ("SentQueries", "SentQueryRemoval")},
+        "SentNegated": {"negated": [1]},
         "SentDraw": dict.fromkeys(("narrative", "least", "most"), LEFT_OUT),
         "SentSystems": {"runs": ["bm25"]},
         "SentPassages": {"words": 2},
@@ -330,6 +339,7 @@ NOT_NOW = {
     # Another token than that of a preview.
     "annotate:api_rejudge_requests_of_guideline": 409,
     "audit:api_settling_many": 409,
+    "annotate:api_replacements": 409,
     # Nothing of the kind is to be done now.
     "annotate:api_confirmation": 422,
     "annotate:api_pair_assignments": 422,

@@ -243,6 +243,20 @@ PAGES: dict[str, Callable[[Scene], list[str]]] = {
         scene.one("annotate:removed_candidates"),
         reverse("annotate:removed_candidates", args=["empty"]),
     ],
+    "annotate:attributes": lambda scene: [
+        reverse("annotate:attributes", args=[one.pk])
+        for one in InstructionPair.objects.filter(
+            narratives__conditions__isnull=False, project__slug="tides"
+        ).distinct()[:1]
+    ],
+    "annotate:replacement": lambda scene: [
+        reverse("annotate:replacement", args=[one.query.project.slug, one.query_id, one.pk])
+        for one in Candidate.objects.filter(query__project__slug="tides")[:1]
+    ],
+    "annotate:replacements": lambda scene: [
+        scene.one("annotate:replacements"),
+        reverse("annotate:replacements", args=["empty"]),
+    ],
     "annotate:passages": every("annotate:passages"),
     "annotate:topics": every("annotate:topics", "?number=1&seed=1"),
     "annotate:removed_queries": every("annotate:removed_queries"),

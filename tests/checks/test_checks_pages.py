@@ -71,7 +71,7 @@ def test_the_strata_are_shown_before_anything_is_drawn(scene, client):
     page = client.post(url("new_sample", "tides"), {**asked, "preview": "yes"})
 
     assert page.status_code == 200
-    assert page.context["strata"] == [
+    assert page.context["plans"][0]["strata"] == [
         {"label": "C1", "size": 3, "taken": 2},
         {"label": "S1", "size": 3, "taken": 2},
     ]

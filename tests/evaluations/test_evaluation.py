@@ -48,6 +48,53 @@ def test_a_system_that_follows_has_a_p_mrr_above_0_and_one_that_does_not_0():
     assert values(found, 1)["p-mrr"] == 0
 
 
+def of_one_core_query(*systems):
+    cores = {"q_1": "c", "r_1": "c"}
+    collection = Collection(ORIGINAL, CHANGED, REVERSED, {}, 1, 4, cores)
+    return evaluate(Prepared(collection, read_options({})), systems, "")
+
+
+def test_robustness_is_the_least_ndcg_of_the_topics_of_a_core_query():
+    [values_of_good, values_of_still] = [
+        values(of_one_core_query(ranked("good", GOOD), ranked("still", STILL)), place)
+        for place in (0, 1)
+    ]
+
+    # b is first in both topics, or second in both: 1 / log2(3).
+    assert values_of_good["robustness"] == 1
+    assert values_of_still["robustness"] == pytest.approx(0.6309, abs=1e-4)
+
+
+def test_topics_that_share_no_core_query_have_no_robustness():
+    assert "robustness" not in values(results(ranked("good", GOOD)))
+
+
+def test_wise_counts_the_documents_that_are_relevant_to_the_core_query():
+    alone = values(results(ranked("good", GOOD), reverse=REVERSED))
+    grouped = values(of_one_core_query(ranked("good", GOOD)))
+
+    # b rises from rank 2 to 1: the full reward among the N = 2 (a and b), else 1 - 1/20.
+    assert (alone["wise"], grouped["wise"]) == (pytest.approx(0.95), 1)
+
+
+def test_measures_by_conditions_follow_the_gold_document_and_the_first_documents():
+    verdicts = {
+        "q_1": {"b": {"1": True, "2": True}, "a": {"1": True, "2": False}},
+        "r_1": {"b": {"1": True, "2": False}, "c": {"1": False, "2": False}},
+    }
+    asked = dict.fromkeys(("q_1", "r_1"), ("1", "2"))
+    collection = Collection(ORIGINAL, CHANGED, REVERSED, {}, 1, 4, {}, verdicts, asked)
+
+    found = values(evaluate(Prepared(collection, read_options({})), [ranked("good", GOOD)], ""))
+
+    # b rises from rank 2 to 1, and to the reward s/m (1 - sqrt(1/10)): it meets 2 of 2, and 1 of 2.
+    reward = 1 - (1 / 10) ** 0.5
+    assert found["m-wise"] == pytest.approx((reward + reward / 2) / 2)
+    assert found["m-sicr"] == found["sicr"]
+    # b meets everything in q_1; in r_1 no document does.
+    assert found["mdcr"] == 0.5
+
+
 def test_ndcg_before_and_after_is_that_of_ir_measures():
     system = ranked("good", GOOD)
     measure = ir_measures.parse_measure("nDCG@10")
@@ -169,7 +216,7 @@ def test_intervals_are_over_queries_where_that_is_asked_for():
             {"differences.test": "t", "intervals.clusters": "query"},
             "differences.test=t takes pairs for independent",
         ),
-        ({"intervals.clusters": "core"}, "intervals.clusters is pair or query, not core"),
+        ({"intervals.clusters": "topic"}, "intervals.clusters is pair, query or core, not topic"),
         ({"settling.resamples": "5"}, "settling.resamples is a number from 100 to 100,000, not 5"),
         ({"settling.seed": "one"}, "settling.seed is a number from 0, not one"),
         ({"ir.measures": "RBP(p=2)"}, "'RBP(p=2)' is no measure"),

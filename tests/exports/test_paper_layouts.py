@@ -10,6 +10,8 @@ import pytest
 
 from annotate.collection import intake
 from annotate.models import Candidate, InstructionPair, Judgment
+from exporters.evaluations.actions import read_collection
+from exporters.exports.labels import gold_documents
 from exporters.exports.models import Publication
 from formats.registry import lookup
 from tests import factories
@@ -145,9 +147,37 @@ def test_multi_infosearch_records_are_those_of_the_sample(write, shared_data):
     for one in wanted:
         its = written[one["query_id"], one["combo_id"]]
         assert set(its.pop("violated_attributes")) == set(one["violated_attributes"])
-        assert its == {name: one[name] for name in its}
-    documents = json.loads(folder["query-doc.json"])
-    assert [len(one["documents"]) for one in documents] == [4, 4, 2]
+        assert its == {name: one[name] for name in one if name != "violated_attributes"}
+    documents = {one["query_id"]: one for one in json.loads(folder["query-doc.json"])}
+    sample = json.loads((original.parent / "query-doc.json").read_bytes())
+    assert documents == {one["query_id"]: one for one in sample}
+
+
+def test_both_files_of_multi_infosearch_come_in_and_out_as_one_set_of_documents(write, shared_data):
+    sample = shared_data / "multi_infosearch"
+    alone = load("multi-infosearch", sample / "final_sorted.jsonl", "alone")
+    both = load("multi-infosearch-folder", sample, "both")
+
+    first = write(both, "multi-infosearch")
+    again = load("multi-infosearch-folder", first.folder, "again")
+
+    assert counts(both) == counts(alone) == counts(again)
+    assert without_manifest(write(again, "multi-infosearch")) == without_manifest(first)
+
+
+def test_multi_infosearch_says_what_is_claimed_and_what_is_not_verified(write, shared_data):
+    _original, folder = written_from(
+        "multi_infosearch/final_sorted.jsonl", "multi-infosearch", write, shared_data
+    )
+
+    found = {one["doc_id"]: one for one in folder.records("attributes.jsonl")}
+    assert len(found) == 10
+    assert found["2654_1_negative"] == {
+        "pair_id": "2654_1",
+        "doc_id": "2654_1_negative",
+        "claimed": {"satisfied": ["audience", "source"], "violated": ["length"]},
+        "verified": None,
+    }
 
 
 def test_the_reasons_why_tables_violate_come_back(write, tmp_path):
@@ -319,3 +349,50 @@ def test_labels_of_several_machines_are_refused(tides, write):
 
     with pytest.raises(ValueError, match="2 machines claim labels"):
         write(tides.project, "infosearch")
+
+
+# --- what systems are measured on -----------------------------------------------------------------
+
+
+def read_for_measuring(project, folder):
+    pairs = [line.split("\t") for line in folder["pairs.tsv"].splitlines()[1:]]
+    collection, _notes = read_collection(folder.folder, project, {row[0]: row[1] for row in pairs})
+    return collection
+
+
+def test_the_claims_of_infosearch_are_measured_by_core_query_in_three_modes(write, shared_data):
+    project = load("infosearch", shared_data / "infosearch", "first")
+
+    folder = write(project, "trec")
+    collection = read_for_measuring(project, folder)
+
+    assert folder["core_queries.tsv"].splitlines()[:2] == [
+        "pair_id\tquery_id\tcore",
+        "0\t0\twhat is diabetes?",
+    ]
+    assert (
+        sorted(collection.cores.values())
+        == ["what helps for acne?"] * 3 + ["what is diabetes?"] * 2
+    )
+    assert gold_documents(collection.changed, collection.reverse, 1) == {
+        "0": ("lang-0-zh",),
+        "1": ("lang-0-en",),
+        "2": ("key-0-a",),
+        "3": ("key-0-b",),
+        "4": ("key-0-c",),
+    }
+
+
+def test_the_verdicts_of_multi_infosearch_are_measured_with_combinations_as_a_group(
+    write, shared_data
+):
+    project = load("multi-infosearch", shared_data / "multi_infosearch/final_sorted.jsonl", "first")
+
+    folder = write(project, "trec")
+    collection = read_for_measuring(project, folder)
+
+    # Two documents of instructions with 3, 2, 2, 3 and 2 attributes.
+    assert len(folder["verdicts.tsv"].splitlines()) == 1 + 2 * 12
+    assert folder["verdicts.tsv"].splitlines()[1] == "2654_1\t2654_1_negative\t1\tnot_met\tclaim"
+    assert collection.conditions["2654_1"] == ("1", "2", "3")
+    assert collection.cores["2654_1"] == collection.cores["2654_2"]

@@ -79,6 +79,8 @@ def test_a_record_is_a_pair_with_attributes_and_documents_that_meet_or_violate_t
                 ),
                 NarrativeRecord("reversed", 1, "At length, and nothing of the sea: harbours?"),
             ),
+            source_fields='{"attributes": {"keyword": ["sea", "ship"]}, "dataset": "some/set", '
+            '"language": "English", "query_type": "expanded"}',
         ),
         claim("7_3_positive", 1, "met", "met"),
         claim("7_3_negative", 0, "met", "not_met"),
@@ -98,9 +100,26 @@ def test_records_of_one_query_share_its_topic_and_its_document():
     assert [r.pair_id for r in records if isinstance(r, PairRecord)] == ["7_3", "7_4", "7_5"]
 
 
+def test_a_record_says_which_attributes_its_reversed_query_negates():
+    [pair] = [
+        one
+        for one in read("multi-infosearch", line(negated_attributes=["keyword"]))
+        if isinstance(one, PairRecord)
+    ]
+
+    assert pair.narratives[0].conditions == (
+        ConditionRecord("length", "Short", negated=False),
+        ConditionRecord("keyword", "sea, ship", negated=True),
+    )
+
+
 @pytest.mark.parametrize(
     ("fields", "sentence"),
     [
+        (
+            {"combo_id": 4, "negated_attributes": ["source"]},
+            "source is negated, but is not among the attributes",
+        ),
         ({}, "combination 3 of query 7 was already on line 1"),
         ({"combo_id": 4, "query": "dykes"}, "query 7 had other words on an earlier line"),
         ({"combo_id": 4, "attributes": {}}, "attributes is empty: an instruction has at least one"),

@@ -81,3 +81,53 @@ def test_it_is_recognised():
     assert refusal("trec-topics", json.dumps([ENTRY], indent=2)).message.endswith(
         "; the file looks like multi-infosearch-docs: load it as multi-infosearch-docs"
     )
+
+
+RECORD = {
+    "query_id": "2654",
+    "combo_id": 1,
+    "query": "harbours",
+    "document": "Ghent has a harbour.",
+    "relevance": 1,
+    "attributes": {"length": "Short"},
+    "instructed_query": "Harbours, in few words.",
+    "positive_doc": "Ships sleep here.",
+    "hard_negative_doc": "Ghent.",
+    "violated_attributes": ["length"],
+}
+
+
+def both(*documents):
+    return {
+        "final_sorted.jsonl": json.dumps(RECORD) + "\n",
+        "query-doc.json": json.dumps([{**ENTRY, "documents": list(documents)}]),
+    }
+
+
+def test_documents_of_both_files_with_the_same_text_are_one_document():
+    another = {"doc_id": "doc_3", "type": "positive", "text": "The port of Ghent."}
+
+    records = read("multi-infosearch-folder", both(*DOCUMENTS, another))
+
+    assert [one.doc_id for one in records if isinstance(one, Doc)] == [
+        "2654_document1",
+        "2654_1_positive",
+        "2654_1_negative",
+        "2654_doc_3",
+    ]
+    assert sum(isinstance(one, Topic) for one in records) == 1
+
+
+def test_a_document_that_is_another_type_in_the_other_file_is_refused():
+    turned = {**DOCUMENTS[0], "type": "hard_negative"}
+
+    assert refusal("multi-infosearch-folder", both(turned)).message == (
+        "document 2654_doc_1 is a hard_negative here, and a positive in final_sorted.jsonl"
+    )
+
+
+def test_a_folder_without_one_of_the_files_is_refused():
+    files = both(*DOCUMENTS)
+    del files["query-doc.json"]
+
+    assert refusal("multi-infosearch-folder", files).message == "no query-doc.json in this folder"

@@ -38,6 +38,7 @@ from formats.records import (
     TextRead,
     Topic,
     VerdictRecord,
+    kept_fields,
     writer_of,
 )
 from formats.registry import FORMATS
@@ -122,6 +123,7 @@ def with_writers(pair: PairRecord, writers: list[tuple[str, str]]) -> PairRecord
 WRITERS = st.lists(
     st.sampled_from([("human", ""), ("llm", ""), ("llm", "gpt")]), min_size=4, max_size=4
 )
+KEPT = st.dictionaries(NAMES, TEXT | st.lists(NAMES, max_size=2), max_size=2).map(kept_fields)
 PAIRS = st.builds(
     PairRecord,
     IDS,
@@ -134,9 +136,11 @@ PAIRS = st.builds(
     NARRATIVES,
     TEXT,
     st.just("") | IDS,
+    TEXT,
+    KEPT,
 ) | st.builds(
     *(PairRecord, IDS, IDS, TEXT, TEXT, TEXT, st.just("human"), st.just(""), NARRATIVES),
-    *(TEXT, st.just("")),
+    *(TEXT, st.just(""), TEXT, KEPT),
 )
 PAIRS = st.builds(with_writers, PAIRS, WRITERS)
 CLAIMS = st.builds(Claim, IDS, IDS, GRADES, NAMES)

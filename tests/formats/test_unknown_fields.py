@@ -85,11 +85,11 @@ EXAMPLES = {
     ),
     "infosearch": Example(
         {
-            "queries.jsonl": '{"_id": "0", "text": "q", "instruction_og": "", "keywords": "k"}\n',
+            "queries.jsonl": '{"_id": "0", "text": "q", "instruction_og": "", "url": "u"}\n',
             "corpus.jsonl": '{"_id": "d", "text": "t"}\n',
         },
         None,
-        "the field “keywords” of 1 record of queries.jsonl is not kept",
+        "the field “url” of 1 record of queries.jsonl is not kept",
     ),
     "infosearch-results": Example(
         '[{"query": {"qid": "0"}, "candidates": [{"docid": "a", "score": 1, "colour": "red"}]}]',
@@ -102,9 +102,9 @@ EXAMPLES = {
     "multi-infosearch": Example(
         '{"query_id": "1", "combo_id": 1, "query": "q", "document": "d", "relevance": 1, '
         '"attributes": {"a": "b"}, "instructed_query": "i", "positive_doc": "p", '
-        '"hard_negative_doc": "n", "violated_attributes": ["a"], "dataset": "d"}\n',
+        '"hard_negative_doc": "n", "violated_attributes": ["a"], "url": "d"}\n',
         None,
-        ONE.format("“dataset”"),
+        ONE.format("“url”"),
     ),
     "multi-infosearch-docs": Example(
         '{"query_id": "1", "query": "q", "documents": [{"doc_id": "d", "type": "positive", '
@@ -112,11 +112,23 @@ EXAMPLES = {
         None,
         ONE.format("“documents.colour”"),
     ),
+    "multi-infosearch-folder": Example(
+        {
+            "final_sorted.jsonl": '{"query_id": "1", "combo_id": 1, "query": "q", "document": "d", '
+            '"relevance": 1, "attributes": {"a": "b"}, "instructed_query": "i", '
+            '"positive_doc": "p", "hard_negative_doc": "n", "violated_attributes": ["a"]}\n',
+            "query-doc.json": '[{"query_id": "1", "query": "q", "documents": [{"doc_id": "d", '
+            '"type": "positive", "text": "p", "colour": "red"}]}]\n',
+        },
+        None,
+        "the field “documents.colour” of 1 record of query-doc.json is not kept",
+    ),
     "pairs-jsonl": Example(
         '{"query_id": "1", "altered": "a"}\n{"query_id": "2", "altred": "a"}\n',
         2,
-        "there is no field “altred”; there are type, query_id, model, origin, pair_id, title, "
-        "description, category, narratives, original, altered, reversed",
+        "there is no field “altred”; there are type, query_id, model, origin, restates, pair_id, "
+        "title, description, category, narratives, original, altered, reversed, domain, core, "
+        "source_fields",
     ),
     "judgments-csv": Example(
         "query_id,doc_id,annotator,relevance,evidence\n1,a,ada,1,0-4\n",
@@ -183,7 +195,7 @@ def test_what_a_format_does_not_know_is_refused_or_told(name):
                 '{"query_id": "1", "narratives": [{"side": "altered", "text": "t", '
                 '"conditions": [{"text": "t", "weight": 2}]}]}'
             ),
-            "condition 1: there is no field “weight”; there are name, text",
+            "condition 1: there is no field “weight”; there are name, text, negated",
         ),
         (
             "pairs-jsonl",

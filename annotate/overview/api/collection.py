@@ -9,6 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotate.collection import access as collection_access
+from annotate.collection import core_queries
 from annotate.collection.document_text import show
 from annotate.collection.models import Candidate, Query
 from annotate.judgments.blindness import blind_pairs, may_see
@@ -49,6 +50,8 @@ class Queries(Resource):
         found = member.project.queries.all()
         if search := self.asked().get("search"):
             found = found.filter(Q(query_id__contains=search) | Q(title__icontains=search))
+        if core := self.asked().get("core"):
+            found = found.filter(core=core)
         return self.page(found, lambda rows: _queries(member, rows))
 
 
@@ -67,6 +70,9 @@ class OneQuery(Resource):
             {
                 **_queries(member, [found])[0],
                 "pairs": [_pair(pair) for pair in pairs],
+                "siblings": list(
+                    core_queries.siblings(found).values("id", "query_id")[: core_queries.NAMED]
+                ),
                 "pool": found.candidates.count(),
             }
         )
@@ -176,6 +182,7 @@ def _queries(member: Membership, rows: list[Query]) -> list[dict[str, Any]]:
             "query_id": row.query.query_id,
             "title": row.query.title,
             "description": row.query.description,
+            "core": row.query.core,
             "answered": row.answered,
             "wanted": row.wanted,
             "came_to": {"kept": row.kept, "dropped": row.dropped, "disputed": row.disputed}

@@ -35,6 +35,9 @@ class QuerySerializer(serializers.Serializer[Any]):
     query_id = serializers.CharField(help_text="As the files have it.")
     title = serializers.CharField()
     description = serializers.CharField()
+    core = serializers.CharField(
+        help_text="The key of its core query: queries with the same one differ in the instruction."
+    )
     answered = serializers.IntegerField(help_text=ANSWERED)
     wanted = serializers.IntegerField(help_text="How many there shall be.")
     came_to = CameToSerializer(
@@ -99,10 +102,18 @@ class FullPairSerializer(PairSerializer):
     )
 
 
+class SiblingSerializer(serializers.Serializer[Any]):
+    """Another query of the same core query."""
+
+    id = serializers.IntegerField()
+    query_id = serializers.CharField()
+
+
 class FullQuerySerializer(QuerySerializer):
     """A query with its pairs."""
 
     pairs = PairSerializer(many=True)
+    siblings = SiblingSerializer(many=True, help_text="The other queries of its core query.")
     pool = serializers.IntegerField(help_text="Documents in its pool.")
 
 
@@ -170,6 +181,9 @@ class AskedQueries(Asked):
 
     search = serializers.CharField(
         required=False, max_length=200, help_text="Part of the id, or words of the title."
+    )
+    core = serializers.CharField(
+        required=False, max_length=255, help_text="Those of this core query, by its key."
     )
 
 

@@ -13,6 +13,7 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET
 
 from annotate.collection import access as collection_access
+from annotate.collection import core_queries
 from annotate.collection.models import Candidate, Query
 from annotate.judgments import completion
 from annotate.judgments.blindness import blind_pairs, hides_figures, must_answer_first
@@ -97,13 +98,17 @@ def project(request: PageRequest, slug: str) -> HttpResponse:
 @require_GET
 def queries(request: PageRequest, slug: str) -> HttpResponse:
     """Progress per query, in pages; `?search=` finds queries by id or by words of the title,
-    `?state=` those in a state, `?sort=` puts them in another order than that of loading.
+    `?core=` those of a core query, `?state=` those in a state, `?sort=` puts them in another order
+    than that of loading.
     """
     member = access.member(request.user, slug)
     search = request.GET.get("search", "").replace("\0", "").strip()[:200]
     found = member.project.queries.all()
     if search:
         found = found.filter(Q(query_id__contains=search) | Q(title__icontains=search))
+    core = request.GET.get("core", "").replace("\0", "")[:255]
+    if core:
+        found = found.filter(core=core)
     state, sort = query_lists.chosen(member, request.GET)
     if state or sort:
         keys = query_lists.in_order(member.project, found, state=state, sort=sort)
@@ -119,7 +124,9 @@ def queries(request: PageRequest, slug: str) -> HttpResponse:
             "section": "queries",
             "rows": _query_rows(member, page),
             "pools": query_lists.pools(member.project, page.rows),
+            "cores": core_queries.sizes(member.project, [query.core for query in page.rows]),
             "search": search,
+            "core": core,
             "state": state,
             "states": query_lists.State,
             "sort": sort,
@@ -155,6 +162,8 @@ def query(request: PageRequest, slug: str, pk: int) -> HttpResponse:
             "member": member,
             "section": "queries",
             "query": found,
+            "siblings": list(core_queries.siblings(found)[: core_queries.NAMED]),
+            "core_size": core_queries.sizes(project, [found.core]).get(found.core, 1),
             "pairs": [{**_pair(member, one), "styles": styles[one.pk]} for one in pairs],
             "candidates": said,
             "matrix": matrix_of(said) if len(pairs) > 1 else None,
@@ -198,6 +207,9 @@ def _pair(member: Membership, pair: InstructionPair) -> dict[str, Any]:
             for task in Assignment.Task
         ],
         "rewrite_url": reverse("annotate:rewrite", args=[pair.pk]) if member.leads else None,
+        "attributes_url": reverse("annotate:attributes", args=[pair.pk])
+        if member.leads and altered and altered.conditions.exists()
+        else None,
     }
 
 

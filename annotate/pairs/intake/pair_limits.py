@@ -17,6 +17,12 @@ MAX_MODEL = 120
 MAX_NOTE = 500
 
 
+MAX_CORE = 255
+
+
+MAX_SOURCE_FIELDS = 20_000
+
+
 MAX_DOMAIN = 120
 
 
@@ -25,10 +31,12 @@ def fault_of(record: PairRecord) -> str | None:
     for value, most, what in (
         (record.category, MAX_CATEGORY, "category"),
         (record.model, MAX_MODEL, "model"),
+        (record.core, MAX_CORE, "id of the core query"),
+        (record.source_fields, MAX_SOURCE_FIELDS, "part that is kept of the source's other fields"),
         (record.domain, MAX_DOMAIN, "domain"),
     ):
         if len(value) > most:
-            return f"the {what} is longer than {most} characters"
+            return f"the {what} is longer than {most:,} characters"
     if record.restates == record.pair_id:
         return f"instruction pair {record.pair_id} says that it restates itself"
     for one in record.narratives:

@@ -37,6 +37,8 @@ class Pairs(Arrivals):
             model="text",
             domain="text",
             restates="text",
+            core="text",
+            source_fields="text",
             known="integer 0",
             retitled="integer 0",
             changed="integer 0",
@@ -65,6 +67,7 @@ class Pairs(Arrivals):
             number="integer",
             name="text",
             text="text",
+            negated="integer",
         )
 
     def take(self, record: PairRecord, place: int) -> None:
@@ -72,8 +75,15 @@ class Pairs(Arrivals):
         if fault := fault_of(record):
             self.intake.refuse(fault, place)
             return
-        about = (*record[:7], record.domain, record.restates)
-        self.pairs.add(place, *about, weight=len(record.title) + len(record.description))
+        self.pairs.add(
+            place,
+            *record[:7],
+            record.domain,
+            record.restates,
+            record.core,
+            record.source_fields,
+            weight=len(record.title) + len(record.description) + len(record.source_fields),
+        )
         for one in record.narratives:
             self.narratives.add(
                 place,
@@ -90,8 +100,10 @@ class Pairs(Arrivals):
                 weight=len(one.text),
             )
             for number, condition in enumerate(one.conditions, 1):
+                name, text, negated = condition
                 self.conditions.add(
-                    place, record.pair_id, one.side, one.version, number, *condition
+                    *(place, record.pair_id, one.side, one.version, number, name, text),
+                    None if negated is None else int(negated),
                 )
 
     def query_ids(self) -> list[str]:
@@ -128,16 +140,19 @@ class Pairs(Arrivals):
                 f"other words on {first}"
             ),
         )
-        self.intake.refuse_found(
-            """
-            SELECT s.n, s.place, s.query_id FROM stage_pairs s JOIN (
-                SELECT query_id FROM stage_pairs GROUP BY query_id
-                HAVING COUNT(DISTINCT NULLIF(title, '')) > 1
-                OR COUNT(DISTINCT NULLIF(description, '')) > 1
-            ) x ON x.query_id = s.query_id
-            """,
-            lambda query_id: f"query {query_id} has another title or description on another line",
-        )
+        for columns, what in (
+            (("title", "description"), "title or description"),
+            (("core",), "core query"),
+        ):
+            several = " OR ".join(f"COUNT(DISTINCT NULLIF({one}, '')) > 1" for one in columns)
+            self.intake.refuse_found(
+                f"""
+                SELECT s.n, s.place, s.query_id FROM stage_pairs s JOIN (
+                    SELECT query_id FROM stage_pairs GROUP BY query_id HAVING {several}
+                ) x ON x.query_id = s.query_id
+                """,  # noqa: S608 (our own columns)
+                partial(_described_otherwise, what),
+            )
         self.intake.refuse_found(
             """
             SELECT s.n, s.place, s.query_id FROM stage_pairs s JOIN (
@@ -157,6 +172,7 @@ class Pairs(Arrivals):
         if self.intake.report.refused:
             return
         retitle(self.intake, "stage_pairs")
+        self._write_core_queries()
         self._write_pairs()
         self._write_restated()
         self.intake.add_raters(
@@ -208,6 +224,16 @@ class Pairs(Arrivals):
                 "who wrote it"
             )
 
+    def _write_core_queries(self) -> None:
+        """Give queries the core query that the file names."""
+        self.intake.run(
+            """
+            UPDATE annotate_query SET core = s.core, core_given = (1 = 1)
+            FROM stage_pairs s WHERE annotate_query.project_id = %(project)s
+            AND annotate_query.query_id = s.query_id AND s.core <> ''
+            """
+        )
+
     def _write_pairs(self) -> None:
         run = self.intake.run
         run(
@@ -220,6 +246,7 @@ class Pairs(Arrivals):
         )
         differs = """
             (s.category <> '' AND p.category <> s.category
+            OR s.source_fields <> '' AND p.source_fields <> s.source_fields
             OR p.origin <> s.origin OR p.model <> s.model AND (s.model <> '' OR s.origin <> 'llm')
             OR s.domain <> '' AND EXISTS (
                 SELECT 1 FROM annotate_query q WHERE q.id = p.query_id AND q.domain <> s.domain
@@ -243,6 +270,8 @@ class Pairs(Arrivals):
             UPDATE annotate_instructionpair SET
                 category = CASE WHEN s.category <> '' THEN s.category
                     ELSE annotate_instructionpair.category END,
+                source_fields = CASE WHEN s.source_fields <> '' THEN s.source_fields
+                    ELSE annotate_instructionpair.source_fields END,
                 origin = s.origin,
                 model = CASE WHEN s.model = '' AND s.origin = 'llm'
                     THEN annotate_instructionpair.model ELSE s.model END
@@ -253,8 +282,8 @@ class Pairs(Arrivals):
         made = run(
             """
             INSERT INTO annotate_instructionpair
-                (project_id, query_id, pair_id, category, origin, model)
-            SELECT %(project)s, q.id, s.pair_id, s.category, s.origin, s.model
+                (project_id, query_id, pair_id, category, origin, model, source_fields)
+            SELECT %(project)s, q.id, s.pair_id, s.category, s.origin, s.model, s.source_fields
             FROM stage_pairs s CROSS JOIN annotate_query q
             WHERE s.known = 0 AND q.project_id = %(project)s AND q.query_id = s.query_id
             ORDER BY s.n
@@ -345,8 +374,9 @@ class Pairs(Arrivals):
             return
         written = self.intake.run(
             """
-            INSERT INTO annotate_condition (narrative_id, number, name, text)
-            SELECT o.id, x.number, x.name, x.text
+            INSERT INTO annotate_condition (narrative_id, number, name, text, negated)
+            SELECT o.id, x.number, x.name, x.text,
+                CASE WHEN x.negated IS NULL THEN NULL ELSE x.negated = 1 END
             FROM stage_conditions x
             CROSS JOIN annotate_instructionpair p
             CROSS JOIN annotate_narrative o
@@ -357,6 +387,19 @@ class Pairs(Arrivals):
                 WHERE c.narrative_id = o.id AND c.number = x.number
             )
             ORDER BY x.n
+            """
+        )
+        # What people have said already stays.
+        self.intake.run(
+            """
+            UPDATE annotate_condition SET negated = (x.negated = 1)
+            FROM stage_conditions x
+            CROSS JOIN annotate_instructionpair p
+            CROSS JOIN annotate_narrative o
+            WHERE p.project_id = %(project)s AND p.pair_id = x.pair_id
+            AND o.pair_id = p.id AND o.side = x.side AND o.version = x.version
+            AND annotate_condition.narrative_id = o.id AND annotate_condition.number = x.number
+            AND annotate_condition.negated IS NULL AND x.negated IS NOT NULL
             """
         )
         conditions = self.intake.rows("conditions")
@@ -408,6 +451,10 @@ _OTHER_CONDITIONS = """
         )
     )
 """
+
+
+def _described_otherwise(what: str, query_id: str) -> str:
+    return f"query {query_id} has another {what} on another line"
 
 
 def _overwritten(what: str, pair: str, side: str, version: int, newest: int) -> str:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from annotate.collection.core_queries import set_core_queries
 from annotate.collection.intake.arrivals import Intake
+from annotate.collection.models import Query
 from annotate.projects.models import Membership, Project
+from base import bulk
 
 MAX_NAME = Membership._meta.get_field("name").max_length or 0
 
@@ -86,6 +89,9 @@ def reopen_assignments(intake: Intake, pairs: str, *tasks: str) -> None:
 def after_rows(intake: Intake, newest: int) -> None:
     """Do what follows when rows were loaded."""
     take_out_new_pairs(intake)
+    named = bulk.number("SELECT COUNT(*) FROM stage_query_ids")
+    if named:
+        set_core_queries(Query.objects.filter(project=intake.project))
     reopen_judging(intake, newest)
 
 

@@ -371,6 +371,7 @@ def _claims(member: Membership, given: Mapping[str, Any], before: str = "") -> C
         rater,
         given.get("relevant_only", False),
         given.get("asks", Sample.Asks.GRADE),
+        given.get("side", ""),
     )
 
 

@@ -11,6 +11,7 @@ from annotate.collection.models import Run
 from annotate.collection.text_versions import MAX_TEXT_VERSION
 from annotate.judgments.models import Verdict
 from annotate.pairs.api.shapes import ConditionSerializer, VersionSerializer
+from annotate.pairs.models import Narrative
 from audit.checks.actions import MAX_WORDS
 from audit.checks.figures import BOUND
 from audit.checks.forms import MAX_SEED
@@ -88,6 +89,12 @@ class _SentClaims(Sent):
     rater = serializers.CharField(
         max_length=150, required=False, help_text="The machine's name, for `machine`."
     )
+    side = serializers.ChoiceField(
+        choices=Narrative.Side.choices,
+        required=False,
+        allow_blank=True,
+        help_text="The mode whose labels are meant; all modes without.",
+    )
 
 
 class SentPlan(_SentClaims):
@@ -126,6 +133,7 @@ class AskedSuspects(Asked):
         choices=Sample.Source.choices, default=Sample.Source.PRIOR
     )
     rater = serializers.CharField(max_length=150, required=False)
+    side = serializers.ChoiceField(choices=Narrative.Side.choices, required=False)
     runs = serializers.RegexField(
         r"^[1-9][0-9]{0,17}(,[1-9][0-9]{0,17})*$",
         required=False,
@@ -215,6 +223,7 @@ class DrawnSerializer(serializers.ModelSerializer[Sample]):
             "source",
             "rater",
             "relevant_only",
+            "side",
             "stratify",
             "seed",
             "per",
@@ -451,6 +460,7 @@ class SuspectSerializer(serializers.Serializer[Any]):
 
     pair_id = serializers.CharField(source="claim.under.pair_id")
     query_id = serializers.CharField(source="claim.under.query_id")
+    side = serializers.CharField(source="claim.under.side")
     narrative = serializers.IntegerField(source="claim.under.narrative")
     candidate = serializers.IntegerField(source="claim.candidate")
     doc_id = serializers.CharField(source="claim.doc_id")

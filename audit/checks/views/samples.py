@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.contrib import messages
@@ -13,15 +14,16 @@ from django.views.decorators.http import require_GET, require_http_methods
 from annotate.collection.models import Run
 from annotate.projects import access as annotate_access
 from annotate.projects.kinds import kind_of
-from annotate.projects.models import Membership
+from annotate.projects.models import Membership, Project
 from audit.checks import access, samples
-from audit.checks.claims import frame, plan
+from audit.checks.claims import Asked, frame, plan
 from audit.checks.condition_counts import broken_conditions, label_rows
 from audit.checks.figures import Figures, Rates, figures
 from audit.checks.forms import BoundForm, SampleForm, SendForm, SuspectsForm, choices_of_planned
 from audit.checks.models import Sample
+from audit.checks.modes import MODES, asked_in, make_passes
 from audit.checks.queue import SHOWN, labels_of, progress
-from audit.checks.suspects import Suspect, suspicion
+from audit.checks.suspects import Suspect, suspicion, together
 from audit.checks.views.checking import PAGE_SIZE, with_query
 from base.csv_output import csv_lines
 from base.errors import Refused
@@ -67,26 +69,33 @@ def new_sample(request: PageRequest, slug: str) -> HttpResponse:
     """Choose what is drawn; `preview` shows the strata and draws nothing."""
     member = annotate_access.lead(request.user, slug)
     form = SampleForm(member, request.POST or None, initial=_planned(member, request))
-    shown = None
+    plans: list[dict[str, Any]] = []
     if request.method == "POST" and form.is_valid():
         asked, choices = form.asked(), form.choices()
+        given = form.cleaned_data
         if "preview" in request.POST:
-            shown = plan(frame(member.project, asked), **choices)
+            plans = _plans(member.project, asked, given["modes"], choices)
         else:
             try:
-                made = samples.draw_sample(
-                    name=form.cleaned_data["name"],
+                made = make_passes(
+                    lambda name, in_mode: samples.draw_sample(
+                        name=name,
+                        asked=in_mode,
+                        shows_claim=given["shows_claim"],
+                        shows_reason=given["shows_reason"],
+                        by=member,
+                        **choices,
+                    ),
+                    project=member.project,
                     asked=asked,
-                    shows_claim=form.cleaned_data["shows_claim"],
-                    shows_reason=form.cleaned_data["shows_reason"],
-                    by=member,
-                    **choices,
+                    name=given["name"],
+                    modes=given["modes"],
                 )
             except Refused as refused:
                 form.add_error(None, str(refused))
             else:
-                messages.success(request, _("The sample is drawn. Two people check each label."))
-                return redirect(made)
+                words = _("The sample is drawn. Two people check each label.")
+                return _made(request, member, made, words)
     return render(
         request,
         "checks/new_sample.html",
@@ -95,16 +104,41 @@ def new_sample(request: PageRequest, slug: str) -> HttpResponse:
             "member": member,
             "section": "checks",
             "form": form,
-            "plan": shown,
-            "strata": [
-                {"label": label, "size": size, "taken": shown.taken.get(label)}
-                for label, size in shown.sizes.items()
-            ]
-            if shown
-            else [],
+            "plans": plans,
+            "drawable": bool(plans) and not any(one["plan"].refused for one in plans),
         },
         status=422 if form.errors else 200,
     )
+
+
+def _plans(
+    project: Project, asked: Asked, modes: Sequence[str], choices: dict[str, Any]
+) -> list[dict[str, Any]]:
+    """What would be drawn in each mode, or in all together where none is named."""
+    wanted = [(MODES[mode], asked_in(project, asked, mode)) for mode in modes] or [("", asked)]
+    found = []
+    for mode, in_mode in wanted:
+        shown = plan(frame(project, in_mode), **choices)
+        strata = [
+            {"label": label, "size": size, "taken": shown.taken.get(label)}
+            for label, size in shown.sizes.items()
+        ]
+        found.append({"mode": mode, "plan": shown, "strata": strata})
+    return found
+
+
+def _made(
+    request: PageRequest, member: Membership, made: Sequence[Sample], words: str
+) -> HttpResponse:
+    """Go to the sample that was made, or to the list where there are several."""
+    if len(made) == 1:
+        messages.success(request, words)
+        return redirect(made[0])
+    messages.success(
+        request,
+        _("%(what)s There are %(n)d samples, one for each mode.") % {"what": words, "n": len(made)},
+    )
+    return redirect("audit:checks", member.project.slug)
 
 
 @require_http_methods(["GET", "POST"])
@@ -118,19 +152,34 @@ def suspects(request: PageRequest, slug: str) -> HttpResponse:
     if form is not None and form.is_valid():
         asked, given = form.asked(), form.cleaned_data
         rule = {name: given[name] for name in ("depth", "at_least", "below")}
+        runs_chosen = list(given["runs"])
+        modes = {mode: asked_in(member.project, asked, mode) for mode in given["modes"]}
+        by_mode = {
+            mode: suspicion(member.project, one, runs=runs_chosen, **rule)
+            for mode, one in (modes or {"": asked}).items()
+        }
         if request.method == "POST" and send.is_valid():
             try:
-                made = samples.pick_suspects(
-                    asked=asked, runs=list(given["runs"]), by=member, **rule, **send.cleaned_data
+                made = make_passes(
+                    lambda name, in_mode: samples.pick_suspects(
+                        **{**send.cleaned_data, "name": name},
+                        asked=in_mode,
+                        runs=runs_chosen,
+                        by=member,
+                        **rule,
+                    ),
+                    project=member.project,
+                    asked=asked,
+                    name=send.cleaned_data["name"],
+                    modes=[mode for mode in given["modes"] if by_mode[mode].suspects]
+                    or given["modes"],
                 )
             except Refused as refused:
                 send.add_error(None, str(refused))
             else:
-                messages.success(
-                    request, _("They are sent to be looked at: two people check each.")
-                )
-                return redirect(made)
-        found = suspicion(member.project, asked, runs=list(given["runs"]), **rule)
+                words = _("They are sent to be looked at: two people check each.")
+                return _made(request, member, made, words)
+        found = together(list(by_mode.values()))
     page = _suspects_page(found.suspects if found else [], request.GET)
     wrong = send.errors or (form.errors if form is not None else not runs)
     return render(

@@ -27,10 +27,6 @@ _RECORD = (
     "A record has one positive and one hard negative, the first of several by id. Ids of "
     "documents, titles and grades have no place."
 )
-_NOT_HERE = (
-    "The fields dataset and query_type, and attributes that no instruction names, are not in the "
-    "project."
-)
 NOT_HELD = {
     "mteb": (_ONE_TEXT, _HYPHENS),
     "hf": (_ONE_TEXT, _HYPHENS),
@@ -44,7 +40,7 @@ NOT_HELD = {
     "followtable": (_ONE_TEXT, _TABLES, _NUMBERED),
     "infosearch": (_ONE_TEXT, "Each instruction pair is a query of its own, under the pair's id."),
     "multiconir": (_COLUMNS, _ROWS),
-    "multi-infosearch": (_RECORD, _NOT_HERE),
+    "multi-infosearch": (_RECORD,),
     "citation": ("This layout names the collection and holds none of its data.",),
 }
 EVERYWHERE = (

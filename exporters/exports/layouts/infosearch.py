@@ -6,14 +6,18 @@ query.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import ExitStack
+from typing import Any
 
 from annotate.projects.models import Project
+from exporters.exports import walking
 from exporters.exports.files import Writer
 from exporters.exports.layouts import about, rows
 from exporters.exports.layouts.beir import HEADER
 from exporters.exports.layouts.facts import manifest_of
 from exporters.exports.layouts.grades import Row
+from exporters.exports.layouts.pair_records import conditions_of, kept_of
 from exporters.exports.layouts.published import (
     ALTERED,
     ORIGINAL,
@@ -24,6 +28,8 @@ from exporters.exports.layouts.published import (
 )
 from exporters.exports.manifest import Manifest
 from exporters.exports.progress import Report
+from exporters.exports.selection import Pair
+from formats.infosearch import KEPT
 
 
 def _has_a_line(row: Row) -> bool:
@@ -71,6 +77,7 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
 def _write_queries(published: Published, into: Writer) -> None:
     """Write each pair as a query with its three instructions; one that is not there is empty."""
     pairs = published.pairs[ALTERED]
+    kept = _kept(pairs)
     sides = (published.narratives(side, pairs) for side in (ORIGINAL, ALTERED, REVERSED))
     with into.file(rows.QUERIES, "Each pair as a query, with its three instructions.") as stream:
         for (pair, original), (_pair, changed), (_same, reverse) in zip(*sides, strict=True):
@@ -82,5 +89,28 @@ def _write_queries(published: Published, into: Writer) -> None:
                     "instruction_og": original,
                     "instruction_changed": changed,
                     "instruction_reversed": reverse,
+                    **kept[pair.pk],
                 },
             )
+
+
+def _kept(pairs: Sequence[Pair]) -> dict[int, dict[str, Any]]:
+    """Return what else each query says, as far as it is known: its core query, its dimension and
+    condition, keywords and short query.
+    """
+    found: dict[int, dict[str, Any]] = {}
+    for batch in walking.batches(pairs, walking.BATCH):
+        kept, conditions = kept_of(batch), conditions_of(batch, ALTERED)
+        for pair in batch:
+            asked = conditions.get(pair.pk, [])
+            # One condition, of its dimension, is what a query of InfoSearch has.
+            one = asked[0].text if len(asked) == 1 and asked[0].name == pair.category else ""
+            fields = {name: kept[pair.pk].fields.get(name) for name in KEPT}
+            said = {
+                "core_id": kept[pair.pk].core,
+                "dimension": pair.category,
+                "condition": one,
+                **fields,
+            }
+            found[pair.pk] = {name: value for name, value in said.items() if value}
+    return found

@@ -11,21 +11,23 @@ from typing import Any, NamedTuple
 
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Project
-from exporters.exports import walking
+from exporters.exports import conditions, walking
 from exporters.exports.files import Writer
 from exporters.exports.layouts import about, rows
-from exporters.exports.layouts.answers import Answers, by_pair
+from exporters.exports.layouts.answers import MET, NOT_MET, Answers, by_pair
 from exporters.exports.layouts.facts import manifest_of
 from exporters.exports.layouts.grades import Row
+from exporters.exports.layouts.pair_records import conditions_of, kept_of
 from exporters.exports.layouts.published import ALTERED, REVERSED, Published, Shape, gather
 from exporters.exports.manifest import Manifest
 from exporters.exports.progress import Report
 from exporters.exports.selection import Pair
 from formats.fields import to_json
-from formats.multi_infosearch import document_id, made_from
+from formats.multi_infosearch import DOCUMENTS, METADATA, RECORDS, document_id, joined, made_from
+from formats.records import ConditionRecord
 
 SHAPE = Shape(claims=True, sides=(ALTERED,), change=False, needs_texts=True)
-RECORDS, DOCUMENTS = "final_sorted.jsonl", "query-doc.json"
+ATTRIBUTES = "attributes.jsonl"
 
 NO_DOCUMENTS = "no document that meets all conditions, or none that violates one"
 
@@ -33,6 +35,7 @@ NO_DOCUMENTS = "no document that meets all conditions, or none that violates one
 class _Record(NamedTuple):
     pair: Pair
     attributes: dict[str, str]
+    negated: list[str] | None
     document: Row
     positive: Row
     negative: Row
@@ -54,6 +57,7 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
         for written in _written(published, records, combinations):
             stream.write((to_json(written) + "\n").encode())
     _write_documents(published, records, into)
+    _write_attributes(published, records, into)
     with into.file(rows.IDS_HERE, "The id of each pair in the project and here.") as stream:
         stream.write(rows.table_line("pair_id", "written_as"))
         for one in records:
@@ -69,21 +73,28 @@ def _records(published: Published, report: Report) -> list[_Record]:
     answered = by_pair(published, published.pairs[ALTERED])
     waiting = next(answered, None)
     notes = _notes(published.pairs[ALTERED])
+    asked = conditions_of(published.pairs[ALTERED], ALTERED)
     found = []
     for pair, pool in published.pools(ALTERED, report):
         if waiting is None or waiting[0].pk != pair.pk:
             continue
         answers, waiting = waiting[1], next(answered, None)
-        record = _record(published, pair, pool, answers, notes.get(pair.pk, ""))
+        record = _record(
+            published, pair, pool, answers, notes.get(pair.pk, ""), asked.get(pair.pk, [])
+        )
         if record is not None:
             found.append(record)
     return found
 
 
 def _record(
-    published: Published, pair: Pair, pool: list[Row], answers: dict[str, Answers], note: str
+    published: Published,
+    pair: Pair,
+    pool: list[Row],
+    answers: dict[str, Answers],
+    note: str,
+    asked: list[ConditionRecord],
 ) -> _Record | None:
-    asked = next(iter(answers.values())).conditions
     attributes = {one.name: one.text for one in asked}
     if "" in attributes or len(attributes) < len(asked):
         return None
@@ -101,6 +112,9 @@ def _record(
     return _Record(
         pair,
         attributes,
+        None
+        if all(one.negated is None for one in asked)
+        else [one.name for one in asked if one.negated],
         _document(pair, pool, note, {positive.doc_id, negative.doc_id}) or positive,
         positive,
         negative,
@@ -157,24 +171,45 @@ def _written(
 ) -> Iterator[dict[str, Any]]:
     """Yield the records as they stand in the file, with the texts of a few at a time."""
     pairs = [one.pair for one in records]
+    kept = kept_of(pairs)
     changed = published.narratives(ALTERED, pairs)
     reverse = published.narratives(REVERSED, pairs)
     for one, (_, instructed), (_, reversed_) in zip(records, changed, reverse, strict=True):
         texts = published.texts_of({r.document for r in (one.document, one.positive, one.negative)})
         combination = combinations[one.pair.pk]
+        fields = kept[one.pair.pk].fields
+        lists = fields.get("attributes", {})
+        attributes = {
+            name: lists[name] if text == joined(lists.get(name, [])) else text
+            for name, text in one.attributes.items()
+        }
+        metadata = {
+            name: fields.get(name, attributes.get(name))
+            for name in METADATA
+            if fields and (name in fields or name in attributes)
+        }
         yield {
+            **_present(dataset=fields.get("dataset")),
             "query_id": one.pair.query.query_id,
             "query": rows.query_text(one.pair),
             "document": texts.get(one.document.document, ""),
             "relevance": one.document.before or 0,
-            "attributes": one.attributes,
+            **metadata,
+            "attributes": attributes,
             "combo_id": int(combination) if rows.is_number(combination) else combination,
             "instructed_query": instructed,
             "reversed_query": reversed_,
+            **_present(query_type=fields.get("query_type")),
             "positive_doc": texts.get(one.positive.document, ""),
             "hard_negative_doc": texts.get(one.negative.document, ""),
             "violated_attributes": one.violated,
+            **_present(negated_attributes=one.negated),
         }
+
+
+def _present(**fields: Any) -> dict[str, Any]:
+    """Return the fields that have a value."""
+    return {name: value for name, value in fields.items() if value is not None}
 
 
 def _write_documents(published: Published, records: list[_Record], into: Writer) -> None:
@@ -197,6 +232,38 @@ def _write_documents(published: Published, records: list[_Record], into: Writer)
             }
             stream.write((",\n" if place else "\n").encode() + to_json(entry).encode())
         stream.write(b"\n]\n")
+
+
+def _write_attributes(published: Published, records: list[_Record], into: Writer) -> None:
+    """Write what each document satisfies and violates: claimed, and verified by people."""
+    of = [one.pair for one in records]
+    holds = "What each document satisfies and violates, claimed and verified."
+    with into.file(ATTRIBUTES, holds) as stream:
+        for one in conditions.documents(published.project, of):
+            if one.side == ALTERED:
+                rows.put(
+                    stream,
+                    {
+                        "pair_id": one.pair_id,
+                        "doc_id": one.doc_id,
+                        "claimed": _known(
+                            one, [conditions.claimed(asked) for asked in one.conditions]
+                        ),
+                        "verified": _known(one, [asked.agreed for asked in one.conditions]),
+                    },
+                )
+
+
+def _known(document: conditions.Document, answers: list[str | None]) -> dict[str, Any] | None:
+    """Return the names of what is satisfied and violated, None where an answer is missing."""
+    if None in answers:
+        return None
+    names = [one.name for one in document.conditions]
+    both = list(zip(names, answers, strict=True))
+    return {
+        "satisfied": [name for name, answer in both if answer == MET],
+        "violated": [name for name, answer in both if answer == NOT_MET],
+    }
 
 
 def _kinds(record: _Record) -> Iterator[tuple[str, Row]]:

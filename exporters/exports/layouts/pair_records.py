@@ -2,11 +2,50 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 from annotate.pairs.models import Condition, InstructionPair, Narrative
 from exporters.exports.selection import Pair
 from formats.records import ConditionRecord, NarrativeRecord, PairRecord
+
+
+class Kept(NamedTuple):
+    """What is kept of a pair beside its narratives: `core` where a file named the core query."""
+
+    model: str
+    domain: str
+    restates: str
+    core: str
+    source_fields: str
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """The fields of its record in the source, by name."""
+        return dict(json.loads(self.source_fields)) if self.source_fields else {}
+
+
+def kept_of(pairs: Sequence[Pair]) -> dict[int, Kept]:
+    """Return what is kept of each pair, by key."""
+    rows = InstructionPair.objects.filter(pk__in=[pair.pk for pair in pairs]).values_list(
+        *("pk", "model", "query__domain", "restates__pair_id"),
+        *("query__core", "query__core_given", "source_fields"),
+    )
+    return {
+        pk: Kept(model, domain, restates or "", core if given else "", source_fields)
+        for pk, model, domain, restates, core, given, source_fields in rows
+    }
+
+
+def conditions_of(pairs: Sequence[Pair], side: str) -> dict[int, list[ConditionRecord]]:
+    """Return the conditions of the narratives in force on a side, by key of the pair."""
+    of = {pair.versions[side].pk: pair.pk for pair in pairs if side in pair.versions}
+    rows = Condition.objects.filter(narrative__in=of).order_by("number")
+    found: dict[int, list[ConditionRecord]] = {}
+    for narrative, *condition in rows.values_list("narrative", "name", "text", "negated"):
+        found.setdefault(of[narrative], []).append(ConditionRecord._make(condition))
+    return found
 
 
 def in_force(pairs: Sequence[Pair]) -> Iterator[PairRecord]:
@@ -14,22 +53,16 @@ def in_force(pairs: Sequence[Pair]) -> Iterator[PairRecord]:
     keys = [version.pk for pair in pairs for version in pair.versions.values()]
     conditions: dict[int, list[ConditionRecord]] = {}
     asked = Condition.objects.filter(narrative__in=keys).order_by("number")
-    for narrative, name, text in asked.values_list("narrative", "name", "text"):
-        conditions.setdefault(narrative, []).append(ConditionRecord(name, text))
+    for narrative, *condition in asked.values_list("narrative", "name", "text", "negated"):
+        conditions.setdefault(narrative, []).append(ConditionRecord._make(condition))
     texts: dict[int, tuple[str, str, str]] = {
         pk: (text, origin, model)
         for pk, text, origin, model in Narrative.objects.filter(pk__in=keys).values_list(
             "pk", "text", "origin", "model"
         )
     }
-    of_pairs = InstructionPair.objects.filter(pk__in=[pair.pk for pair in pairs])
+    kept = kept_of(pairs)
     written = {pair.pair_id for pair in pairs}
-    facts = {
-        pk: (model, domain, restates if restates in written else "")
-        for pk, model, domain, restates in of_pairs.values_list(
-            "pk", "model", "query__domain", "restates__pair_id"
-        )
-    }
     for pair in pairs:
         narratives = []
         if Narrative.Side.ORIGINAL not in pair.versions:
@@ -48,7 +81,6 @@ def in_force(pairs: Sequence[Pair]) -> Iterator[PairRecord]:
                         model=model,
                     )
                 )
-        model, domain, restates = facts[pair.pk]
         yield PairRecord(
             pair.pair_id,
             pair.query.query_id,
@@ -56,8 +88,10 @@ def in_force(pairs: Sequence[Pair]) -> Iterator[PairRecord]:
             pair.query.description,
             pair.category,
             pair.origin,
-            model,
+            kept[pair.pk].model,
             tuple(narratives),
-            domain,
-            restates,
+            kept[pair.pk].domain,
+            kept[pair.pk].restates if kept[pair.pk].restates in written else "",
+            kept[pair.pk].core,
+            kept[pair.pk].source_fields,
         )

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from exporters.exports.layouts import multi_infosearch as records_of
 from exporters.exports.layouts.multiconir import TABLE
 from exporters.exports.proof.content import Content
 from exporters.exports.proof.plain import json_lines
+from formats import multi_infosearch as records_of
 from formats.records import Claim, Doc, JudgmentRecord, PairRecord, Qrel
 from formats.registry import lookup
 

@@ -7,7 +7,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('annotate', '0027_taken_out'),
-        ('audit', '0015_strata_by_domain'),
+        ('audit', '0013_strata_by_domain'),
     ]
 
     operations = [

@@ -119,7 +119,7 @@ def _key(to):
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotate', '0030_conditions'),
+        ('annotate', '0028_conditions'),
     ]
 
     operations = [

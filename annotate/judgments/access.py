@@ -1,0 +1,24 @@
+"""Pairs whose labels a request may have: for leads who do not judge them now."""
+
+from __future__ import annotations
+
+from django.core.exceptions import PermissionDenied
+from django.utils.translation import gettext_lazy
+
+from annotate.judgments.blindness import may_see
+from annotate.pairs import access as pairs_access
+from annotate.pairs.models import InstructionPair
+from annotate.projects import access
+from annotate.projects.access import Person
+from annotate.projects.models import Membership
+
+BLIND = gettext_lazy("You still judge here. Finish it, or release the task, then look here again.")
+
+
+def lead_of(user: Person, pk: int) -> tuple[Membership, InstructionPair]:
+    """Return a pair to a lead who does not judge it now, or raise Http404 or PermissionDenied."""
+    member, pair = pairs_access.pair(user, pk)
+    access.lead(user, pair.project.slug)
+    if not may_see(member, pair):
+        raise PermissionDenied(BLIND)
+    return member, pair

@@ -1,0 +1,117 @@
+"""The attributes of an instruction's documents for programs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotate.judgments.access import lead_of
+from annotate.judgments.attributes import (
+    DocumentAttributes,
+    attributes_of,
+    conditions_in_force,
+    set_negated,
+)
+from annotate.judgments.models import Verdict
+from annotate.pairs.models import Condition
+from base.api.resource import Resource, Scope, Sent, reads, writes
+
+
+class AttributeSerializer(serializers.Serializer[Any]):
+    """An attribute of an instruction."""
+
+    number = serializers.IntegerField()
+    name = serializers.CharField()
+    text = serializers.CharField()
+    negated = serializers.BooleanField(
+        allow_null=True, help_text="Whether the reversed query negates it; null: nobody has said."
+    )
+
+
+class KnownSerializer(serializers.Serializer[Any]):
+    """The attributes that a document satisfies and violates, by name."""
+
+    satisfied = serializers.ListField(child=serializers.CharField())
+    violated = serializers.ListField(child=serializers.CharField())
+
+
+class DocumentAttributesSerializer(serializers.Serializer[Any]):
+    """A document: what is claimed of it, and what people found."""
+
+    id = serializers.IntegerField(help_text="The candidate's key.")
+    doc_id = serializers.CharField()
+    claimed = KnownSerializer()
+    verified = KnownSerializer()
+    is_verified = serializers.BooleanField(help_text="Whether people answered every attribute.")
+
+
+class SentNegated(Sent):
+    """Which attributes the reversed query negates."""
+
+    negated = serializers.ListField(
+        child=serializers.IntegerField(min_value=1, max_value=1_000),
+        max_length=100,
+        help_text="Numbers of attributes.",
+    )
+
+
+class Attributes(Resource):
+    """The attributes of an instruction."""
+
+    tag = "Collection"
+
+    @reads(AttributeSerializer, scope=Scope.LEAD, many=True)
+    def get(self, request: Request, pair: int) -> Response:
+        """List them, with what the reversed query negates. 403 for a lead who judges here."""
+        _member, found = lead_of(self.person, pair)
+        return Response(_attributes(conditions_in_force(found)))
+
+    @writes(AttributeSerializer, sent=SentNegated, scope=Scope.LEAD, many=True)
+    def put(self, request: Request, pair: int) -> Response:
+        """Say which attributes the reversed query negates: at least one."""
+        member, found = lead_of(self.person, pair)
+        numbers = self.sent()["negated"]
+        return Response(_attributes(set_negated(pair=found, numbers=numbers, by=member)))
+
+
+class DocumentsWithAttributes(Resource):
+    """The documents of an instruction with their attributes."""
+
+    tag = "Collection"
+
+    @reads(DocumentAttributesSerializer, paged=True, scope=Scope.LEAD)
+    def get(self, request: Request, pair: int) -> Response:
+        """List what each satisfies and violates, claimed and verified."""
+        member, found = lead_of(self.person, pair)
+        conditions = conditions_in_force(found)
+        pool = found.query.candidates.select_related("document")
+        return self.page(
+            pool,
+            lambda rows: [
+                _document(one) for one in attributes_of(member.project, conditions, rows)
+            ],
+        )
+
+
+def _attributes(conditions: list[Condition]) -> list[dict[str, Any]]:
+    return list(AttributeSerializer(conditions, many=True).data)
+
+
+def _document(one: DocumentAttributes) -> dict[str, Any]:
+    def known(whose: str) -> dict[str, list[str]]:
+        return {
+            "satisfied": one.named(whose, Verdict.Answer.MET),
+            "violated": one.named(whose, Verdict.Answer.NOT_MET),
+        }
+
+    told = {
+        "id": one.candidate.pk,
+        "doc_id": one.candidate.document.doc_id,
+        "claimed": known("claimed"),
+        "verified": known("verified"),
+        "is_verified": one.is_verified,
+    }
+    return dict(DocumentAttributesSerializer(told).data)

@@ -1,0 +1,54 @@
+"""The page of an instruction's attributes: claimed and verified, and what its reverse negates."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods
+
+from annotate.judgments import access
+from annotate.judgments.attributes import attributes_of, conditions_in_force, set_negated
+from annotate.pairs.models import Narrative
+from base.errors import Refused
+from base.page_request import PageRequest
+from base.pagination import key, page_by_key
+
+
+@require_http_methods(["GET", "POST"])
+def attributes(request: PageRequest, pk: int) -> HttpResponse:
+    """Show documents with the attributes they satisfy and violate; a POST says which attributes the
+    reversed query negates.
+    """
+    member, pair = access.lead_of(request.user, pk)
+    if request.method == "POST":
+        numbers = [key(word) for word in request.POST.getlist("negated")]
+        try:
+            set_negated(pair=pair, numbers=[one or 0 for one in numbers], by=member)
+        except Refused as refused:
+            messages.error(request, str(refused))
+        else:
+            messages.success(request, _("Saved."))
+        return redirect("annotate:attributes", pair.pk)
+    conditions = conditions_in_force(pair)
+    pool = pair.query.candidates.select_related("document")
+    page = page_by_key(pool, request.GET)
+    return render(
+        request,
+        "judgments/attributes.html",
+        {
+            "project": pair.project,
+            "member": member,
+            "section": "queries",
+            "pair": pair,
+            "query": pair.query,
+            "conditions": conditions,
+            "negated_known": any(one.negated is not None for one in conditions),
+            "reversed": pair.current(Narrative.Side.REVERSED),
+            "siblings": list(pair.query.pairs.alive().exclude(pk=pair.pk).order_by("pk")[:50]),
+            "rows": attributes_of(pair.project, conditions, page.rows),
+            "previous_url": page.previous,
+            "next_url": page.next,
+        },
+    )

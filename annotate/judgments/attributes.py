@@ -1,0 +1,148 @@
+"""Which attributes (conditions) a document satisfies and violates: as claimed, and as verified.
+
+Claimed is what machines and files say, verified what people's verdicts come to. Multi-InfoSearch
+keeps both for each document of an instruction, and which attributes its reversed query negates.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from annotate.collection.models import Candidate
+from annotate.judgments.consensus import consensus
+from annotate.judgments.in_force import in_pools
+from annotate.judgments.models import ConditionAdjudication, Judgment, Verdict
+from annotate.pairs.models import Condition, InstructionPair, Narrative
+from annotate.projects.access import refuse_if_archived
+from annotate.projects.audit_log import record
+from annotate.projects.models import Membership, Project
+from base.errors import Refused
+
+ANSWERS = list(Verdict.Answer.values)
+
+
+class Claimed(NamedTuple):
+    """What is known of one attribute of a document: None where nobody said, or they differ."""
+
+    condition: Condition
+    claimed: str | None
+    verified: str | None
+
+    @property
+    def differs(self) -> bool:
+        """Whether people found another answer than the one claimed."""
+        return None not in (self.claimed, self.verified) and self.claimed != self.verified
+
+
+class DocumentAttributes(NamedTuple):
+    """A document with its attributes in the order of the instruction."""
+
+    candidate: Candidate
+    attributes: list[Claimed]
+
+    def named(self, whose: str, answer: str) -> list[str]:
+        """Names (or words) of the attributes that are `claimed` or `verified` as an answer."""
+        return [
+            one.condition.name or one.condition.text
+            for one in self.attributes
+            if getattr(one, whose) == answer
+        ]
+
+    @property
+    def is_verified(self) -> bool:
+        """Whether people answered every attribute."""
+        return all(one.verified is not None for one in self.attributes)
+
+
+def conditions_in_force(pair: InstructionPair) -> list[Condition]:
+    """Return the attributes of the instruction in force, in their order."""
+    altered = pair.current(Narrative.Side.ALTERED)
+    return list(altered.conditions.order_by("number")) if altered else []
+
+
+def attributes_of(
+    project: Project, conditions: Sequence[Condition], candidates: Sequence[Candidate]
+) -> list[DocumentAttributes]:
+    """Return the attributes of these documents under one narrative: two queries."""
+    keys = [one.pk for one in candidates]
+    said: dict[tuple[int, int, bool], list[int]] = defaultdict(list)
+    rows: Iterable[tuple[int, int, bool, str]] = Verdict.objects.filter(
+        condition__in=conditions,
+        judgment__in=Judgment.objects.current().filter(in_pools(), candidate__in=keys).values("pk"),
+    ).values_list("judgment__candidate", "condition", "judgment__annotator__is_machine", "answer")
+    for candidate, condition, is_machine, answer in rows:
+        said[candidate, condition, is_machine].append(ANSWERS.index(answer))
+    settled = {
+        (candidate, condition): ANSWERS.index(answer)
+        for candidate, condition, answer in ConditionAdjudication.objects.current()
+        .filter(condition__in=conditions, candidate__in=keys)
+        .values_list("candidate", "condition", "answer")
+    }
+
+    def answer_of(candidate: int, condition: int, *, machines: bool) -> str | None:
+        answers = said.get((candidate, condition, machines), [])
+        rule = "unanimous" if machines else project.consensus
+        decided = None if machines else settled.get((candidate, condition))
+        found = consensus(sorted(answers), rule, decided).relevance
+        return None if found is None else ANSWERS[found]
+
+    return [
+        DocumentAttributes(
+            candidate,
+            [
+                Claimed(
+                    one,
+                    answer_of(candidate.pk, one.pk, machines=True),
+                    answer_of(candidate.pk, one.pk, machines=False),
+                )
+                for one in conditions
+            ],
+        )
+        for candidate in candidates
+    ]
+
+
+def set_negated(
+    *,
+    pair: InstructionPair,
+    numbers: Collection[int],
+    by: Membership,
+    now: datetime | None = None,
+) -> list[Condition]:
+    """Say of which attributes the reversed query asks the opposite, by their numbers, and return
+    all attributes.
+
+    Refused: who does not lead, an archived project, no reversed query, a number that no attribute
+    has, none at all: a reversed query negates at least one.
+    """
+    if not by.leads or by.project_id != pair.project_id:
+        raise Refused(_("Only leads of this project say what a reversed query negates."))
+    with transaction.atomic():
+        project = Project.objects.select_for_update(no_key=True).get(pk=pair.project_id)
+        refuse_if_archived(project)
+        if pair.current(Narrative.Side.REVERSED) is None:
+            raise Refused(_("This instruction has no reversed query."))
+        found = conditions_in_force(pair)
+        if unknown := sorted(set(numbers) - {one.number for one in found}):
+            raise Refused(_("There is no attribute %(number)d.") % {"number": unknown[0]})
+        if not numbers:
+            raise Refused(_("A reversed query negates at least one attribute. Tick it."))
+        before = [one.number for one in found if one.negated]
+        for one in found:
+            one.negated = one.number in numbers
+        Condition.objects.bulk_update(found, ["negated"])
+        record(
+            project=project,
+            what="attributes.negated",
+            about=pair,
+            changes={"negated": (before, sorted(set(numbers)))},
+            by=by,
+            now=now,
+        )
+    return found

@@ -1,0 +1,159 @@
+"""Replacing documents that failed: what it changes, doing it, and undoing it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotate.collection.models import Candidate
+from annotate.collection.removal import MAX_REASON
+from annotate.pools import access, removal, replacing
+from annotate.pools.models import Replacement
+from annotate.projects.models import Membership
+from base.api.resource import Resource, Scope, Sent, reads, writes
+
+
+class SentNewDocument(Sent):
+    """The document that is replaced, by the ids of a candidate, and the one that comes in."""
+
+    query_id = serializers.CharField(max_length=255, trim_whitespace=False)
+    doc_id = serializers.CharField(max_length=512, trim_whitespace=False)
+    new_doc_id = serializers.CharField(max_length=512, trim_whitespace=False)
+    title = serializers.CharField(
+        max_length=1_000, required=False, default="", allow_blank=True, help_text="Of a new one."
+    )
+    text = serializers.CharField(
+        max_length=replacing.MAX_TEXT,
+        required=False,
+        default="",
+        allow_blank=True,
+        trim_whitespace=False,
+        help_text="Of a new document; empty for one that is here.",
+    )
+
+
+class SentReplacement(SentNewDocument):
+    """A replacement that is made."""
+
+    reason = serializers.CharField(max_length=MAX_REASON)
+    digest = serializers.CharField(max_length=64, help_text="Of the preview: what it said holds.")
+
+
+class EffectsSerializer(serializers.Serializer[Any]):
+    """What a replacement changes."""
+
+    queries = serializers.ListField(
+        child=serializers.CharField(), help_text="Whose pools it is replaced in."
+    )
+    judgments = serializers.IntegerField(help_text="Of people, that no longer count.")
+    checks = serializers.IntegerField(help_text="Of people, that no longer count.")
+    claims = serializers.IntegerField(help_text="That the new document takes over.")
+    rules = serializers.DictField(
+        child=serializers.ListField(child=serializers.CharField()),
+        help_text="Rules that the old document breaks, with the pairs.",
+    )
+    releases = serializers.ListField(
+        child=serializers.CharField(), help_text="Releases, which stay as they are."
+    )
+    makes_document = serializers.BooleanField()
+    digest = serializers.CharField()
+
+
+class ReplacementSerializer(serializers.Serializer[Any]):
+    """A replacement."""
+
+    id = serializers.IntegerField()
+    old = serializers.CharField()
+    new = serializers.CharField()
+    reason = serializers.CharField()
+    by = serializers.CharField()
+    at = serializers.DateTimeField()
+    undone_at = serializers.DateTimeField(allow_null=True)
+    undone_by = serializers.CharField(allow_null=True)
+
+
+class ReplacementPreview(Resource):
+    """What a replacement would change."""
+
+    tag = "Pools"
+
+    @writes(EffectsSerializer, sent=SentNewDocument, scope=Scope.LEAD)
+    def post(self, request: Request, slug: str) -> Response:
+        """Count what would change. Nothing is written."""
+        member = access.lead(self.person, slug)
+        given = self.sent()
+        found = replacing.effects(_candidate(member, given), _new(given))
+        told = {
+            **{name: getattr(found, name) for name in ("judgments", "checks", "claims")},
+            "queries": [one.query.query_id for one in found.pools],
+            "rules": {rule.value: pairs for rule, pairs in found.rules.items()},
+            "releases": found.releases,
+            "makes_document": found.makes_document,
+            "digest": found.digest,
+        }
+        return Response(EffectsSerializer(told).data)
+
+
+class Replacements(Resource):
+    """The replacements of a project."""
+
+    tag = "Pools"
+
+    @reads(ReplacementSerializer, paged=True, scope=Scope.LEAD)
+    def get(self, request: Request, slug: str) -> Response:
+        """List them, also those that were undone. 403 for a lead who still judges."""
+        member = access.lead(self.person, slug)
+        rows = replacing.replacements(member.project)
+        return self.page(rows, lambda part: [_as_json(row) for row in part])
+
+    @writes(ReplacementSerializer, sent=SentReplacement, scope=Scope.LEAD, status=201)
+    def post(self, request: Request, slug: str) -> Response:
+        """Replace a document. 409 where it changes something else than the preview said."""
+        member = access.lead(self.person, slug)
+        given = self.sent()
+        made = replacing.replace_document(
+            candidate=_candidate(member, given),
+            new=_new(given),
+            reason=given["reason"],
+            digest=given["digest"],
+            by=member,
+        )
+        return Response(_as_json(made), status=201)
+
+
+class ReplacementUndoing(Resource):
+    """Undoing a replacement."""
+
+    tag = "Pools"
+
+    @writes(ReplacementSerializer, scope=Scope.LEAD)
+    def post(self, request: Request, slug: str, replacement: int) -> Response:
+        """Put the old document back. Undoing twice changes nothing."""
+        member, found = access.replacement(self.person, slug, replacement)
+        return Response(_as_json(replacing.undo_replacement(replacement=found, by=member)))
+
+
+def _candidate(member: Membership, given: dict[str, Any]) -> Candidate:
+    [key] = removal.named(member.project, [(given["query_id"], given["doc_id"])])
+    return Candidate.with_removed.select_related("query__project", "document").get(pk=key)
+
+
+def _new(given: dict[str, Any]) -> replacing.NewDocument:
+    return replacing.NewDocument(given["new_doc_id"], given["title"], given["text"])
+
+
+def _as_json(row: Replacement) -> dict[str, Any]:
+    told = {
+        "id": row.pk,
+        "old": row.old.doc_id,
+        "new": row.new.doc_id,
+        "reason": row.reason,
+        "by": row.by.name,
+        "at": row.at,
+        "undone_at": row.undone_at,
+        "undone_by": row.undone_by.name if row.undone_by else None,
+    }
+    return dict(ReplacementSerializer(told).data)

@@ -1,0 +1,95 @@
+"""Replacing a document that failed, and undoing that."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from annotate.pools import access
+from annotate.pools import replacing as actions
+from annotate.pools.forms import ReplacementForm
+from base.errors import Refused
+from base.page_request import PageRequest
+from base.pagination import page_by_key
+
+
+@require_http_methods(["GET", "POST"])
+def replacement(request: PageRequest, slug: str, pk: int, candidate: int) -> HttpResponse:
+    """Show what replacing a document would change; with the digest of that, replace it."""
+    member, found = access.candidate(request.user, slug, pk, candidate)
+    form = ReplacementForm(request.POST or None)
+    effects = None
+    if request.method == "POST" and form.is_valid():
+        try:
+            if "preview" in request.POST:
+                effects = actions.effects(found, form.document())
+            else:
+                made = actions.replace_document(
+                    candidate=found,
+                    new=form.document(),
+                    reason=form.cleaned_data["reason"],
+                    digest=request.POST.get("digest", ""),
+                    by=member,
+                )
+                messages.success(
+                    request,
+                    ngettext(
+                        "%(old)s was replaced by %(new)s in %(n)d pool.",
+                        "%(old)s was replaced by %(new)s in %(n)d pools.",
+                        made.pools.count(),
+                    )
+                    % {"old": made.old, "new": made.new, "n": made.pools.count()},
+                )
+                return redirect("annotate:query", slug, pk)
+        except Refused as refused:
+            form.add_error(None, str(refused))
+    return render(
+        request,
+        "pools/replacement.html",
+        {
+            "project": member.project,
+            "member": member,
+            "section": "queries",
+            "query": found.query,
+            "candidate": found,
+            "form": form,
+            "effects": effects,
+        },
+        status=422 if form.errors else 200,
+    )
+
+
+@require_GET
+def replacements(request: PageRequest, slug: str) -> HttpResponse:
+    """List what was replaced, why and by whom, also what was undone."""
+    member = access.lead(request.user, slug)
+    page = page_by_key(actions.replacements(member.project), request.GET)
+    return render(
+        request,
+        "pools/replacements.html",
+        {
+            "project": member.project,
+            "member": member,
+            "section": "pools",
+            "rows": page.rows,
+            "previous_url": page.previous,
+            "next_url": page.next,
+        },
+    )
+
+
+@require_POST
+def undoing(request: PageRequest, slug: str, pk: int) -> HttpResponse:
+    """Undo a replacement."""
+    member, found = access.replacement(request.user, slug, pk)
+    try:
+        actions.undo_replacement(replacement=found, by=member)
+    except Refused as refused:
+        messages.error(request, str(refused))
+    else:
+        messages.success(request, _("The replacement is undone: the old document is back."))
+    return redirect("annotate:replacements", slug)

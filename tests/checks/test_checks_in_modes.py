@@ -1,0 +1,235 @@
+"""Labels are checked in modes: original, instructed and reversed are a sample each."""
+
+from __future__ import annotations
+
+import pytest
+from django.urls import reverse
+
+from annotate.judgments.promises import Rule
+from annotate.judgments.tally import promises
+from annotate.models import Narrative, Run, RunLine
+from audit.checks import actions, samples
+from audit.checks.claims import Asked
+from audit.checks.modes import make_passes
+from audit.checks.suspects import suspicion
+from audit.models import Sample
+from audit.reports.rule_standings import rule_standings
+from base.errors import Refused
+from tests import factories
+from tests.checks.checking import say
+from tests.programs import Program
+
+pytestmark = pytest.mark.django_db
+
+MODES = ("original", "altered", "reversed")
+
+
+class Scene:
+    """Query 301 with gold G and another document N: relevant, relevant, not; and the reverse."""
+
+    def __init__(self) -> None:
+        self.project = factories.project(
+            kind="infosearch", judge_scope="pool", grades=(0, 1), overlap_judge=0
+        )
+        self.carla = factories.lead(self.project)
+        for name in ("ada", "ben", "dan"):
+            factories.member(self.project, name)
+        self.machine = factories.machine(self.project)
+        query = factories.query(self.project, "301")
+        self.pair = factories.pair(query, original="")
+        self.altered = factories.altered(self.pair)
+        self.turned = factories.narrative(self.pair, Narrative.Side.REVERSED, "Not at sea.")
+        self.gold = factories.candidate(query, "G", prior=1, text="Of the sea.")
+        self.other = factories.candidate(query, "N", prior=1, text="Of land.")
+        for candidate, instructed, turned in ((self.gold, 1, 0), (self.other, 0, 1)):
+            factories.judgment(self.altered, candidate, self.machine, instructed)
+            factories.judgment(self.turned, candidate, self.machine, turned)
+
+    def passes(self, modes=MODES) -> list[Sample]:
+        return make_passes(
+            lambda name, asked: samples.draw_sample(
+                name=name,
+                asked=asked,
+                stratify="none",
+                per="stratum",
+                size=2,
+                seed=1,
+                by=self.carla,
+            ),
+            project=self.project,
+            asked=Asked(Sample.Source.MACHINE, self.machine),
+            name="Gold",
+            modes=modes,
+        )
+
+    def standing(self) -> str:
+        [one] = rule_standings(promises(self.carla))
+        return one.state.value
+
+
+@pytest.fixture
+def tides():
+    return Scene()
+
+
+def drawn(sample):
+    return sorted(
+        sample.items.values_list("candidate__document__doc_id", "narrative__side", "claimed")
+    )
+
+
+def test_each_mode_is_a_sample_with_the_narrative_and_the_claims_of_that_mode(tides):
+    original, instructed, turned = tides.passes()
+
+    assert [one.name for one in (original, instructed, turned)] == [
+        "Gold (original)",
+        "Gold (instructed)",
+        "Gold (reversed)",
+    ]
+    assert drawn(original) == [("G", "original", 1), ("N", "original", 1)]
+    assert drawn(instructed) == [("G", "altered", 1), ("N", "altered", 0)]
+    assert drawn(turned) == [("G", "reversed", 0), ("N", "reversed", 1)]
+
+
+def test_what_the_files_claim_of_the_query_alone_is_the_original_mode(tides):
+    [original] = tides.passes(["original"])
+
+    assert (original.source, original.rater, original.side) == ("prior", None, "original")
+
+
+def test_the_same_seed_draws_the_same_documents_in_each_mode(tides):
+    for number in range(20):
+        extra = factories.candidate(tides.pair.query, f"E{number}", prior=0)
+        factories.judgment(tides.altered, extra, tides.machine, 0)
+        factories.judgment(tides.turned, extra, tides.machine, 0)
+
+    of_mode = [{doc_id for doc_id, _side, _claimed in drawn(sample)} for sample in tides.passes()]
+
+    assert of_mode[0] == of_mode[1] == of_mode[2]
+    assert len(of_mode[0]) == 2
+
+
+def test_modes_that_claim_nothing_are_refused(tides):
+    tides.machine.judgments.filter(narrative=tides.turned).update(
+        superseded_at=tides.machine.joined_at
+    )
+
+    with pytest.raises(Refused, match=r"Nothing is claimed in these modes\."):
+        tides.passes(["reversed"])
+
+
+@pytest.mark.parametrize(
+    ("mode", "found"),
+    # In which mode two people check G, and what they find; the claims are 1, 1 and 0.
+    [("original", 0), ("altered", 0), ("reversed", 1)],
+)
+def test_what_people_find_in_any_mode_decides_the_rule_on_gold_documents(tides, mode, found):
+    assert tides.standing() == "holds"
+    [sample] = tides.passes([mode])
+
+    say(sample, "G", ada=found)
+    assert tides.standing() == "holds"
+
+    say_second(sample, found)
+
+    assert tides.standing() == "broken"
+    [broken] = promises(tides.carla).pairs
+    assert broken.breaking(Rule.GOLD) == [tides.gold.pk]
+
+
+def say_second(sample, found):
+    item = sample.items.get(candidate__document__doc_id="G")
+    by = sample.project.memberships.get(name="ben")
+    actions.check(item=item, relevance=found, by=by)
+
+
+def add_run(scene, name, side, *ranking):
+    run = Run.objects.create(project=scene.project, name=name, sha256="0" * 64, side=side)
+    pair = None if side == "original" else scene.pair
+    for rank, candidate in enumerate(ranking, 1):
+        RunLine.objects.create(
+            run=run,
+            query=scene.pair.query,
+            pair=pair,
+            document=candidate.document,
+            rank=rank,
+            score=-rank,
+        )
+    return run
+
+
+def test_suspects_of_a_mode_are_what_the_runs_of_that_mode_miss(tides):
+    runs = [
+        add_run(tides, "a", "original", tides.gold, tides.other),
+        add_run(tides, "b", "altered", tides.other, tides.gold),
+        add_run(tides, "c", "reversed", tides.gold, tides.other),
+    ]
+    asked = Asked(Sample.Source.MACHINE, tides.machine)
+
+    def missed(side, source=Sample.Source.MACHINE):
+        of_mode = asked._replace(
+            side=side, source=source, rater=tides.machine if source == "machine" else None
+        )
+        found = suspicion(tides.project, of_mode, runs=runs, depth=1, at_least=1)
+        return [(one.claim.doc_id, one.missed, one.of) for one in found.suspects]
+
+    assert missed("original", Sample.Source.PRIOR) == [("N", 1, 1)]
+    assert missed("altered") == [("G", 1, 1)]
+    assert missed("reversed") == [("N", 1, 1)]
+
+
+def test_the_page_draws_a_sample_for_each_ticked_mode(tides, client):
+    client.force_login(tides.carla.user)
+    asked = {
+        "name": "Gold",
+        "claims": f"machine-{tides.machine.pk}",
+        "modes": ["original", "altered", "reversed"],
+        "asks": "grade",
+        "stratify": "none",
+        "size": 1,
+        "per": "stratum",
+        "seed": 1,
+    }
+    url = reverse("audit:new_sample", args=[tides.project.slug])
+
+    shown = client.post(url, {**asked, "preview": "yes"}).content.decode()
+    made = client.post(url, asked)
+
+    assert [shown.count(f"<h3>{mode}</h3>") for mode in ("Original", "Instructed", "Reversed")] == [
+        1,
+        1,
+        1,
+    ]
+    assert made.status_code == 302
+    assert list(Sample.objects.order_by("pk").values_list("side", flat=True)) == list(MODES)
+
+
+def test_who_checks_is_told_the_mode_and_shown_its_narrative(tides, client):
+    [sample] = tides.passes(["reversed"])
+    client.force_login(factories.user("ada"))
+
+    page = client.get(reverse("audit:check", args=[sample.items.first().pk])).content.decode()
+
+    assert "Judge in reversed mode." in page
+    assert "Not at sea." in page
+
+
+def test_programs_draw_the_labels_of_one_mode(tides):
+    program = Program("carla", "read", "lead")
+
+    made = program.send(
+        "POST",
+        f"projects/{tides.project.slug}/samples/",
+        {
+            "name": "Reversed",
+            "source": "machine",
+            "rater": tides.machine.name,
+            "side": "reversed",
+            "size": 2,
+            "seed": 1,
+        },
+    )
+
+    assert made.status_code == 201
+    assert made.json()["drawn"]["side"] == "reversed"
+    assert {side for _doc, side, _claim in drawn(Sample.objects.get())} == {"reversed"}

@@ -1,0 +1,129 @@
+"""Attributes of documents stand side by side as claimed and verified; the reverse negates some."""
+
+from __future__ import annotations
+
+import pytest
+from django.urls import reverse
+
+from annotate.judgments.attributes import attributes_of, conditions_in_force, set_negated
+from annotate.models import AuditEvent, Condition, Narrative, Verdict
+from base.errors import Refused
+from tests import factories
+from tests.programs import Program
+
+pytestmark = pytest.mark.django_db
+
+
+class Scene:
+    """An instruction of two attributes; P and N with verdicts of a machine, N of two people too."""
+
+    def __init__(self) -> None:
+        self.project = factories.project(kind="multi-infosearch", judge_scope="pool")
+        self.carla = factories.lead(self.project)
+        self.ada, self.ben = (factories.member(self.project, name) for name in ("ada", "ben"))
+        self.machine = factories.machine(self.project)
+        query = factories.query(self.project, "7")
+        self.pair = factories.pair(query, pair_id="7_1")
+        self.other = factories.pair(query, pair_id="7_2", category="format")
+        self.altered = factories.altered(self.pair)
+        self.length, self.source = (
+            Condition.objects.create(narrative=self.altered, number=number, name=name, text=text)
+            for number, (name, text) in enumerate((("length", "Short"), ("source", "Blog")), 1)
+        )
+        factories.narrative(self.pair, Narrative.Side.REVERSED, "At length.")
+        self.positive = factories.candidate(query, "P")
+        self.negative = factories.candidate(query, "N")
+        self.say(self.machine, self.positive, 1, "met", "met")
+        self.say(self.machine, self.negative, 0, "not_met", "met")
+        self.say(self.ada, self.negative, 0, "not_met", "not_met")
+        self.say(self.ben, self.negative, 0, "not_met", "not_met")
+
+    def say(self, who, candidate, relevance, *answers):
+        judgment = factories.judgment(self.altered, candidate, who, relevance)
+        for condition, answer in zip((self.length, self.source), answers, strict=True):
+            Verdict.objects.create(judgment=judgment, condition=condition, answer=answer)
+
+
+@pytest.fixture
+def tides():
+    return Scene()
+
+
+def test_a_document_has_what_is_claimed_and_what_people_found(tides):
+    positive, negative = attributes_of(
+        tides.project, conditions_in_force(tides.pair), [tides.positive, tides.negative]
+    )
+
+    assert positive.named("claimed", "met") == ["length", "source"]
+    assert not positive.is_verified
+    assert negative.named("claimed", "not_met") == ["length"]
+    assert negative.named("verified", "not_met") == ["length", "source"]
+    assert [one.differs for one in negative.attributes] == [False, True]
+
+
+def test_people_who_differ_verify_nothing(tides):
+    Verdict.objects.filter(judgment__annotator=tides.ben, condition=tides.source).update(
+        answer="met"
+    )
+
+    [negative] = attributes_of(tides.project, conditions_in_force(tides.pair), [tides.negative])
+
+    assert [one.verified for one in negative.attributes] == ["not_met", None]
+
+
+def test_a_lead_says_which_attributes_the_reversed_query_negates(tides):
+    set_negated(pair=tides.pair, numbers=[1], by=tides.carla)
+
+    assert [one.negated for one in conditions_in_force(tides.pair)] == [True, False]
+    event = AuditEvent.objects.get(what="attributes.negated")
+    assert event.changes == {"negated": [[], [1]]}
+
+
+@pytest.mark.parametrize(
+    ("numbers", "sentence"),
+    [
+        ([], "A reversed query negates at least one attribute. Tick it."),
+        ([3], "There is no attribute 3."),
+    ],
+)
+def test_what_no_reversed_query_can_negate_is_refused(tides, numbers, sentence):
+    with pytest.raises(Refused, match=sentence):
+        set_negated(pair=tides.pair, numbers=numbers, by=tides.carla)
+
+
+def test_without_a_reversed_query_nothing_is_negated(tides):
+    with pytest.raises(Refused, match=r"no reversed query"):
+        set_negated(pair=tides.other, numbers=[1], by=tides.carla)
+
+
+def test_the_page_shows_both_and_takes_what_is_negated(tides, client):
+    client.force_login(tides.carla.user)
+    url = reverse("annotate:attributes", args=[tides.pair.pk])
+
+    client.post(url, {"negated": ["2"]})
+    page = client.get(url)
+
+    assert page.content.decode().count("<strong>differs</strong>") == 1
+    assert page.context["siblings"] == [tides.other]
+    assert [one.negated for one in page.context["conditions"]] == [False, True]
+
+
+def test_a_lead_who_judges_the_instruction_does_not_see_what_is_known(tides, client):
+    factories.assignment(tides.pair, tides.carla)
+    client.force_login(tides.carla.user)
+
+    page = client.get(reverse("annotate:attributes", args=[tides.pair.pk]))
+
+    assert page.status_code == 403
+
+
+def test_programs_read_both_and_say_what_is_negated(tides):
+    program = Program("carla", "read", "lead")
+    at = f"pairs/{tides.pair.pk}/attributes/"
+
+    said = program.send("PUT", at, {"negated": [2]}).json()
+    documents = program.get(f"{at}documents/").json()["results"]
+
+    assert [(one["name"], one["negated"]) for one in said] == [("length", False), ("source", True)]
+    assert documents[1]["claimed"] == {"satisfied": ["source"], "violated": ["length"]}
+    assert documents[1]["verified"] == {"satisfied": [], "violated": ["length", "source"]}

@@ -1,0 +1,213 @@
+"""A gold document that fails is replaced: what changes is shown first, and it can be undone."""
+
+from __future__ import annotations
+
+import pytest
+from django.urls import reverse
+
+from annotate.judgments.tally import promises
+from annotate.models import AuditEvent, Candidate, Document, Judgment, Narrative, Replacement
+from annotate.pools.replacing import NewDocument, effects, replace_document, undo_replacement
+from audit.reports.rule_standings import rule_standings
+from base.errors import Refused
+from keeping.verify import verify
+from tests import factories
+from tests.programs import Program
+
+pytestmark = pytest.mark.django_db
+
+
+class Scene:
+    """Queries 1 and 2 of one core query and 3 of another; G in every pool, gold of query 1.
+
+    A machine claims G relevant to the instructed and, wrongly, to the reversed query 1.
+    """
+
+    def __init__(self) -> None:
+        self.project = factories.project(kind="infosearch", judge_scope="pool", grades=(0, 1))
+        self.carla = factories.lead(self.project)
+        self.ada = factories.member(self.project, "ada")
+        self.machine = factories.machine(self.project)
+        self.pools = {}
+        for query_id, core in (("1", "acne"), ("2", "acne"), ("3", "mint")):
+            query = factories.query(self.project, query_id)
+            query.core = core
+            query.save()
+            pair = factories.pair(query)
+            self.pools[query_id] = self.put("G", query)
+            if query_id == "1":
+                self.pair = pair
+        self.altered = factories.altered(self.pair)
+        turned = factories.narrative(self.pair, Narrative.Side.REVERSED, "Not so.")
+        for narrative, claim in ((self.altered, 1), (turned, 1)):
+            factories.judgment(narrative, self.pools["1"], self.machine, claim)
+        factories.judgment(self.altered, self.pools["1"], self.ada, 1)
+
+    def put(self, doc_id, query):
+        document = Document.objects.filter(project=self.project, doc_id=doc_id).first()
+        if document is None:
+            return factories.candidate(query, doc_id, prior=1, text="Of the sea.")
+        return Candidate.objects.create(
+            query=query, document=document, prior_relevance=1, origin="prior"
+        )
+
+    def replace(self, new=None, **fields):
+        new = new or NewDocument("H", text="Better.")
+        digest = effects(self.pools["1"], new).digest
+        return replace_document(
+            **{
+                "candidate": self.pools["1"],
+                "new": new,
+                "reason": "Off topic.",
+                "digest": digest,
+                "by": self.carla,
+                **fields,
+            }
+        )
+
+    def pool(self, query_id):
+        rows = Candidate.objects.filter(query__query_id=query_id)
+        return sorted(rows.values_list("document__doc_id", "prior_relevance"))
+
+
+@pytest.fixture
+def tides():
+    return Scene()
+
+
+def test_a_preview_counts_what_changes_and_writes_nothing(tides):
+    found = effects(tides.pools["1"], NewDocument("H", text="Better."))
+
+    assert [one.query.query_id for one in found.pools] == ["1", "2"]
+    assert (found.judgments, found.claims, found.checks, found.releases) == (1, 2, 0, [])
+    assert found.rules == {"gold": ["1"]}
+    assert found.makes_document
+    assert not Document.objects.filter(doc_id="H").exists()
+
+
+def test_the_new_document_stands_in_every_pool_of_the_core_query_with_the_claims(tides):
+    tides.replace()
+
+    assert [tides.pool(query_id) for query_id in "123"] == [[("H", 1)], [("H", 1)], [("G", 1)]]
+    claims = Judgment.objects.filter(candidate__document__doc_id="H")
+    assert sorted(claims.values_list("annotator__name", "narrative__side", "relevance")) == [
+        (tides.machine.name, "altered", 1),
+        (tides.machine.name, "reversed", 1),
+    ]
+
+
+def test_what_was_said_of_the_old_document_is_kept_and_it_says_why_it_is_out(tides):
+    tides.replace()
+
+    old = Candidate.with_removed.get(pk=tides.pools["1"].pk)
+    assert old.removed_reason == "Replaced by H: Off topic."
+    assert old.judgments.count() == 3
+    event = AuditEvent.objects.get(what="document.replaced")
+    assert (event.about, event.words) == ("G → H · 2", "Off topic.")
+
+
+def test_undoing_brings_the_old_document_and_its_rule_back(tides):
+    [before] = rule_standings(promises(tides.carla))
+    made = tides.replace()
+
+    undo_replacement(replacement=made, by=tides.carla)
+    undo_replacement(replacement=made, by=tides.carla)
+
+    [after] = rule_standings(promises(tides.carla))
+    assert [tides.pool(query_id) for query_id in "123"] == [[("G", 1)]] * 3
+    assert (after.state, len(after.broken)) == (before.state, len(before.broken))
+    assert Replacement.objects.get().undone_by == tides.carla
+
+
+def test_a_document_can_be_replaced_again_after_undoing(tides):
+    undo_replacement(replacement=tides.replace(), by=tides.carla)
+
+    tides.replace(NewDocument("H"))
+
+    assert tides.pool("1") == [("H", 1)]
+    assert Judgment.objects.filter(candidate__document__doc_id="H").count() == 2
+
+
+def test_the_claims_that_go_over_are_in_the_chain(tides):
+    before = verify(tides.project)
+
+    tides.replace()
+
+    after = verify(tides.project)
+    assert after.rows["judgment"] == before.rows["judgment"] + 2
+    assert after.wrong == before.wrong
+
+
+@pytest.mark.parametrize(
+    ("new", "sentence"),
+    [
+        (NewDocument("G"), "This is the document itself."),
+        (NewDocument("N"), "There is no document N here. Give its text, or load it first."),
+        (NewDocument("K", text="More."), "Document K is here already."),
+        (NewDocument("P"), "Document P is in the pool of query 2 already."),
+        (NewDocument("a b"), "The new document has no right id: doc_id 'a b' holds white space."),
+    ],
+)
+def test_a_document_that_cannot_come_in_is_refused(tides, new, sentence):
+    factories.document(tides.project, "K")
+    factories.candidate(tides.pools["2"].query, "P")
+
+    with pytest.raises(Refused) as refused:
+        effects(tides.pools["1"], new)
+
+    assert str(refused.value).startswith(sentence)
+
+
+def test_effects_that_changed_since_the_preview_are_refused(tides):
+    digest = effects(tides.pools["1"], NewDocument("H", text="Better.")).digest
+    factories.judgment(tides.altered, tides.pools["1"], factories.member(tides.project, "ben"), 0)
+
+    with pytest.raises(Refused, match=r"has changed meanwhile"):
+        tides.replace(digest=digest)
+
+    assert not Replacement.objects.exists()
+
+
+@pytest.mark.parametrize(("reason", "by"), [(" ", "carla"), ("Off topic.", "ada")])
+def test_only_leads_replace_and_they_say_why(tides, reason, by):
+    with pytest.raises(Refused):
+        tides.replace(reason=reason, by=getattr(tides, by))
+
+    assert not Replacement.objects.exists()
+
+
+def test_the_pages_show_the_effects_replace_and_undo(tides, client):
+    client.force_login(tides.carla.user)
+    old = tides.pools["1"]
+    page = reverse("annotate:replacement", args=["tides", old.query_id, old.pk])
+    given = {"doc_id": "H", "text": "Better.", "reason": "Off topic."}
+
+    shown = client.post(page, {**given, "preview": "yes"})
+    digest = shown.context["effects"].digest
+    done = client.post(page, {**given, "digest": digest})
+    listed = client.get(reverse("annotate:replacements", args=["tides"])).content.decode()
+    client.post(
+        reverse("annotate:replacement_undoing", args=["tides", Replacement.objects.get().pk])
+    )
+
+    assert "2 claimed labels go over to the new document." in shown.content.decode()
+    assert done.status_code == 302
+    assert "Off topic." in listed
+    assert tides.pool("1") == [("G", 1)]
+
+
+def test_programs_preview_replace_list_and_undo(tides):
+    program = Program("carla", "read", "lead")
+    asked = {"query_id": "1", "doc_id": "G", "new_doc_id": "H", "text": "Better."}
+    at = "projects/tides/replacements/"
+
+    preview = program.send("POST", f"{at}preview/", asked).json()
+    made = program.send(
+        "POST", at, {**asked, "reason": "Off topic.", "digest": preview["digest"]}
+    ).json()
+    undone = program.send("POST", f"{at}{made['id']}/undoing/").json()
+
+    assert (preview["queries"], preview["rules"]) == (["1", "2"], {"gold": ["1"]})
+    assert (made["old"], made["new"], made["undone_at"]) == ("G", "H", None)
+    assert undone["undone_by"] == "carla"
+    assert [row["id"] for row in program.get(at).json()["results"]] == [made["id"]]
