@@ -216,7 +216,11 @@ def _speaking(
     now = now or timezone.now()
     try:
         with transaction.atomic():
-            if (found := _found_begun(on, by, uuid, now)) is not None:
+            found = _looked_up_first(on, by, uuid, now)
+            task = Assignment.Task.JUDGE
+            if found is not None and (
+                found.begun or assignments.work_in(pair=on.pair, task=task, by=by, now=now)
+            ):
                 yield found
                 return
             if not assignments.work_in(pair=on.pair, task=Assignment.Task.JUDGE, by=by, now=now):
@@ -234,18 +238,16 @@ def _speaking(
         raise
 
 
-def _found_begun(on: On, by: Membership, uuid: uuids.UUID, now: datetime) -> Place | None:
+def _looked_up_first(on: On, by: Membership, uuid: uuids.UUID, now: datetime) -> Place | None:
     """Look everything up where nothing is to be locked before: SQLite has one writer, and this
-    transaction is it. None where somebody has yet to begin their assignment, where something is
-    refused, and on PostgreSQL.
+    transaction is it. None where something is refused, and on PostgreSQL.
     """
     if connection.vendor != "sqlite":
         return None
     try:
-        place = look_up(on, by, uuid, now)
+        return look_up(on, by, uuid, now)
     except Refused:
         return None
-    return place if place.begun else None
 
 
 def _summed(row: Judgment, given: Given, on: On, by: Membership, place: Place) -> chain.Event:
