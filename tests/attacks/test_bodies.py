@@ -345,6 +345,7 @@ NOT_NOW = {
     "annotate:api_pair_assignments": 422,
     "audit:api_settling": 422,
     "audit:api_review_acceptance": 422,
+    "annotate:api_attributes": 422,
     # The run has no documents.
     "audit:api_suspects": 422,
 }

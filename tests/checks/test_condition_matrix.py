@@ -76,6 +76,7 @@ def scene(db) -> Scene:
 def test_the_matrix_counts_checked_labels_by_both_numbers(scene):
     matrix = figures(scene.sample).matrix
 
+    assert matrix is not None
     assert matrix.numbers == [0, 1, 2, 3]
     assert matrix.rows == [
         MatrixRow(0, [0, 0, 0, 0]),

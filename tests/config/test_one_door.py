@@ -30,6 +30,7 @@ WITHOUT = {
     },
     "whoever has the secret of the link": {"annotate/people/views/accounts.py:invitation"},
     "called by views that came through a door": {
+        "annotate/collection/views/removal.py:changed_rows",
         "annotate/overview/views/home.py:confirm_assignment",
         "annotate/overview/views/home.py:confirmed",
         "annotate/people/api/members.py:handed_over",

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 from django.urls import reverse
 
-from annotate.models import Candidate, FilterDecision, InstructionPair, Query
+from annotate.models import Candidate, FilterDecision, InstructionPair, Membership, Query
 from annotate.pools.removal import restore_candidates
 from annotate.topics.filters import FilterCount, filter_counts, filter_records
 from annotate.topics.removal import restore_queries
@@ -19,8 +20,13 @@ from tests.programs import Program
 
 pytestmark = pytest.mark.both_databases
 
-KEPT = {"query_id": "0", "machine": "gpt-4o", "decision": "keep", "doc_id": "0_positive"}
-DOCUMENT = {
+KEPT: dict[str, Any] = {
+    "query_id": "0",
+    "machine": "gpt-4o",
+    "decision": "keep",
+    "doc_id": "0_positive",
+}
+DOCUMENT: dict[str, Any] = {
     "query_id": "0",
     "machine": "gpt-4o",
     "decision": "discard",
@@ -28,7 +34,12 @@ DOCUMENT = {
     "reason": "It meets 10 conditions, not 9.",
 }
 PAIR = DOCUMENT | {"doc_id": None, "pair_id": "0_2", "reason": "Nobody asks like this."}
-QUERY = {"query_id": "1", "machine": "gpt-4o", "decision": "discard", "reason": "Too short."}
+QUERY: dict[str, Any] = {
+    "query_id": "1",
+    "machine": "gpt-4o",
+    "decision": "discard",
+    "reason": "Too short.",
+}
 
 
 @pytest.fixture
@@ -67,7 +78,7 @@ def test_what_is_discarded_is_taken_out_by_the_machine_with_its_reason(project):
     out = Candidate.with_removed.get(removed_at__isnull=False)
     assert out.document.doc_id == "0_hn1"
     assert out.removed_reason == "Discarded by gpt-4o: It meets 10 conditions, not 9."
-    assert (out.removed_by.name, out.removed_by.is_machine) == ("gpt-4o", True)
+    assert out.removed_by == Membership.objects.get(name="gpt-4o", is_machine=True)
     assert Query.objects.get(removed_at__isnull=False).query_id == "1"
     # The instructions of a discarded query are out with it.
     pairs = InstructionPair.objects.filter(removed_at__isnull=False).order_by("pk")
