@@ -7,7 +7,7 @@ from typing import NamedTuple
 from django.db.models import Count, Exists, OuterRef
 from django.utils.translation import gettext as _
 
-from annotate.collection.models import Candidate, Query
+from annotate.collection.models import Candidate
 from annotate.judgments.in_force import judgments_in_force
 from annotate.judgments.models import Adjudication, Flag, Judgment
 from annotate.judgments.promises import Rule
@@ -16,6 +16,7 @@ from annotate.pairs.models import InstructionPair, Narrative
 from annotate.pairs.pool import in_scope
 from annotate.projects.kinds import kind_of
 from annotate.projects.models import Guideline, Membership, Project
+from annotate.topics.removal import removed_queries
 from audit.checks.models import SampleItem
 from audit.reports.rule_standings import outside_share
 from audit.reviews.models import Decision, Review
@@ -61,9 +62,10 @@ def preview(by: Membership) -> Preview:
     guideline = Guideline.objects.latest_of(project)
     of_project = {"narrative__pair__project": project}
     judgments = Judgment.objects.current().filter(**of_project)
+    queries = {query.pk for query in selection.queries(project)}
     counts = [
-        (_("queries"), Query.objects.filter(project=project).count()),
-        (_("instruction pairs"), len(pairs)),
+        (_("queries"), len(queries)),
+        (_("instruction pairs"), sum(pair.query.pk in queries for pair in pairs)),
         (_("of them in the changed qrels"), len(written)),
         (_("versions of narratives"), Narrative.objects.filter(pair__project=project).count()),
         (_("judgments by people"), judgments.of_people().count()),
@@ -73,6 +75,8 @@ def preview(by: Membership) -> Preview:
         (_("reviews"), Review.objects.submitted().of_people().filter(**of_project).count()),
         (_("decisions on instructions"), Decision.objects.filter(**of_project).count()),
     ]
+    if taken_out := removed_queries(project).count():
+        counts.append((_("queries taken out, with their instructions"), taken_out))
     if machines := Review.objects.submitted().of_machines().filter(**of_project).count():
         counts.append((_("reviews by machines"), machines))
     if SampleItem.objects.filter(sample__project=project).exists():

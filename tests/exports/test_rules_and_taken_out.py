@@ -6,6 +6,7 @@ import pytest
 
 from annotate.models import Query
 from annotate.topics.removal import remove_pairs, remove_queries
+from exporters.releases.preview import preview
 from tests.exports.conftest import released
 
 pytestmark = pytest.mark.both_databases
@@ -61,3 +62,14 @@ def test_a_release_says_the_same(tides):
 
     assert [rule["rule"] for rule in held["must_hold"]] == ["shrinking", "change", "balance"]
     assert held["taken_out"] == [{"query_id": "301", "pair_id": "", "reason": "Off topic."}]
+
+
+def test_the_preview_of_a_release_counts_what_is_taken_out_apart(tides):
+    before = dict(preview(tides.carla).counts)
+    take_out(tides, "301")
+
+    after = dict(preview(tides.carla).counts)
+
+    assert before["queries"] - after["queries"] == 1
+    assert after["instruction pairs"] < before["instruction pairs"]
+    assert after["queries taken out, with their instructions"] == 1
