@@ -168,7 +168,7 @@ def waiting(project: Project) -> int:
 
 # Fields that are written only where they say something: earlier versions wrote none of them.
 _ONLY_IF_SAID = {
-    *("shows_reason", "claimed_topic", "claimed_constraint", "reason"),
+    *("side", "shows_reason", "claimed_topic", "claimed_constraint", "reason"),
     *("questions", "reason_read_at"),
 }
 

@@ -79,3 +79,8 @@ def pack(folder: Path, names: Iterable[str], stream: IO[bytes]) -> None:
             entry.file_size = path.stat().st_size
             with path.open("rb") as source, archive.open(entry, "w") as target:
                 shutil.copyfileobj(source, target, BUFFER)
+
+
+def write_row(stream: IO[bytes], *fields: str) -> None:
+    """Write one line of a table; no field may hold a tab or a line end."""
+    stream.write(("\t".join(fields) + "\n").encode())

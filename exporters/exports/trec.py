@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack
-from itertools import chain
 from typing import IO
 
 from annotate.collection.models import Candidate
@@ -15,14 +13,13 @@ from annotate.projects.models import Membership, Project
 from exporters.exports import (
     claimed,
     collection,
-    conditions,
     notes,
     oracle_facts,
     oracles,
     reranking,
     selection,
 )
-from exporters.exports.files import Writer
+from exporters.exports.files import Writer, write_row
 from exporters.exports.manifest import (
     NO_LINE,
     NO_PAIR,
@@ -32,6 +29,7 @@ from exporters.exports.manifest import (
     count_key,
     facts_of,
 )
+from exporters.exports.measure_facts import write_core_queries, write_verdicts
 from exporters.exports.pools import write_negatives
 from exporters.exports.progress import Report, reported
 from exporters.exports.rule_facts import kind_facts
@@ -121,9 +119,9 @@ class _Export:
             self.unjudged = stack.enter_context(
                 into.file("unjudged.tsv", "Documents nobody has judged, not in the qrels.")
             )
-            _line(self.changes, "query_id", "pair_id", "doc_id", "before", "after", "change")
-            _line(self.disputed, "query_id", "pair_id", "narrative", "doc_id", "grades")
-            _line(self.unjudged, "query_id", "pair_id", "narrative", "doc_id", "before")
+            write_row(self.changes, "query_id", "pair_id", "doc_id", "before", "after", "change")
+            write_row(self.disputed, "query_id", "pair_id", "narrative", "doc_id", "grades")
+            write_row(self.unjudged, "query_id", "pair_id", "narrative", "doc_id", "before")
             write_qrels(self._altered(), changed)
             write_qrels(self._original(), original)
             for side, name, holds in (
@@ -142,8 +140,8 @@ class _Export:
             self._write_claimed(claimed_on)
         with into.file("pairs.tsv", "Which query each pair belongs to.") as stream:
             self._write_pairs(stream)
-        self._write_core_queries()
-        self._write_verdicts()
+        write_core_queries(self.project, self.pairs, self.into)
+        write_verdicts(self.project, self.pairs, self.into)
         with into.file("documents.changed.jsonl", "The same documents with their texts.") as stream:
             texts = write_docs(collection.documents(self.project, self.changed_documents), stream)
         write_runs(self.project, into)
@@ -232,7 +230,7 @@ class _Export:
 
     def _change(self, pair: Pair, pooled: PooledDocument, relevance: int, change: str) -> None:
         self.changed_documents.add(pooled.document)
-        _line(
+        write_row(
             self.changes,
             pair.query.query_id,
             pair.pair_id,
@@ -244,11 +242,11 @@ class _Export:
 
     def _dispute(self, pair: Pair, side: str, pooled: PooledDocument) -> None:
         grades = ",".join(map(str, pooled.grades))
-        _line(self.disputed, pair.query.query_id, pair.pair_id, side, pooled.doc_id, grades)
+        write_row(self.disputed, pair.query.query_id, pair.pair_id, side, pooled.doc_id, grades)
 
     def _miss(self, pair: Pair, side: str, pooled: PooledDocument) -> None:
         before = "" if pooled.prior is None else str(pooled.prior)
-        _line(self.unjudged, pair.query.query_id, pair.pair_id, side, pooled.doc_id, before)
+        write_row(self.unjudged, pair.query.query_id, pair.pair_id, side, pooled.doc_id, before)
 
     def _write_topics(self) -> None:
         into = self.into
@@ -292,9 +290,9 @@ class _Export:
             yield Qrel(label.pair.pair_id, label.doc_id, label.relevance)
 
     def _write_pairs(self, stream: IO[bytes]) -> None:
-        _line(stream, "pair_id", "query_id", "category", "origin", "left_out", "claimed")
+        write_row(stream, "pair_id", "query_id", "category", "origin", "left_out", "claimed")
         for pair in self.pairs:
-            _line(
+            write_row(
                 stream,
                 pair.pair_id,
                 pair.query.query_id,
@@ -303,38 +301,6 @@ class _Export:
                 pair.left_out,
                 pair.claimed,
             )
-
-    def _write_core_queries(self) -> None:
-        """Write the core query of each pair, where several queries share one."""
-        cores = collection.cores_of_pairs(self.project)
-        queries_of_core = Counter(dict(cores.values()).values())
-        if not any(number > 1 for number in queries_of_core.values()):
-            return
-        with self.into.file("core_queries.tsv", "The core query of each pair.") as stream:
-            _line(stream, "pair_id", "query_id", "core")
-            for pair in self.pairs:
-                query, core = cores[pair.pk]
-                _line(stream, pair.pair_id, query, " ".join(core.split()))
-
-    def _write_verdicts(self) -> None:
-        """Write which conditions of the altered narratives each document meets, where that is
-        known: by people, else by a machine.
-        """
-        found = conditions.documents(self.project, self.pairs)
-        of_altered = (one for one in found if one.side == ALTERED)
-        first = next(of_altered, None)
-        if first is None:
-            return
-        holds = "Which conditions of the altered narratives documents meet."
-        with self.into.file("verdicts.tsv", holds) as stream:
-            _line(stream, "pair_id", "doc_id", "condition", "answer", "by")
-            for document in chain([first], of_altered):
-                for asked in document.conditions:
-                    claim = conditions.claimed(asked)
-                    answer = asked.agreed or (None if asked.state == "disputed" else claim)
-                    by = "people" if asked.agreed else "claim" if answer else ""
-                    number = str(asked.condition)
-                    _line(stream, document.pair_id, document.doc_id, number, answer or "", by)
 
     def _manifest(self, *, prior: int, texts: int) -> Manifest:
         pairs = list(self.facts.values())
@@ -430,8 +396,3 @@ _OF_A_PAIR = (
     "dropped",
     "grew",
 )
-
-
-def _line(stream: IO[bytes], *fields: str) -> None:
-    """Write one line of a table; no field may hold a tab or a line end."""
-    stream.write(("\t".join(fields) + "\n").encode())

@@ -42,8 +42,9 @@ RENAMED_TABLES = {
 }
 # Files that no export of an earlier version has: the topics of these two are those of the changed.
 PAIRED = set(RENAMED)
-# And what rerankers take: candidates, and topics for Pyserini.
-NEWER = {"candidates.run", "pyserini"}
+# And what rerankers take: candidates, and topics for Pyserini; what measures of conditions and of
+# core queries take.
+NEWER = {"candidates.run", "pyserini", "verdicts.tsv", "core_queries.tsv"}
 VERSIONS = sorted(path.stem for path in FOLDER.glob("*.zip"))
 
 

@@ -216,6 +216,9 @@ class DrawnSerializer(serializers.ModelSerializer[Sample]):
     """How a sample came about: for leads."""
 
     rater = serializers.CharField(source="rater.name", allow_null=True, default=None)
+    side = serializers.ChoiceField(
+        choices=Narrative.Side.choices, allow_blank=True, help_text="The mode; empty for all."
+    )
 
     class Meta:
         model = Sample

@@ -1,0 +1,50 @@
+"""What measures need beside qrels: the core query of each pair, and verdicts on conditions.
+
+A file is written only where it says something.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from itertools import chain
+
+from annotate.pairs.models import Narrative
+from annotate.projects.models import Project
+from exporters.exports import collection, conditions
+from exporters.exports.files import Writer, write_row
+from exporters.exports.selection import Pair
+
+
+def write_core_queries(project: Project, pairs: Sequence[Pair], into: Writer) -> None:
+    """Write the core query of each pair, where several queries share one."""
+    cores = collection.cores_of_pairs(project)
+    queries_of_core = Counter(dict(cores.values()).values())
+    if not any(number > 1 for number in queries_of_core.values()):
+        return
+    with into.file("core_queries.tsv", "The core query of each pair.") as stream:
+        write_row(stream, "pair_id", "query_id", "core")
+        for pair in pairs:
+            query, core = cores[pair.pk]
+            write_row(stream, pair.pair_id, query, " ".join(core.split()))
+
+
+def write_verdicts(project: Project, pairs: Sequence[Pair], into: Writer) -> None:
+    """Write which conditions of the altered narratives each document meets, where that is known:
+    by people, else by a machine.
+    """
+    found = conditions.documents(project, pairs)
+    of_altered = (one for one in found if one.side == Narrative.Side.ALTERED)
+    first = next(of_altered, None)
+    if first is None:
+        return
+    holds = "Which conditions of the altered narratives documents meet."
+    with into.file("verdicts.tsv", holds) as stream:
+        write_row(stream, "pair_id", "doc_id", "condition", "answer", "by")
+        for document in chain([first], of_altered):
+            for asked in document.conditions:
+                claim = conditions.claimed(asked)
+                answer = asked.agreed or (None if asked.state == "disputed" else claim)
+                by = "people" if asked.agreed else "claim" if answer else ""
+                number = str(asked.condition)
+                write_row(stream, document.pair_id, document.doc_id, number, answer or "", by)
