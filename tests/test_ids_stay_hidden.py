@@ -46,7 +46,8 @@ def stage(db):
     Project.objects.update(judge_scope="pool", overlap_judge=4, overlap_review=2)
     project, query = Project.objects.get(), made.pair.query
     (first, first_title), *others = IDS.items()
-    Document.objects.update(doc_id=first, title=first_title)
+    named = Document.objects.filter(pk=made.candidate.document_id)
+    named.update(doc_id=first, title=first_title)
     for doc_id, title in others:
         text = {"0_hn2": "| mill |\n|---|\n| old |", "2654_document1": None}.get(doc_id, TEXT)
         markup = "markdown" if doc_id == "0_hn2" else "plain"

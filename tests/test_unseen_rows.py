@@ -67,7 +67,7 @@ BEGIN_AT_SEEN_ROWS = {
     "exporters/exports/claimed.py": "at judgments of machines",
 }
 # What loads a file, and what makes tables.
-LOADS = re.compile(r"annotate/(?:collection/intake/|pairs/intake/|judgments/intake/)|/migrations/")
+LOADS = re.compile(r"annotate/(?:collection|pairs|judgments|topics)/intake/|/migrations/")
 READS = re.compile(r"\b(?:FROM|JOIN) annotate_(?:query|document|candidate)\b")
 
 

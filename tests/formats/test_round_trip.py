@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from formats.reading import one_line, tidy
 from formats.records import (
     ANSWERS,
+    FILTER_DECISIONS,
     FLAG_KINDS,
     MARKUPS,
     OUTCOMES,
@@ -25,6 +26,7 @@ from formats.records import (
     DecisionRecord,
     Doc,
     Evidence,
+    FilterRecord,
     FlagRecord,
     JudgmentRecord,
     LevelRecord,
@@ -143,7 +145,7 @@ PAIRS = st.builds(
     *(TEXT, st.just(""), TEXT, KEPT),
 )
 PAIRS = st.builds(with_writers, PAIRS, WRITERS)
-CLAIMS = st.builds(Claim, IDS, IDS, GRADES, NAMES)
+CLAIMS = st.builds(Claim, IDS, IDS, GRADES, NAMES, TEXT)
 UUIDS = st.none() | st.uuids().map(str)
 EVIDENCE = st.lists(
     st.builds(
@@ -252,6 +254,17 @@ RUBRICS = st.builds(
     RubricRecord, NAMES.map(str.strip).filter(str.isprintable), NAMES, LEVELS, CRITERIA
 )
 
+FILTERED = st.builds(
+    lambda query_id, machine, decision, reason, place: FilterRecord(
+        query_id, machine, decision, reason, *place
+    ),
+    IDS,
+    NAMES.map(str.strip).filter(bool),
+    st.sampled_from(FILTER_DECISIONS),
+    NAMES.map(str.strip).filter(bool),
+    st.sampled_from([(None, None), ("D1", None), (None, "P1")]),
+)
+
 RECORDS: dict[str, st.SearchStrategy[list[Any]]] = {
     "trec-topics": several(SGML_TOPICS, "query_id"),
     "trec-topics-xml": several(LAID_OUT_TOPICS, "query_id"),
@@ -269,6 +282,7 @@ RECORDS: dict[str, st.SearchStrategy[list[Any]]] = {
         several(PAIRS, "pair_id"), several(CLAIMS, "pair_id", "doc_id", "rater")
     ).map(lambda parts: parts[0] + parts[1]),
     "judgments-csv": several(ROW_JUDGMENTS, "query_id", "doc_id", "annotator"),
+    "filter-jsonl": several(FILTERED, "query_id", "doc_id", "pair_id", "machine"),
     "rubric-json": several(RUBRICS, "name"),
     "judgments-jsonl": st.lists(
         JUDGMENTS | FLAGS | ADJUDICATIONS | REVIEWS | DECISIONS, min_size=1, max_size=5

@@ -20,6 +20,7 @@ class Example(NamedTuple):
 
 
 JUDGMENT = '"query_id": "1", "doc_id": "a", "annotator": "ada", "relevance": 1'
+FILTERED = '"query_id": "1", "machine": "gpt", "decision": "keep"'
 ONE = "the field {} of 1 record is not kept"
 TWO = "the field {} of 2 records is not kept"
 
@@ -148,6 +149,14 @@ EXAMPLES = {
         1,
         "there is no field “colour”; there are name, title, levels, criteria",
     ),
+    "filter-jsonl": Example(
+        f'{{{FILTERED}}}\n{{{FILTERED}, "colour": "red"}}\n', 2, "there is no field “colour”"
+    ),
+    "filter-csv": Example(
+        "query_id,machine,decision,colour\n1,gpt,keep,red\n",
+        1,
+        "there is no column “colour”; there are query_id, doc_id, pair_id, machine, decision",
+    ),
     "smart-docs": Example(".I 1\n.A\nwho\n.W\nw\n", None, ONE.format("“.A”")),
     "smart-queries": Example(".I 1\n.T\nt\n.W\nw\n", None, ONE.format("“.T”")),
     "smart-qrels": Example("1 184 2\n1 29 4 red\n", 2, "this has 4"),
@@ -203,7 +212,7 @@ def test_what_a_format_does_not_know_is_refused_or_told(name):
                 '{"type": "claim", "pair_id": "1", "doc_id": "a", "relevance": 1, "rater": "m", '
                 '"side": "reversed"}'
             ),
-            "there is no field “side”; there are type, pair_id, doc_id, relevance, rater",
+            "there is no field “side”; there are type, pair_id, doc_id, relevance, rater, reason",
         ),
     ],
 )

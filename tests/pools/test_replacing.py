@@ -184,7 +184,7 @@ def test_the_pages_show_the_effects_replace_and_undo(tides, client):
 
     shown = client.post(page, {**given, "preview": "yes"})
     digest = shown.context["effects"].digest
-    done = client.post(page, {**given, "digest": digest})
+    done = client.post(page, {**given, "token": digest})
     listed = client.get(reverse("annotate:replacements", args=["tides"])).content.decode()
     client.post(
         reverse("annotate:replacement_undoing", args=["tides", Replacement.objects.get().pk])
@@ -203,7 +203,7 @@ def test_programs_preview_replace_list_and_undo(tides):
 
     preview = program.send("POST", f"{at}preview/", asked).json()
     made = program.send(
-        "POST", at, {**asked, "reason": "Off topic.", "digest": preview["digest"]}
+        "POST", at, {**asked, "reason": "Off topic.", "token": preview["token"]}
     ).json()
     undone = program.send("POST", f"{at}{made['id']}/undoing/").json()
 

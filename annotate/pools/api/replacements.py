@@ -39,7 +39,7 @@ class SentReplacement(SentNewDocument):
     """A replacement that is made."""
 
     reason = serializers.CharField(max_length=MAX_REASON)
-    digest = serializers.CharField(max_length=64, help_text="Of the preview: what it said holds.")
+    token = serializers.CharField(max_length=64, help_text="Of the preview: what it said holds.")
 
 
 class EffectsSerializer(serializers.Serializer[Any]):
@@ -59,7 +59,7 @@ class EffectsSerializer(serializers.Serializer[Any]):
         child=serializers.CharField(), help_text="Releases, which stay as they are."
     )
     makes_document = serializers.BooleanField()
-    digest = serializers.CharField()
+    token = serializers.CharField()
 
 
 class ReplacementSerializer(serializers.Serializer[Any]):
@@ -92,7 +92,7 @@ class ReplacementPreview(Resource):
             "rules": {rule.value: pairs for rule, pairs in found.rules.items()},
             "releases": found.releases,
             "makes_document": found.makes_document,
-            "digest": found.digest,
+            "token": found.digest,
         }
         return Response(EffectsSerializer(told).data)
 
@@ -118,7 +118,7 @@ class Replacements(Resource):
             candidate=_candidate(member, given),
             new=_new(given),
             reason=given["reason"],
-            digest=given["digest"],
+            digest=given["token"],
             by=member,
         )
         return Response(_as_json(made), status=201)

@@ -32,7 +32,7 @@ def replacement(request: PageRequest, slug: str, pk: int, candidate: int) -> Htt
                     candidate=found,
                     new=form.document(),
                     reason=form.cleaned_data["reason"],
-                    digest=request.POST.get("digest", ""),
+                    digest=request.POST.get("token", ""),
                     by=member,
                 )
                 messages.success(
