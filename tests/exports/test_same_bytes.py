@@ -18,7 +18,7 @@ pytestmark = pytest.mark.both_databases
 
 # Of all data files of the hand-made project. Both databases are held to the same.
 GOLDEN = {
-    "trec": "2f45b47b4d788fb9541699295703763bf3308495db6e0eb33513700dc676d3c6",
+    "trec": "9ce5ad8706daae09e2a4a9d8999c5ef4fad7ab99c5e440e0b9167913de377d6a",
     "jsonl": "77299b6686c71188ac409fdffad253eadec7174ddedcbcadf2a6bdd849dbb419",
 }
 
