@@ -101,7 +101,6 @@ def test_a_sample_says_how_it_was_drawn_and_from_how_many(scene, sample, write):
             "sample": "Spot checks",
             "kind": "random",
             "asks": "grade",
-            "side": "",
             "source": "machine",
             "rater": "model",
             "relevant_only": False,

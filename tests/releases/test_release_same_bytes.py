@@ -249,7 +249,7 @@ def test_a_newer_rejudge_gives_out_the_same_bytes(scene, settings, monkeypatch):
     release, files = scene.release, scene.files
     settings.VERSION = "99.0"
     monkeypatch.setattr(
-        "exporters.exports.trec._line", lambda stream, *fields: stream.write(b"new\n")
+        "exporters.exports.trec.write_row", lambda stream, *fields: stream.write(b"new\n")
     )
     monkeypatch.setattr("exporters.exports.manifest.VERSION", 99)
 
