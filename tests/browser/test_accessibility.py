@@ -246,12 +246,12 @@ PAGES: dict[str, Callable[[Scene], list[str]]] = {
     "annotate:attributes": lambda scene: [
         reverse("annotate:attributes", args=[one.pk])
         for one in InstructionPair.objects.filter(
-            narratives__conditions__isnull=False, project__slug="tides"
+            narratives__conditions__isnull=False, project=scene.project
         ).distinct()[:1]
     ],
     "annotate:replacement": lambda scene: [
-        reverse("annotate:replacement", args=[one.query.project.slug, one.query_id, one.pk])
-        for one in Candidate.objects.filter(query__project__slug="tides")[:1]
+        reverse("annotate:replacement", args=[scene.project.slug, one.query_id, one.pk])
+        for one in Candidate.objects.filter(query__project=scene.project)[:1]
     ],
     "annotate:replacements": lambda scene: [
         scene.one("annotate:replacements"),
