@@ -225,8 +225,8 @@ _NO_REPLY = {"invalid_choice": _("The answer to a question is yes, no, or can't 
 class CheckForm(forms.Form):
     """One answer: a relevance, verdicts on conditions, or that one cannot judge; words if any.
 
-    A verdict is the field `verdict-` and the condition's key. The two questions have fields of
-    their own.
+    A verdict is the field `verdict-` and the condition's key. Samples that ask two questions have
+    fields for these.
     """
 
     relevance = forms.IntegerField(
@@ -246,6 +246,12 @@ class CheckForm(forms.Form):
     uuid = forms.UUIDField(required=False)
     text_version = TextVersionField()
 
+    def __init__(self, asks: str, data: Mapping[str, Any] | None = None) -> None:
+        super().__init__(data)
+        if asks != Sample.Asks.QUESTIONS:
+            for one in Question:
+                del self.fields[one.column]
+
     def answer(self) -> dict[str, Any]:
         """Return what the actions ask for; the form is valid."""
         given = self.cleaned_data
@@ -254,7 +260,7 @@ class CheckForm(forms.Form):
             "relevance": given["relevance"],
             "cannot_judge": given["cannot_judge"],
             "verdicts": given["verdicts"],
-            "questions": {one.value: said for one in Question if (said := given[one.column])},
+            "questions": {one.value: said for one in Question if (said := given.get(one.column))},
             "words": given["words"],
             "uuid": sent,
             "text": given["text_version"],

@@ -51,7 +51,7 @@ def settling(request: PageRequest, pk: int) -> HttpResponse:
 def check(request: PageRequest, pk: int) -> HttpResponse:
     """Show one document and its narrative, and keep what the reader says of it; then the next."""
     member, item = access.item(request.user, pk)
-    form = CheckForm(request.POST or None)
+    form = CheckForm(item.sample.asks, request.POST or None)
     error = ""
     if request.method == "POST":
         try:
@@ -117,7 +117,7 @@ def check_reason(request: PageRequest, pk: int) -> HttpResponse:
 def settlement(request: PageRequest, pk: int) -> HttpResponse:
     """Show what two checkers said to a third person, who settles it; then the next."""
     member, item = access.item(request.user, pk)
-    form = CheckForm(request.POST or None)
+    form = CheckForm(item.sample.asks, request.POST or None)
     error = ""
     if request.method == "POST":
         try:
