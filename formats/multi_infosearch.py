@@ -141,7 +141,7 @@ def _record(
         category=", ".join(attributes),
         origin="llm",
         narratives=tuple(narratives),
-        source_fields=_kept(fields),
+        source_fields=_source_fields(fields),
     )
     for doc_id, (_, broken) in documents.items():
         yield JudgmentRecord(
@@ -174,7 +174,7 @@ def _attributes(fields: Fields) -> dict[str, str]:
     return {name: _value(name, said) for name, said in value.items()}
 
 
-def _kept(fields: Fields) -> str:
+def _source_fields(fields: Fields) -> str:
     """What a record says beside its instruction; what stands in `attributes` is kept there, but
     for lists, of which a condition has the values joined.
     """

@@ -120,7 +120,7 @@ def query_progress(
     if not reader.leads:
         return list(rows.values())
     seen = {pk for pk in pairs if pk not in blind}
-    for pair_id, grades, settled, documents in given(project, seen):
+    for pair_id, grades, settled, documents in grades_given(project, seen):
         found = consensus([int(one) for one in grades.split()], project.consensus, settled)
         row = rows[pairs[pair_id].query_id]
         if found.relevance is None:
@@ -143,7 +143,7 @@ class Given(NamedTuple):
     documents: int
 
 
-def given(project: Project, pairs: Container[int]) -> list[Given]:
+def grades_given(project: Project, pairs: Container[int]) -> list[Given]:
     """Return what people gave the documents of these pairs under the narratives in force: at most
     two queries.
     """

@@ -42,7 +42,7 @@ def sentence_of(
     parts = [
         _extent(sample, overall, by_two),
         *agreement,
-        *_wrong(sample, overall, weighted, drawn),
+        *_error_rates_in_words(sample, overall, weighted, drawn),
     ]
     if overall.unjudgeable:
         left = {"left": f"{overall.unjudgeable:,}", "items": f"{overall.items:,}"}
@@ -79,7 +79,9 @@ def _extent(sample: Sample, overall: Rates, by_two: int) -> str:
     return (words + " (%(source)s; %(how)s).") % about
 
 
-def _wrong(sample: Sample, overall: Rates, weighted: Weighted | None, drawn: bool) -> list[str]:
+def _error_rates_in_words(
+    sample: Sample, overall: Rates, weighted: Weighted | None, drawn: bool
+) -> list[str]:
     """How many are wrong in each way that the sample asks about; where the strata were drawn at
     different rates, also of all that there are.
     """

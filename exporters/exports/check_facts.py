@@ -107,7 +107,7 @@ def _facts(sample: Sample, counted: Figures) -> CheckFacts:
         unjudgeable=overall.unjudgeable,
         rates=rates,
         agreement=agreement,
-        wrong=_wrong(sample),
+        wrong=_wrong_labels(sample),
         says=counted.sentence,
     )
 
@@ -133,7 +133,7 @@ def _rounded(value: float | None) -> float | None:
     return None if value is None else round(value, _DIGITS)
 
 
-def _wrong(sample: Sample) -> list[WrongLabel]:
+def _wrong_labels(sample: Sample) -> list[WrongLabel]:
     items = with_checks(SampleItem.objects.filter(sample=sample))
     rows = items.filter(outcome__isnull=False).exclude(outcome=F("claimed"))
     order = ("narrative__pair__pair_id", "narrative__side", "candidate__document__doc_id")

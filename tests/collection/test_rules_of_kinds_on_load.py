@@ -127,7 +127,7 @@ BROKEN = [
 ]
 
 
-def told(report):
+def sentences_of(report):
     return [(row.line, row.message) for row in report.broken_rules]
 
 
@@ -137,7 +137,7 @@ def test_the_preview_tells_each_row_that_breaks_a_rule(db, kind, what, content, 
     report = load(made, what, content, dry_run=True)
 
     assert (report.refused, report.broken) == (0, len(rows))
-    assert told(report) == rows
+    assert sentences_of(report) == rows
     assert not made.pairs.exists()
 
 
@@ -148,12 +148,12 @@ def test_such_a_file_is_loaded_as_it_is_where_the_lead_says_so(db, kind, what, c
     refused = load(made, what, content)
 
     assert "of the project's kind. Nothing is loaded" in refused.problems[0].message
-    assert told(refused) == rows
+    assert sentences_of(refused) == rows
     assert not made.pairs.exists()
 
     loaded = load(made, what, content, despite_rules=True)
 
-    assert (loaded.refused, told(loaded)) == (0, rows)
+    assert (loaded.refused, sentences_of(loaded)) == (0, rows)
     assert made.pairs.exists()
     words = AuditEvent.objects.get(what="load.done").words
     assert f"{len(rows)} despite rules of the kind" in words
@@ -165,7 +165,7 @@ def test_a_relevance_in_qrels_above_the_number_of_conditions_is_told(db):
 
     report = load(made, "trec-qrels", "0 0 d0 2\n0 0 d1 3\n", dry_run=True)
 
-    assert told(report) == [(2, "d1 is said to meet 3 conditions, and there are 2")]
+    assert sentences_of(report) == [(2, "d1 is said to meet 3 conditions, and there are 2")]
 
 
 def test_the_rule_is_held_against_what_is_here_as_well(db):

@@ -199,11 +199,11 @@ class SampleLabels(Resource):
         annotate_access.lead(self.person, member.project.slug)
         rows = labels_of(found, self.asked()["show"])
 
-        def told(part: list[Any]) -> list[Any]:
+        def as_json(part: list[Any]) -> list[Any]:
             broken = broken_conditions(found, part)
             return list(LabelRowSerializer(part, many=True, context={"broken": broken}).data)
 
-        return self.page(rows, told)
+        return self.page(rows, as_json)
 
 
 class NextLabel(Resource):

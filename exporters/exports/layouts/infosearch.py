@@ -77,7 +77,7 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
 def _write_queries(published: Published, into: Writer) -> None:
     """Write each pair as a query with its three instructions; one that is not there is empty."""
     pairs = published.pairs[ALTERED]
-    kept = _kept(pairs)
+    kept = _fields_of_pairs(pairs)
     sides = (published.narratives(side, pairs) for side in (ORIGINAL, ALTERED, REVERSED))
     with into.file(rows.QUERIES, "Each pair as a query, with its three instructions.") as stream:
         for (pair, original), (_pair, changed), (_same, reverse) in zip(*sides, strict=True):
@@ -94,7 +94,7 @@ def _write_queries(published: Published, into: Writer) -> None:
             )
 
 
-def _kept(pairs: Sequence[Pair]) -> dict[int, dict[str, Any]]:
+def _fields_of_pairs(pairs: Sequence[Pair]) -> dict[int, dict[str, Any]]:
     """Return what else each query says, as far as it is known: its core query, its dimension and
     condition, keywords and short query.
     """
