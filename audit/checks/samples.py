@@ -15,8 +15,9 @@ from annotate.pairs.models import Narrative
 from annotate.projects import access as assignments
 from annotate.projects.audit_log import record
 from annotate.projects.models import Membership, Project
-from audit.checks.claims import Asked, Claim, frame, plan, sizes_of, why_unfit
+from audit.checks.claims import Asked, Claim, frame, why_unfit
 from audit.checks.models import Sample, SampleItem
+from audit.checks.plans import plan, sizes_of
 from audit.checks.suspects import suspicion
 from base.errors import Refused, refuse_strange
 

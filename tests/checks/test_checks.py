@@ -10,7 +10,8 @@ from django.utils import timezone
 
 from annotate.models import Adjudication, Narrative
 from audit.checks import actions, samples
-from audit.checks.claims import Asked, frame, plan
+from audit.checks.claims import Asked, frame
+from audit.checks.plans import plan
 from audit.checks.queue import following, progress, to_check, to_settle, with_checks
 from audit.models import Check, Sample, SampleItem
 from base.errors import Refused

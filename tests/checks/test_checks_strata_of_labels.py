@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from django.urls import reverse
 
-from audit.checks.claims import Asked, frame, plan
+from audit.checks.claims import Asked, frame
+from audit.checks.plans import plan
 from audit.models import Sample
 from base.errors import Refused
 from base.sampling import draw as draw_names

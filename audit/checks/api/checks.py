@@ -16,11 +16,17 @@ from annotate.projects import access as annotate_access
 from annotate.projects.models import Membership
 from audit.checks import access, actions, samples
 from audit.checks.actions import Answering
-from audit.checks.api.shapes import (
+from audit.checks.api.sent import (
     AskedLabels,
     AskedNext,
     AskedSample,
     AskedSuspects,
+    SentCheck,
+    SentPlan,
+    SentSample,
+    SentSuspects,
+)
+from audit.checks.api.shapes import (
     FiguresSerializer,
     LabelRowSerializer,
     LabelSerializer,
@@ -28,17 +34,14 @@ from audit.checks.api.shapes import (
     PlanSerializer,
     RunSerializer,
     SampleSerializer,
-    SentCheck,
-    SentPlan,
-    SentSample,
-    SentSuspects,
     SuspectSerializer,
 )
 from audit.checks.claims import Asked as Claims
-from audit.checks.claims import frame, plan, why_unfit
+from audit.checks.claims import frame, why_unfit
 from audit.checks.condition_counts import broken_conditions
 from audit.checks.figures import figures
 from audit.checks.models import Check, Sample, SampleItem
+from audit.checks.plans import plan
 from audit.checks.queue import (
     following,
     labels_of,

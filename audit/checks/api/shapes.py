@@ -4,21 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.utils.translation import gettext as _
 from rest_framework import serializers
 
 from annotate.collection.models import Run
-from annotate.collection.text_versions import MAX_TEXT_VERSION
 from annotate.judgments.models import Verdict
 from annotate.pairs.api.shapes import ConditionSerializer, VersionSerializer
 from annotate.pairs.models import Narrative
-from audit.checks.actions import MAX_WORDS
-from audit.checks.figures import BOUND
-from audit.checks.forms import MAX_SEED
 from audit.checks.models import Question, Reply, Sample
-from audit.checks.queue import SHOWN
-from audit.checks.samples import MAX_ITEMS, MAX_NAME
-from base.api.resource import Asked, KeyField, Sent
 
 SMALL = 32_767
 
@@ -80,121 +72,6 @@ class CheckedSerializer(serializers.Serializer[Any]):
     )
     words = serializers.CharField(source="row.words")
     at = serializers.DateTimeField(source="row.at")
-
-
-class _SentClaims(Sent):
-    """Whose labels are looked at."""
-
-    source = serializers.ChoiceField(choices=Sample.Source.choices)  # type: ignore[assignment]
-    rater = serializers.CharField(
-        max_length=150, required=False, help_text="The machine's name, for `machine`."
-    )
-    side = serializers.ChoiceField(
-        choices=Narrative.Side.choices,
-        required=False,
-        allow_blank=True,
-        help_text="The mode whose labels are meant; all modes without.",
-    )
-
-
-class SentPlan(_SentClaims):
-    """What is drawn."""
-
-    relevant_only = serializers.BooleanField(default=False)
-    asks = serializers.ChoiceField(choices=Sample.Asks.choices, default=Sample.Asks.GRADE)
-    stratify = serializers.ChoiceField(
-        choices=Sample.Stratify.choices, default=Sample.Stratify.NONE
-    )
-    per = serializers.ChoiceField(choices=Sample.Per.choices, default=Sample.Per.STRATUM)
-    size = serializers.IntegerField(min_value=1, max_value=MAX_ITEMS)
-    seed = serializers.IntegerField(min_value=0, max_value=MAX_SEED)
-    fewer = serializers.BooleanField(
-        default=False, help_text="Where there are fewer, take what there is."
-    )
-
-
-class SentSample(SentPlan):
-    """What is drawn, and under which name."""
-
-    name = serializers.CharField(max_length=MAX_NAME)
-    shows_claim = serializers.BooleanField(
-        default=False, help_text="Whether checkers see what is claimed."
-    )
-    shows_reason = serializers.BooleanField(
-        default=False,
-        help_text="Whether checkers may read why a document violates, once they have answered.",
-    )
-
-
-class AskedSuspects(Asked):
-    """Which documents are suspects: claimed relevant, and missed by runs."""
-
-    source = serializers.ChoiceField(  # type: ignore[assignment]
-        choices=Sample.Source.choices, default=Sample.Source.PRIOR
-    )
-    rater = serializers.CharField(max_length=150, required=False)
-    side = serializers.ChoiceField(choices=Narrative.Side.choices, required=False)
-    runs = serializers.RegexField(
-        r"^[1-9][0-9]{0,17}(,[1-9][0-9]{0,17})*$",
-        required=False,
-        help_text="Keys of runs, commas between; all runs without.",
-    )
-    depth = serializers.IntegerField(min_value=1, max_value=1_000_000, default=100)
-    at_least = serializers.IntegerField(min_value=1, max_value=SMALL, default=1)
-    below = serializers.FloatField(required=False)
-
-
-class SentSuspects(_SentClaims):
-    """Suspects that are sent to be looked at, and under which name."""
-
-    name = serializers.CharField(max_length=MAX_NAME)
-    runs = serializers.ListField(child=KeyField(), min_length=1, max_length=1_000)
-    depth = serializers.IntegerField(min_value=1, max_value=1_000_000, default=100)
-    at_least = serializers.IntegerField(min_value=1, max_value=SMALL, default=1)
-    below = serializers.FloatField(required=False, allow_null=True)
-    stratify = serializers.ChoiceField(
-        choices=Sample.Stratify.choices, default=Sample.Stratify.NONE
-    )
-    shows_claim = serializers.BooleanField(default=False)
-
-
-class SentCheck(Sent):
-    """What one says of a claimed label: a grade, or that one cannot judge it, with words; or, where
-    the sample asks for conditions, an answer to each by its key.
-    """
-
-    text_version = serializers.IntegerField(
-        required=False,
-        allow_null=True,
-        min_value=0,
-        max_value=MAX_TEXT_VERSION,
-        help_text="The version of the document's text that was read, 0 for none; the newest where "
-        "it is not said.",
-    )
-    uuid = serializers.UUIDField(
-        required=False, help_text="Made by the sender: sent twice, it counts once."
-    )
-    relevance = serializers.IntegerField(
-        min_value=-SMALL - 1, max_value=SMALL, required=False, allow_null=True
-    )
-    cannot_judge = serializers.BooleanField(default=False)
-    verdicts = serializers.DictField(
-        child=serializers.ChoiceField(choices=Verdict.Answer.choices), required=False
-    )
-    questions = serializers.DictField(
-        child=serializers.ChoiceField(choices=Reply.choices),
-        required=False,
-        help_text="Answers to the two questions: `topic` and `constraint`.",
-    )
-    words = serializers.CharField(
-        required=False, allow_blank=True, trim_whitespace=False, max_length=MAX_WORDS
-    )
-
-    def validate_verdicts(self, verdicts: dict[str, str]) -> dict[int, str]:
-        """Read the keys of the conditions."""
-        if not all(key.isascii() and key.isdecimal() and len(key) < 19 for key in verdicts):
-            raise serializers.ValidationError(_("The keys must be those of conditions."))
-        return {int(key): answer for key, answer in verdicts.items()}
 
 
 class StratumSerializer(serializers.Serializer[Any]):
@@ -437,25 +314,6 @@ class NextLabelSerializer(serializers.Serializer[Any]):
     """The label to go to; null where nothing waits."""
 
     label = serializers.IntegerField(allow_null=True)  # type: ignore[assignment]
-
-
-class AskedSample(Asked):
-    """Below which rate the bound shall come."""
-
-    bound = serializers.FloatField(min_value=0.0001, max_value=0.5, default=BOUND)
-
-
-class AskedLabels(Asked):
-    """Which labels; all where nothing is said."""
-
-    show = serializers.ChoiceField(choices=SHOWN, default=SHOWN[0])
-
-
-class AskedNext(Asked):
-    """What one does, and after which label."""
-
-    task = serializers.ChoiceField(choices=["check", "settle"], default="check")
-    after = KeyField(required=False)
 
 
 class SuspectSerializer(serializers.Serializer[Any]):

@@ -16,12 +16,13 @@ from annotate.projects import access as annotate_access
 from annotate.projects.kinds import kind_of
 from annotate.projects.models import Membership, Project
 from audit.checks import access, samples
-from audit.checks.claims import Asked, frame, plan
+from audit.checks.claims import Asked, frame
 from audit.checks.condition_counts import broken_conditions, label_rows
 from audit.checks.figures import Figures, Rates, figures
 from audit.checks.forms import BoundForm, SampleForm, SendForm, SuspectsForm, choices_of_planned
 from audit.checks.models import Sample
 from audit.checks.modes import MODES, asked_in, make_passes
+from audit.checks.plans import plan
 from audit.checks.queue import SHOWN, labels_of, progress
 from audit.checks.suspects import Suspect, suspicion, together
 from audit.checks.views.checking import PAGE_SIZE, with_query

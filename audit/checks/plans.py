@@ -1,0 +1,89 @@
+"""Which of the claims in a project a sample takes."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from audit.checks.claims import BETWEEN, LABELS, Claim, Frame
+from audit.checks.models import Sample
+from base.sampling import CannotDraw, draw, place
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a sample would take: of each stratum how many there are and how many are drawn."""
+
+    sizes: dict[str, int]
+    taken: dict[str, int] = field(default_factory=dict)
+    claims: list[tuple[Claim, str]] = field(default_factory=list)
+    # Why it cannot be drawn; "" where it can.
+    refused: str = ""
+
+    @property
+    def total(self) -> int:
+        """How many claims there are to draw from."""
+        return sum(self.sizes.values())
+
+
+def plan(
+    found: Frame, *, stratify: str, per: str, size: int, seed: int, fewer: bool = False
+) -> Plan:
+    """Return what a sample of these claims would take; the same seed takes the same anywhere."""
+    by_label = stratify == Sample.Stratify.LABEL
+    sizes: dict[str, int] = {} if by_label else {one.stratum(stratify): 0 for one in found.under}
+    of_instruction = per == Sample.Per.INSTRUCTION
+    # A group is what the number is of. Those without a claim are refused, so they are groups too.
+    groups: dict[str, dict[str, Claim]] = (
+        {one.name: {} for one in found.under} if of_instruction else {one: {} for one in sizes}
+    )
+    for claim in found.claims:
+        stratum = claim.stratum(stratify)
+        sizes[stratum] = sizes.get(stratum, 0) + 1
+        group = claim.under.name if of_instruction else stratum
+        name = claim.place_in_any_mode if found.side else claim.name
+        groups.setdefault(group, {})[name] = claim
+    sizes = dict(sorted(sizes.items()))
+    # A sentence names an instruction by its pair, and the side is the same for all but originals.
+    said = {name: name.partition(BETWEEN)[0] if of_instruction else name for name in groups}
+    try:
+        drawn = draw(
+            dict(sorted(groups.items())),
+            size=size,
+            seed=seed,
+            fewer=fewer,
+            # Of an instruction, as many of each label as of the next.
+            parts={
+                name: LABELS.index(claim.label)
+                for of in groups.values()
+                for name, claim in of.items()
+            }
+            if of_instruction and by_label
+            else None,
+        )
+    except CannotDraw as refused:
+        sentence = str(refused)
+        for name, words in said.items():
+            sentence = sentence.replace(f"“{name}”", f"“{words or 'no category'}”")
+        return Plan(sizes, refused=sentence)
+    claims = [
+        (groups[group][name], groups[group][name].stratum(stratify))
+        for group, names in drawn.items()
+        for name in names
+    ]
+    if by_label:
+        # People check in this order, which must not tell what is claimed.
+        claims.sort(key=lambda one: (one[0].under.name, place(seed, one[0].name)))
+    taken = dict.fromkeys(sizes, 0)
+    for _claim, stratum in claims:
+        taken[stratum] += 1
+    return Plan(sizes, taken, claims)
+
+
+def sizes_of(claims: Iterable[Claim], stratify: str) -> dict[str, int]:
+    """Return how many claims there are in each stratum."""
+    sizes: dict[str, int] = defaultdict(int)
+    for claim in claims:
+        sizes[claim.stratum(stratify)] += 1
+    return dict(sorted(sizes.items()))
