@@ -31,6 +31,9 @@ KEPT, NOT_YET, BROKEN = Promise.KEPT, Promise.NOT_YET, Promise.BROKEN
         # At most 2 of 9 can still drop out.
         (Counts(kept=7, dropped=1, unjudged=1), BROKEN),
         (Counts(kept=0, dropped=4, disputed=1), BROKEN),
+        # 2 or 3 of 5: the open one decides nothing. 3 or 4 of 5: it does.
+        (Counts(kept=2, dropped=2, disputed=1), KEPT),
+        (Counts(kept=1, dropped=3, disputed=1), NOT_YET),
         (Counts(), NOT_YET),
     ],
 )
