@@ -25,11 +25,13 @@ class PlannedCheck(NamedTuple):
     """A sample of labels that the paper's authors checked.
 
     `source`, `per`, `asks` and `stratify` are values of `audit.checks.models.Sample`. One that is
-    not drawn is picked: suspects from runs.
+    not drawn is picked: suspects from runs. Checkers see `name`, which does not
+    tell what is claimed.
     """
 
     sentence: str
     size: int
+    name: str = ""
     source: str = "machine"
     per: str = "stratum"
     asks: str = "grade"

@@ -46,6 +46,7 @@ MULTICONIR = ProjectKind(
         PlannedCheck(
             "100 documents per domain: is the labelled number of satisfied conditions correct?",
             size=100,
+            name="Condition counts",
             asks="count",
             stratify="domain",
         ),
