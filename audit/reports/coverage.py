@@ -26,6 +26,11 @@ class Covered:
     removed: int = 0
 
     @property
+    def names(self) -> set[str]:
+        """What it names: “length, audience” of an instruction with two attributes names both."""
+        return {part.strip() for part in self.key.split(",")}
+
+    @property
     def undecided(self) -> int:
         """Pairs that are neither accepted nor removed."""
         return self.pairs - self.accepted - self.removed
@@ -44,13 +49,24 @@ class Coverage:
 
     @property
     def empty(self) -> list[Covered]:
-        """Categories of the taxonomy that no pair has, but for what was removed."""
-        return [one for one in self.categories if one.known and one.pairs == one.removed]
+        """Categories of the taxonomy that no pair names, but for what was removed."""
+        named = [one.names for one in self.categories if one.pairs > one.removed]
+        return [
+            one
+            for one in self.categories
+            if one.known and one.pairs == one.removed and not any(one.key in of for of in named)
+        ]
 
     @property
     def unknown(self) -> list[Covered]:
         """Categories that pairs name and the taxonomy does not have."""
-        return [one for one in self.categories if not one.known and one.key]
+        known = {one.key for one in self.categories if one.known}
+        return [one for one in self.categories if not one.known and one.key and one.names - known]
+
+    @property
+    def is_by_category(self) -> bool:
+        """Whether the project has categories, or a pair names one."""
+        return any(one.key for one in self.categories)
 
     @property
     def most(self) -> int:
@@ -63,7 +79,7 @@ def coverage(reader: Membership) -> Coverage:
 
     Accepted is what stands of the altered narrative in force; revised whoever was sent back, once
     at least; removed what nobody works on any more. Of an instruction that the reader has yet to
-    review they do not learn what was decided.
+    review they do not learn what was decided. Queries that were taken out have no part.
     """
     found = {
         one.key: Covered(one.key, one.name, one.sentence)
@@ -84,7 +100,7 @@ def coverage(reader: Membership) -> Coverage:
     hidden = list(unheard.values_list("pair__pk", flat=True))
     told = ~Q(pk__in=hidden)
     rows = (
-        InstructionPair.objects.filter(project=reader.project_id)
+        InstructionPair.objects.filter(project=reader.project_id, query__removed_at__isnull=True)
         .order_by()
         .annotate(is_accepted=Exists(accepted), is_revised=Exists(sent_back))
         .values_list("category")
