@@ -57,6 +57,10 @@ class ProjectKind(NamedTuple):
     steps: tuple[str, ...]
     # Steps that the paper calls otherwise, by key.
     step_names: Mapping[str, str] = {}
+    # What an empty project is told to load first.
+    first_files: str = (
+        "Begin with the topics, then the earlier judgments (qrels), then the documents."
+    )
     # A name in TAXONOMIES; "" for none.
     taxonomy: str = ""
     # The name of a rubric that comes with Rejudge; "" leaves the one in force.

@@ -35,6 +35,8 @@ FOLLOWTABLE = ProjectKind(
         "review": "Check instructions",
         "check": "Audit five tables each",
     },
+    first_files="Begin with the FollowTable folder: query_instruction.json and tables/, as one zip "
+    "archive.",
     taxonomy="FollowTable",
     rubric="followtable-1",
     checks=(

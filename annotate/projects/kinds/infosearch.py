@@ -35,6 +35,8 @@ INFOSEARCH = ProjectKind(
         "review": "Validate instructions",
         "check": "Screen gold documents",
     },
+    first_files="Begin with the InfoSearch folder: queries.jsonl, corpus.jsonl and the three "
+    "folders of qrels, as one zip archive.",
     taxonomy="InfoSearch",
     checks=(
         PlannedCheck(

@@ -41,6 +41,7 @@ MULTICONIR = ProjectKind(
         "review": "Query validity",
         "check": "Document-label validity",
     },
+    first_files="Begin with the MultiConIR table (CSV), then what a machine's filter decided.",
     rubric="multiconir-1",
     checks=(
         PlannedCheck(
