@@ -25,7 +25,7 @@ from annotate.judgments.models import Flag, Judgment
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.pairs.pool import OF_EACH, PoolRules, common_rules, in_scope, workable_pairs
 from annotate.projects.models import Membership, Project
-from base.prepared import Built, Prepared, prepared
+from base.prepared_queries import Built, Prepared, prepared
 
 Task = Assignment.Task
 
