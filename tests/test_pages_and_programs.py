@@ -45,6 +45,7 @@ SAME = {
         "DELETE annotate:api_rejudge_requests_of_guideline"
     ],
     "annotate:members": ["POST annotate:api_members", "POST annotate:api_invitations"],
+    "annotate:several_invitations": ["POST annotate:api_several_invitations"],
     "annotate:member": ["PATCH annotate:api_member"],
     "annotate:invitation_withdrawal": ["DELETE annotate:api_invitation"],
     "annotate:settings": ["PATCH annotate:api_project"],
