@@ -49,6 +49,8 @@ SAME = {
     "annotate:member": ["PATCH annotate:api_member"],
     "annotate:invitation_withdrawal": ["DELETE annotate:api_invitation"],
     "annotate:settings": ["PATCH annotate:api_project"],
+    "annotate:pause": ["PUT annotate:api_pause", "DELETE annotate:api_pause"],
+    "annotate:due_date": ["PUT annotate:api_due_date"],
     "annotate:kind": ["PUT annotate:api_kind"],
     "annotate:topics": ["POST annotate:api_topics", "POST annotate:api_topic_draw"],
     "annotate:query_removal": ["POST annotate:api_removed_queries"],

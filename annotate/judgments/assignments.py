@@ -22,6 +22,7 @@ from annotate.pairs.pool import workable_pairs
 from annotate.projects.access import refuse_if_archived
 from annotate.projects.audit_log import record
 from annotate.projects.models import Membership, Project
+from annotate.projects.schedule import refuse_if_paused
 from base.errors import Refused
 from base.prepared import Built, prepared
 
@@ -48,6 +49,7 @@ def take_next(
     now = now or timezone.now()
     project = by.project
     refuse_if_archived(project)
+    refuse_if_paused(project)
     with transaction.atomic():
         give_back_untouched(project=project, task=task, now=now)
         if held := _untouched_with_work(task, by):
@@ -75,10 +77,12 @@ def take(
     task: str,
     by: Membership,
     become_blind: bool = False,
+    even_if_paused: bool = False,
     now: datetime | None = None,
 ) -> Assignment:
     """Give `by` an assignment of `task` on this pair; the one they hold, if they do. Refused when
-    none is free. `become_blind`: as with `take_next`.
+    none is free. `become_blind`: as with `take_next`. `even_if_paused`: for work that was done
+    before the pause was known, or that a lead asks for.
     """
     now = now or timezone.now()
     refuse_if_archived(by.project)
@@ -87,6 +91,8 @@ def take(
         held = by.assignments.filter(pair=locked, task=task).first()
         if held is not None:
             return held
+        if not even_if_paused:
+            refuse_if_paused(by.project)
         give_back_untouched(project=by.project, task=task, now=now)
         if not (
             open_pairs(task=task, by=by).filter(pk=locked.pk).exists()

@@ -100,8 +100,12 @@ def is_any_open(*, task: str, by: Membership) -> bool:
 
 
 def _ask(query: Prepared, task: str, members: Sequence[Membership]) -> list[tuple[Any, ...]]:
-    """Ask for the members in whose projects anybody is asked to do the task."""
-    asked = [member for member in members if member.project.overlap(task)]
+    """Ask for the members in whose projects anybody is asked to do the task now."""
+    asked = [
+        member
+        for member in members
+        if member.project.overlap(task) and member.project.paused_at is None
+    ]
     if not asked:
         return []
     projects = [member.project for member in asked]
@@ -149,6 +153,8 @@ def _open_in(
 
 def count_free_assignments(pair: InstructionPair, task: str, by: Membership) -> int:
     """How many assignments of `task` on this pair are open to `by`."""
+    if by.project.paused_at is not None:
+        return 0
     found: QuerySet[Any] = open_pairs(task=task, by=by).filter(pk=pair.pk)
     if task == Task.JUDGE:
         fewest = _documents_wanting(by).order_by("others").values("others")[:1]

@@ -41,7 +41,7 @@ from annotate.overview.views.home import assignment_rows, work_url, worker
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.pairs.styles import other_styles
 from annotate.pools.provenance import brought
-from annotate.projects import access
+from annotate.projects import access, schedule
 from annotate.projects.kinds import kind_of
 from annotate.projects.models import Membership, Project
 from base.page_request import PageRequest
@@ -73,6 +73,7 @@ def project(request: PageRequest, slug: str) -> HttpResponse:
             "project": member.project,
             "member": member,
             "section": "overview",
+            "due": schedule.due(member.project),
             "judging": judgments,
             "judging_begun": completion.has_judging_begun(member.project, judgments),
             "tasks": tasks,
