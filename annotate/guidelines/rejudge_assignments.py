@@ -30,7 +30,7 @@ def assignment_of(pair: InstructionPair, author: Membership, now: datetime) -> A
             task=Task.JUDGE,
             by=author,
             become_blind=True,
-            even_if_paused=True,
+            unrestricted=True,
             now=now,
         )
     except Refused as refused:

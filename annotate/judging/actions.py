@@ -231,7 +231,7 @@ def _speaking(
                     task=Assignment.Task.JUDGE,
                     by=by,
                     become_blind=True,
-                    even_if_paused=True,
+                    unrestricted=True,
                     now=now,
                 )
                 assignments.work_in(pair=on.pair, task=Assignment.Task.JUDGE, by=by, now=now)

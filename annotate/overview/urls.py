@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from annotate.overview.views import dashboard, home
+from annotate.overview.views import dashboard, home, query_people
 from annotate.overview.views import project as projects
 
 urlpatterns = [
@@ -18,6 +18,11 @@ urlpatterns = [
     ),
     path("projects/<slug:slug>/queries/", projects.queries, name="queries"),
     path("projects/<slug:slug>/queries/<int:pk>/", projects.query, name="query"),
+    path(
+        "projects/<slug:slug>/queries/<int:pk>/people/",
+        query_people.query_people,
+        name="query_people",
+    ),
     path("projects/<slug:slug>/progress/", dashboard.progress, name="progress"),
     path("projects/<slug:slug>/matrix/", dashboard.matrix, name="matrix"),
     path("projects/<slug:slug>/flags/", dashboard.flags, name="flags"),

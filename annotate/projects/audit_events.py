@@ -38,6 +38,8 @@ AUDIT_EVENTS: dict[str, Kind] = {
     "member.added": Kind(_("Add a member")),
     "member.role": Kind(_("Changed a role")),
     "member.removed": Kind(_("Closed the project to someone")),
+    "member.quota": Kind(_("Changed how many tasks someone may take")),
+    "query.people": Kind(_("Named who takes the tasks of a query")),
     "member.named": Kind(_("Agreed to be named in what is published")),
     "member.unnamed": Kind(_("Took back being named in what is published")),
     "invitation.made": Kind(_("Invited someone")),

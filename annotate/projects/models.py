@@ -251,6 +251,8 @@ class Membership(models.Model):
     left_at = models.DateTimeField(null=True, blank=True)
     # Since when this person agrees to be named in what the project publishes; null: not.
     named_at = models.DateTimeField(null=True, blank=True)
+    # A lead gives them at most so many tasks; null: as many as there are.
+    most_tasks = models.PositiveSmallIntegerField(null=True, blank=True)
 
     objects = MembershipQuerySet.as_manager()
 

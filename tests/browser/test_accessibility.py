@@ -197,6 +197,9 @@ PAGES: dict[str, Callable[[Scene], list[str]]] = {
     "annotate:query": lambda scene: [
         scene.one("annotate:query", pk=scene.project.queries.earliest("pk").pk)
     ],
+    "annotate:query_people": lambda scene: [
+        scene.one("annotate:query_people", pk=scene.project.queries.earliest("pk").pk)
+    ],
     "annotate:progress": lambda scene: [
         scene.one("annotate:progress"),
         reverse("annotate:progress", args=["empty"]),
