@@ -37,6 +37,7 @@ from annotate.overview.progress import (
     statements_of,
     task_progress,
 )
+from annotate.overview.time_estimate import time_estimate
 from annotate.overview.views.home import assignment_rows, work_url, worker
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.pairs.styles import other_styles
@@ -74,6 +75,7 @@ def project(request: PageRequest, slug: str) -> HttpResponse:
             "member": member,
             "section": "overview",
             "due": schedule.due(member.project),
+            "time_estimate": time_estimate(member, judgments) if member.leads else None,
             "judging": judgments,
             "judging_begun": completion.has_judging_begun(member.project, judgments),
             "tasks": tasks,
