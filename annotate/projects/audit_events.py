@@ -49,6 +49,7 @@ AUDIT_EVENTS: dict[str, Kind] = {
     "account.changed": Kind(_("Changed an account")),
     "account.closed": Kind(_("Closed an account")),
     "account.opened": Kind(_("Opened an account again")),
+    "account.rights": Kind(_("Changed who runs the installation")),
     "account.deleted": Kind(_("Deleted an account")),
     "account.password": Kind(_("Gave an account a new password")),
     "account.sessions": Kind(_("Ended the sessions of an account")),

@@ -211,8 +211,9 @@ def _accounts_page(
 
 @require_POST
 def account(request: PageRequest, pk: int) -> HttpResponse:
-    """Close somebody's account, open it again, sign it out everywhere, take its second factor away,
-    or make a link for a new password: `change` says which.
+    """Close somebody's account, open it again, let it run the installation or no longer, sign it
+    out everywhere, take its second factor away, or make a link for a new password: `change` says
+    which.
     """
     found = people_access.account(request.user, pk)
     change = request.POST.get("change", "")
@@ -224,6 +225,12 @@ def account(request: PageRequest, pk: int) -> HttpResponse:
         elif change == "open":
             people.reactivate(user=found, by=request.user)
             said = _("%(name)s can sign in again.") % names
+        elif change == "administrate":
+            people.let_administrate(user=found, by=request.user)
+            said = _("%(name)s runs this installation.") % names
+        elif change == "no-administration":
+            people.end_administration(user=found, by=request.user)
+            said = _("%(name)s no longer runs this installation.") % names
         elif change == "sign-out":
             people.sign_out(user=found, by=request.user)
             said = _("%(name)s is signed out everywhere.") % names
