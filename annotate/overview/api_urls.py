@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from annotate.overview.api import assignments, collection, dashboard, query_people, steps
+from annotate.overview.api import assignments, collection, dashboard, notices, query_people, steps
 
 PROJECT = "projects/<slug:slug>/"
 QUERY = f"{PROJECT}queries/<int:query>/"
@@ -16,6 +16,7 @@ urlpatterns = [
         dashboard.MemberPace.as_view(),
         name="api_member_pace",
     ),
+    path("me/notices/", notices.MyNotices.as_view(), name="api_notices"),
     path(f"{PROJECT}steps/", steps.Steps.as_view(), name="api_steps"),
     path(f"{PROJECT}progress/", dashboard.Progress.as_view(), name="api_progress"),
     path(f"{PROJECT}pace/", dashboard.Pace.as_view(), name="api_pace"),

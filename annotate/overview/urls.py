@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from django.urls import path
 
-from annotate.overview.views import dashboard, home, query_people
+from annotate.overview.views import dashboard, home, notices, query_people
 from annotate.overview.views import project as projects
 
 urlpatterns = [
     path("", home.home, name="home"),
+    path("notices/", notices.notices, name="notices"),
+    path("notices/count/", notices.notices_count, name="notices_count"),
     path("projects/<slug:slug>/", projects.project, name="project"),
     path("projects/<slug:slug>/assignments/", home.assignment, name="assignment"),
     path(

@@ -232,6 +232,7 @@ PAGES: dict[str, Callable[[Scene], list[str]]] = {
         for version, query in ((1, ""), (2, ""), (2, "?query=none"))
     ],
     "annotate:members": every("annotate:members"),
+    "annotate:notices": plain("annotate:notices"),
     "annotate:several_invitations": every("annotate:several_invitations"),
     "annotate:categories": every("annotate:categories"),
     "annotate:kind": every("annotate:kind", "?kind=followtable"),

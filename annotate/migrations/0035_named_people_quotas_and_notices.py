@@ -12,6 +12,21 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.AddField(
+            model_name="preferences",
+            name="digest_sent_at",
+            field=models.DateTimeField(blank=True, null=True),
+        ),
+        migrations.AddField(
+            model_name="preferences",
+            name="mail_digest",
+            field=models.BooleanField(default=False),
+        ),
+        migrations.AddField(
+            model_name="preferences",
+            name="notices_seen_at",
+            field=models.DateTimeField(blank=True, null=True),
+        ),
+        migrations.AddField(
             model_name='membership',
             name='most_tasks',
             field=models.PositiveSmallIntegerField(blank=True, null=True),
