@@ -24,7 +24,7 @@ from annotate.overview.contributions import overviews
 from annotate.overview.my_assignments import MyAssignment, my_assignments, read_assignments
 from annotate.pairs import access as pairs_access
 from annotate.pairs.models import Assignment, Narrative
-from annotate.projects import access
+from annotate.projects import access, schedule
 from annotate.projects.models import Membership, Project
 from base.errors import Refused
 from base.page_request import PageRequest
@@ -55,6 +55,7 @@ def home(request: PageRequest) -> HttpResponse:
             "offers": [offer for offer in offers[member.pk] if not offer["hides_figures"]],
             "hiding": [offer for offer in offers[member.pk] if offer["hides_figures"]],
             "todo": added[member.pk].todo,
+            "due": schedule.due(member.project),
             "judging": judging.get(member.project_id),
         }
         for member in members
