@@ -18,6 +18,7 @@ from annotate.judgments.document_names import names_to
 from annotate.overview.views.home import confirm_assignment, confirmed
 from annotate.pairs import access as pairs_access
 from annotate.pairs.models import InstructionPair, Narrative
+from annotate.pairs.pool import in_pool_of
 from annotate.pairs.styles import other_styles
 from annotate.projects import access as annotate_access
 from annotate.projects.models import Membership
@@ -253,7 +254,7 @@ def _documents(reviewing: access.Reviewing) -> dict[str, Any]:
         "candidates": candidates,
         "document_names": names_to(member, candidates),
         "texts": texts_of(candidates),
-        "pool": pair.query.candidates.count(),
+        "pool": pair.query.candidates.filter(in_pool_of(pair.pk)).count(),
     }
 
 
