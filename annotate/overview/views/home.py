@@ -225,9 +225,9 @@ def name_next_documents(offers: Sequence[dict[str, Any]]) -> None:
         .filter(put_before_judges("query__project"), left)
         .filter(Q(made_for__isnull=True) | Exists(own))
         .values("query")
-        .annotate(documents=Count("pk"))
+        .annotate(documents_left=Count("pk"))
     )
-    found: dict[int, int] = {int(one["query"]): one["documents"] for one in counts}
+    found: dict[int, int] = {int(one["query"]): one["documents_left"] for one in counts}
     for offer in judging:
         offer["documents"] = found.get(offer["next"].query, 0)
 

@@ -37,6 +37,8 @@ class PlannedCheck(NamedTuple):
     # Whether checkers may read why a document violates, once they have answered.
     shows_reason: bool = False
     is_drawn: bool = True
+    # Each a sample of its own: values of `annotate.pairs.models.Narrative.Side`; none: one of all.
+    modes: tuple[str, ...] = ()
 
 
 class ProjectKind(NamedTuple):

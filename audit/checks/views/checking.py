@@ -23,6 +23,7 @@ from audit.checks import access, actions
 from audit.checks.condition_counts import Broken, broken_conditions
 from audit.checks.forms import CheckForm
 from audit.checks.models import Check, Question, Sample, SampleItem
+from audit.checks.modes import MODES, has_passes, waiting_in
 from audit.checks.queue import following, to_check, to_settle, with_checks
 from base import keymap
 from base.errors import Refused
@@ -235,11 +236,40 @@ def _place(member: Membership, item: SampleItem) -> dict[str, Any]:
     """How far the reader is in the sample, and where to go from here."""
     left = to_check(member, item.sample)
     onward = following(left, item.pk)
+    waiting = left.count()
+    answered = Check.objects.current().filter(
+        item__sample=item.sample_id, checker=member, place__lt=Check.SETTLES
+    )
+    mine = answered.count()
     return {
-        "left": left.count(),
+        "left": waiting,
+        "done": mine,
+        "total": mine + waiting,
+        "passes": _passes(member, item),
         "next_url": reverse("audit:check", args=[onward]) if onward else "",
         "last": _last(member, item, settled=False),
     }
+
+
+def _passes(member: Membership, item: SampleItem) -> list[dict[str, Any]]:
+    """The modes in which labels are checked, with how many wait for the reader in each; none where
+    the kind of project has no modes: one query.
+    """
+    if not has_passes(member.project):
+        return []
+    waiting = waiting_in(member)
+    found = []
+    for mode in MODES:
+        left, onward = waiting.get(mode, (0, None))
+        found.append(
+            {
+                "mode": mode,
+                "left": left,
+                "is_here": mode == item.narrative.side,
+                "url": reverse("audit:check", args=[onward]) if onward else "",
+            }
+        )
+    return found
 
 
 def _last(member: Membership, item: SampleItem, *, settled: bool) -> Check | None:
@@ -264,6 +294,9 @@ def _onward(
     onward = following(to_check(member, found), after)
     if onward is not None:
         return redirect("audit:check", onward)
+    if has_passes(member.project) and waiting_in(member):
+        messages.info(request, _("Nothing more waits for you here. Go on with another mode."))
+        return redirect("audit:checks", member.project.slug)
     messages.info(request, _("There is nothing more for you to check in this sample."))
     return redirect(found)
 
