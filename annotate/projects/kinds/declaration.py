@@ -71,3 +71,5 @@ class ProjectKind(NamedTuple):
     load_rules: tuple[MustHold, ...] = ()
     # Whether rules also count the labels that machines and files claim where no person judged.
     counts_claims: bool = False
+    # Whether more than half of the auditors have to reject an instruction; else one is enough.
+    rejects_by_majority: bool = False

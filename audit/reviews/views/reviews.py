@@ -296,7 +296,7 @@ def _story(member: Membership, pair: InstructionPair, form: DecisionForm) -> dic
     )
     for place, chapter in enumerate(chapters):
         older = chapters[place + 1].narrative if place + 1 < len(chapters) else None
-        verdict = verdict_of(chapter.passes, member.project.overlap_review)
+        verdict = verdict_of(chapter.passes, member.project)
         told.append(
             {
                 "chapter": chapter,
