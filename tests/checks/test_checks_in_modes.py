@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from uuid import uuid4
+
 import pytest
 from django.urls import reverse
 
@@ -315,3 +317,32 @@ def test_other_kinds_have_no_passes(client):
     client.force_login(factories.lead(project).user)
 
     assert client.get(reverse("audit:checks", args=["lakes"])).context["passes"] == []
+
+
+def test_a_pass_goes_on_in_its_mode_whichever_sample_the_labels_are_in(tides, client):
+    # Both documents under both narratives, in one sample.
+    together = samples.draw_sample(
+        name="All",
+        asked=Asked(Sample.Source.MACHINE, tides.machine),
+        stratify="none",
+        per="stratum",
+        size=4,
+        seed=1,
+        by=tides.carla,
+    )
+    first, second = together.items.filter(narrative__side="reversed").order_by("pk")
+    client.force_login(tides.project.memberships.get(name="ada").user)
+    assert client.get(reverse("audit:checks", args=["tides"])).context["passes"][2].next == first.pk
+
+    onward = [
+        client.post(
+            reverse("audit:check", args=[item.pk]),
+            {"relevance": 0, "uuid": str(uuid4()), "text_version": 1},
+        ).url
+        for item in (first, second)
+    ]
+
+    assert onward == [
+        reverse("audit:check", args=[second.pk]),
+        reverse("audit:checks", args=["tides"]),
+    ]

@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 from django.contrib import messages
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.http import HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -62,11 +62,11 @@ def check(request: PageRequest, pk: int) -> HttpResponse:
         except Refused as refused:
             error = str(refused)
         else:
-            return _onward(request, member, item.sample, item.pk)
+            return _onward(request, member, item.sample, item)
     mine = Check.objects.current().filter(item=item, checker=member).first()
     if mine is None and not to_check(member, item.sample).filter(pk=item.pk).exists():
         messages.info(request, error or _("Two people have checked this one already."))
-        return _onward(request, member, item.sample, item.pk)
+        return _onward(request, member, item.sample, item)
     if mine is not None and mine.place == Check.SETTLES:
         return redirect("audit:settlement", item.pk)
     return render(
@@ -234,12 +234,16 @@ def _broken(item: SampleItem) -> Broken | None:
 
 def _place(member: Membership, item: SampleItem) -> dict[str, Any]:
     """How far the reader is in the sample, and where to go from here."""
-    left = to_check(member, item.sample)
+    left = _left(member, item.sample, item)
     onward = following(left, item.pk)
     waiting = left.count()
-    answered = Check.objects.current().filter(
-        item__sample=item.sample_id, checker=member, place__lt=Check.SETTLES
-    )
+    answered = Check.objects.current().filter(checker=member, place__lt=Check.SETTLES)
+    if has_passes(member.project):
+        answered = answered.filter(
+            item__sample__project=member.project, item__narrative__side=item.narrative.side
+        )
+    else:
+        answered = answered.filter(item__sample=item.sample_id)
     mine = answered.count()
     return {
         "left": waiting,
@@ -288,10 +292,19 @@ def _last(member: Membership, item: SampleItem, *, settled: bool) -> Check | Non
     )
 
 
+def _left(member: Membership, found: Sample, after: SampleItem | None) -> QuerySet[SampleItem]:
+    """What the reader could check without leaving the sample; where labels are checked in modes,
+    without leaving the mode of the last label, whichever samples it is in.
+    """
+    if after is not None and has_passes(member.project):
+        return to_check(member).filter(narrative__side=after.narrative.side)
+    return to_check(member, found)
+
+
 def _onward(
-    request: PageRequest, member: Membership, found: Sample, after: int | None
+    request: PageRequest, member: Membership, found: Sample, after: SampleItem | None
 ) -> HttpResponse:
-    onward = following(to_check(member, found), after)
+    onward = following(_left(member, found, after), after.pk if after else None)
     if onward is not None:
         return redirect("audit:check", onward)
     if has_passes(member.project) and waiting_in(member):
