@@ -36,7 +36,7 @@ def rejected(
     sent_back = Q(pair__sent_back_at__gt=F("created_at"))
     if undecided:
         decided = Decision.objects.current().filter(narrative=OuterRef("pk"))
-        sent_back |= rejected_by_auditors() & ~Exists(decided)
+        sent_back |= rejected_by_auditors() & ~Q(Exists(decided))
     found = Narrative.objects.current().filter(
         sent_back,
         pair__project=project,
