@@ -12,7 +12,7 @@ from annotate.collection.models import (
     Run,
     RunLine,
 )
-from annotate.collection.unseen import Unseen
+from annotate.collection.unseen_rows import Unseen
 from annotate.guidelines.models import GuidelineCase
 from annotate.judgments.models import (
     Adjudication,

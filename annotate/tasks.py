@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from celery import shared_task
 
-from annotate.collection import loading
+from annotate.collection import load_jobs
 from annotate.collection.models import Load
 from annotate.pools import actions as pooling
 from annotate.pools.models import Pool
@@ -14,7 +14,7 @@ from jobs.runner import run
 @shared_task(name=Load.task)
 def load(pk: int) -> None:
     """Look through, or load, the file of this row."""
-    run(Load, pk, loading.perform_load)
+    run(Load, pk, load_jobs.perform_load)
 
 
 @shared_task(name=Pool.task)

@@ -23,7 +23,7 @@ from annotate.projects.access import refuse_if_archived
 from annotate.projects.audit_log import record
 from annotate.projects.models import Membership, Project
 from base.errors import Refused
-from base.prepared import Built, prepared
+from base.prepared_queries import Built, prepared
 
 # An assignment that was taken and never touched comes back after this long.
 LEASE = timedelta(hours=4)

@@ -32,7 +32,7 @@ from annotate.pairs.pool import (
     workable_pairs,
 )
 from annotate.projects.models import Membership, Project
-from base.prepared import Built, Prepared, prepared
+from base.prepared_queries import Built, Prepared, prepared
 
 Task = Assignment.Task
 

@@ -21,7 +21,7 @@ from annotate.judgments.consensus import Outcome, consensus
 from annotate.judgments.in_force import in_pools
 from annotate.judgments.label_rules import Claim, LabelStanding, claims, standings
 from annotate.judgments.models import Adjudication, Judgment
-from annotate.judgments.promises import LIMITS, Change, Counts, Promise, Rule
+from annotate.judgments.pair_rules import LIMITS, Change, Counts, Promise, Rule
 from annotate.pairs.models import InstructionPair, Narrative
 from annotate.pairs.pool import WHOLE_POOL, in_scope_of_some, pairs_with_pool
 from annotate.projects.kinds import ProjectKind, kind_of

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 
 from base import keymap
 from base.errors import Refused
-from base.reader import zones
+from base.reader_preferences import zones
 from base.users import Preferences, User
 
 

@@ -11,7 +11,7 @@ from django.db.models.functions import Coalesce, Concat
 from annotate.judgments.in_force import in_pools
 from annotate.projects.models import Membership
 from audit.checks.models import Check, Sample, SampleItem
-from base.prepared import Built, Prepared, prepared
+from base.prepared_queries import Built, Prepared, prepared
 
 
 def with_checks(items: QuerySet[SampleItem]) -> QuerySet[Any, Any]:

@@ -17,8 +17,8 @@ from annotate.pairs.pool import in_pool_of
 from annotate.projects.models import Project
 from exporters.exports import collection
 from exporters.exports.files import Writer
+from exporters.exports.ordered_rows import BATCH, batches, bytewise, walk
 from exporters.exports.selection import Pair
-from exporters.exports.walking import BATCH, batches, bytewise, walk
 from formats.fields import to_json
 from formats.records import RunLine, Topic
 from formats.trec_run import write_run

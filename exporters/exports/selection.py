@@ -17,7 +17,7 @@ from django.db import connection
 from django.db.models import Count, F, QuerySet
 
 from annotate.collection.models import Candidate, Query
-from annotate.collection.unseen import Unseen, seen
+from annotate.collection.unseen_rows import Unseen, seen
 from annotate.judgments.consensus import Outcome, consensus
 from annotate.judgments.in_force import in_pools
 from annotate.judgments.models import Adjudication, Judgment
@@ -25,7 +25,7 @@ from annotate.pairs.models import DrawnPair, InstructionPair, Narrative
 from annotate.pairs.pool import WHOLE_POOL, in_pool_of
 from annotate.projects.models import Membership, Project
 from audit.reviews.models import Decision, Review
-from exporters.exports.walking import BATCH, CHUNK, batches, byte_order, bytewise, marks, walk
+from exporters.exports.ordered_rows import BATCH, CHUNK, batches, byte_order, bytewise, marks, walk
 from formats.records import Qrel
 
 # What a pair says whose claimed labels have a place in the claimed qrels.

@@ -32,7 +32,7 @@ from annotate.overview.matrix_cells import Cell, Key, Row
 from annotate.overview.progress import task_progress
 from annotate.projects import access
 from annotate.projects.models import Membership
-from base import reader as personal
+from base import reader_preferences as personal
 from base.api.resource import Resource, reads, wrong
 
 

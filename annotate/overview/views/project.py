@@ -38,8 +38,8 @@ from annotate.overview.progress import (
     task_progress,
 )
 from annotate.overview.views.home import assignment_rows, work_url, worker
+from annotate.pairs.instruction_styles import other_styles
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
-from annotate.pairs.styles import other_styles
 from annotate.pools.provenance import brought
 from annotate.projects import access
 from annotate.projects.kinds import kind_of

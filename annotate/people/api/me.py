@@ -14,7 +14,7 @@ from annotate.people.preferences import change_preferences
 from annotate.projects.access import member
 from base.api.resource import Resource, Scope, Sent, reads, writes
 from base.keymap import keys_for
-from base.reader import preferences
+from base.reader_preferences import preferences
 from base.users import Preferences
 
 

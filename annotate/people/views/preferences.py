@@ -15,8 +15,8 @@ from annotate.people.preferences import Unsuitable, change_preferences
 from annotate.projects.access import memberships_of
 from base import keymap
 from base.page_request import PageRequest
-from base.reader import preferences as preferences_of
-from base.reader import zones
+from base.reader_preferences import preferences as preferences_of
+from base.reader_preferences import zones
 
 YEAR = 60 * 60 * 24 * 365
 # Of what cannot be a key, as much comes back as a person can have typed.
