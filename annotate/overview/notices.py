@@ -22,7 +22,7 @@ from annotate.overview.my_assignments import my_assignments, read_assignments
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.projects import access
 from annotate.projects.models import Membership, Project
-from base.reader import preferences
+from base.reader_preferences import preferences
 from base.users import Preferences, User
 
 
