@@ -18,7 +18,7 @@ from annotate.collection.models import Candidate
 from annotate.judgments.consensus import consensus
 from annotate.judgments.in_force import in_pools
 from annotate.judgments.models import Adjudication, ConditionAdjudication, Judgment, Verdict
-from annotate.judgments.promises import Promise, Rule
+from annotate.judgments.pair_rules import Promise, Rule
 from annotate.pairs.models import Condition, Narrative
 from annotate.projects.models import Project
 

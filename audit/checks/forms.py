@@ -156,7 +156,7 @@ def choices_of_planned(check: PlannedCheck, member: Membership) -> dict[str, Any
     if check.source == Sample.Source.MACHINE:
         machine = _claiming(member).first()
         claims = f"{_MACHINE}{machine.pk}" if machine is not None else ""
-    names = ("name", "size", "per", "asks", "stratify", "shows_reason")
+    names = ("name", "size", "per", "asks", "stratify", "shows_reason", "modes")
     return {"claims": claims, **{name: getattr(check, name) for name in names}}
 
 
