@@ -57,7 +57,9 @@ def _wanted_later(project: Project) -> int:
     if not project.overlap_judge:
         return 0
     documents = in_scope(project, Candidate.objects.filter(query__project=project)).filter(
-        query__removed_at__isnull=True, query__pairs__removed_at__isnull=True
+        query__removed_at__isnull=True,
+        query__pairs__isnull=False,
+        query__pairs__removed_at__isnull=True,
     )
     # A document counts for each instruction of its query.
     return documents.values_list("pk", "query__pairs").count() * project.overlap_judge
