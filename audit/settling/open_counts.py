@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from annotate.judgments import revisions
@@ -64,6 +65,50 @@ def count_open(leads: Sequence[Membership]) -> dict[int, int]:
     ):
         found[project] += number
     return {lead.pk: found[lead.project_id] for lead in leads}
+
+
+def newest_open(lead: Membership) -> datetime | None:
+    """Return since when the newest disagreement that is open to a lead is one; None: there is
+    none. What answers come to is counted again only where something changed since.
+    """
+    rules = _rules([lead.project])
+    waiting = {narrative for (narrative,) in _sent_back.rows(project=[lead.project_id])}
+    reader = Reader(lead)
+    to_judge = set(reader.to_judge)
+    alike: list[revisions.State] = []
+    apart: list[int] = []
+    for state in revisions.states_of_newest([lead.project_id]):
+        if state.narrative in waiting or state.pair in to_judge:
+            apart.append(state.narrative)
+        else:
+            alike.append(state)
+    moments = [*_NEWEST_ANSWERS.of(alike, rules).values()]
+    if apart:
+        moments += _moments(reader, _ANSWERS, apart).values()
+    moments += _moments(reader, _OTHERS).values()
+    return max(moments, default=None)
+
+
+def _moments(
+    reader: Reader, kinds: Sequence[Kind], narratives: list[int] | None = None
+) -> dict[int, datetime]:
+    """Return since when the newest open disagreement of these kinds under each narrative is one."""
+    found: dict[int, datetime] = {}
+    for kind in kinds:
+        of = source(kind, reader, Wanted())
+        rows = of.rows.order_by()
+        if narratives is not None:
+            rows = rows.filter(**{f"{of.ids[0]}__in": narratives})
+        for narrative, since in rows.values_list(of.ids[0], "since"):
+            found[narrative] = max(since, found.get(narrative, since))
+    return found
+
+
+def _newest_answers(rule: ConsensusRule, narratives: list[int]) -> dict[int, datetime]:
+    return _moments(_reader(0, 0, rule, Known(narratives=narratives)), _ANSWERS)
+
+
+_NEWEST_ANSWERS = revisions.Counts(_newest_answers)
 
 
 def _rules(projects: Iterable[Project]) -> dict[int, ConsensusRule]:
