@@ -105,6 +105,13 @@ def states_of_newest(projects: Sequence[int]) -> list[State]:
     return [State(*row) for row in _newest.rows(project=projects)]
 
 
+def states_of_every(projects: Sequence[int]) -> list[State]:
+    """Return the states of every version of the narratives in these projects (by key), of pairs
+    that were removed as well: one query.
+    """
+    return [State(*row) for row in _every_version.rows(project=projects)]
+
+
 @prepared("project")
 def _in_force(scope: str, project: int) -> Built:
     return _with_revisions(narratives_in_force(Project(pk=project, judge_scope=scope)))
@@ -117,6 +124,11 @@ def _newest(project: int) -> Built:
             pair__project__in=[project], pair__removed_at__isnull=True
         )
     )
+
+
+@prepared("project")
+def _every_version(project: int) -> Built:
+    return _with_revisions(Narrative.objects.filter(pair__project__in=[project]))
 
 
 def _with_revisions(narratives: QuerySet[Narrative]) -> Built:

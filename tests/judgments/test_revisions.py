@@ -5,6 +5,7 @@ way it changes: what a process remembers never differs from what the rows say.
 from __future__ import annotations
 
 from collections import Counter
+from datetime import UTC
 from typing import Any
 
 import pytest
@@ -27,6 +28,7 @@ from annotate.models import (
     RejudgeRequest,
     Revision,
 )
+from annotate.overview.pace import Calendar, people_pace
 from annotate.overview.progress import query_progress
 from annotate.pools.removal import remove_candidates, restore_candidates
 from annotate.projects.models import Project
@@ -226,6 +228,9 @@ def figures(scene: Scene) -> dict[str, Any]:
         "answers": +Counter(completion.answers_by_pair(project)),
         "queries": [(one.answered, one.kept, one.dropped, one.disputed) for one in by_query],
         "disagreements": queue.count(carla, Wanted()),
+        "paces": [
+            (one.answered, one.effort, one.days[-1]) for one in people_pace(carla, Calendar.of(UTC))
+        ],
     }
 
 
