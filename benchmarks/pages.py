@@ -11,8 +11,8 @@ of people, and 49 smaller ones that the same lead leads, and prints JSON. For ea
 - `queries`: how many queries it asks the database.
 - `kb`: how large its answer is before it is compressed.
 
-- `times_bare`: how many times as much as `bare`, which is asked in turn with each page. It says more
-  than `ms` on another machine, or on one that others work on.
+- `times_bare`: how many times as much as `bare`, which is asked in turn with each page. It says
+  more than `ms` on another machine, or on one that others work on.
 - `goal_ms`, where there is one, and `before`: what an earlier commit printed of the same page
   (`--before FILE`).
 
