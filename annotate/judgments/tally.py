@@ -7,7 +7,7 @@ document, through a cursor: memory does not grow with them.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from operator import itemgetter
@@ -15,14 +15,17 @@ from operator import itemgetter
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from annotate.collection.models import Candidate
+from annotate.judgments import revisions
 from annotate.judgments.blindness import blind_pairs
+from annotate.judgments.completion import pool_sizes
 from annotate.judgments.consensus import Outcome, consensus
+from annotate.judgments.grade_patterns import GradePattern, patterns_anew, patterns_of
 from annotate.judgments.in_force import in_pools
-from annotate.judgments.label_rules import Claim, LabelStanding, claims, standings
+from annotate.judgments.label_rules import LabelStanding, claims, standings
 from annotate.judgments.models import Adjudication, Judgment
 from annotate.judgments.promises import LIMITS, Change, Counts, Promise, Rule
 from annotate.pairs.models import InstructionPair, Narrative
-from annotate.pairs.pool import in_scope, pairs_with_pool
+from annotate.pairs.pool import pairs_with_pool
 from annotate.projects.kinds import ProjectKind, kind_of
 from annotate.projects.models import Membership, Project
 from base.providers import Provider
@@ -202,37 +205,54 @@ def _count(
     """Count the documents of each pair by what became of them."""
     judged: Counter[int] = Counter()
     known: set[tuple[int, int]] = set()
-    for tally in tallies_in(project, narratives, reader):
-        known.add((tally.narrative, tally.candidate))
-        relevance = tally.outcome(project.consensus).relevance
-        judged[tally.narrative] += _counted(project, found, tally, relevance)
+    for narrative, patterns in _patterns(project, reader, found).items():
+        for pattern in patterns:
+            relevance = pattern.outcome(project.consensus).relevance
+            _add(project, found[narrative], pattern.prior, relevance, pattern.candidates)
+            if _is_put_before_judges(project, pattern.prior):
+                judged[narrative] += len(pattern.candidates)
+            if kind.counts_claims:
+                known.update((narrative, candidate) for candidate in pattern.candidates)
     if kind.counts_claims:
         for claim, relevance in claims(narratives):
             if (claim.narrative, claim.candidate) not in known:
-                judged[claim.narrative] += _counted(project, found, claim, relevance)
-    sizes = dict(
-        in_scope(project, Candidate.objects.filter(query__project=project))
-        .order_by()
-        .values_list("query_id")
-        .annotate(n=Count("pk"))
-    )
+                _add(project, found[claim.narrative], claim.prior, relevance, [claim.candidate])
+                judged[claim.narrative] += _is_put_before_judges(project, claim.prior)
+    sizes = pool_sizes([project], {one.pair.query_id for one in found.values()})
     for key, one in found.items():
         one.counts.unjudged = sizes.get(one.pair.query_id, 0) - judged[key]
+        one.grown.sort()
 
 
-def _counted(
+def _patterns(
+    project: Project, reader: Membership | None, narratives: Collection[int]
+) -> dict[int, list[GradePattern]]:
+    """Return the patterns of these narratives (by key). An export reads the rows themselves: it may
+    see the database as it was a while ago.
+    """
+    if reader is None:
+        return patterns_anew(list(narratives))
+    return patterns_of(
+        one for one in revisions.states_of_newest([project.pk]) if one.narrative in narratives
+    )
+
+
+def _add(
     project: Project,
-    found: Mapping[int, PairStanding],
-    of: Tally | Claim,
+    to: PairStanding,
+    prior: int | None,
     relevance: int | None,
-) -> bool:
-    """Count a document; say whether the project puts it before its judges."""
-    one = found[of.narrative]
+    candidates: Sequence[int],
+) -> None:
+    """Count documents that came with the same relevance and come to the same one."""
     if relevance is None:
-        one.counts.disputed += 1
-    elif one.counts.add(of.prior, relevance, project.relevant_from) is Change.GREW:
-        one.grown.append(of.candidate)
-    in_it = of.prior is not None and of.prior >= project.relevant_from
+        to.counts.disputed += len(candidates)
+    elif to.counts.add(prior, relevance, project.relevant_from, len(candidates)) is Change.GREW:
+        to.grown += candidates
+
+
+def _is_put_before_judges(project: Project, prior: int | None) -> bool:
+    in_it = prior is not None and prior >= project.relevant_from
     return in_it or project.judge_scope == project.Scope.POOL
 
 
