@@ -38,8 +38,8 @@ _WORD = re.compile(
     _SPACED + "".join(f"|(?P<{name}>[{letters}]+)" for name, (_, letters) in _UNSPACED.items())
 )
 
-# The words of scripts with spaces alone, in brackets, so that `split` keeps them. In ASCII the second
-# finds the same ones in a third of the time.
+# The words of scripts with spaces alone, in brackets, so that `split` keeps them. In ASCII the
+# second finds the same ones in a third of the time.
 _WORDS = re.compile(f"({_SPACED})")
 _WORDS_IN_ASCII = re.compile("([A-Za-z0-9]+(?:'[A-Za-z0-9]+)*)")
 
