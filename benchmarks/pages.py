@@ -33,6 +33,7 @@ import statistics
 import tempfile
 import time
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -110,6 +111,7 @@ def fill(share: float) -> dict[str, Any]:
             annotator=by,
             relevance=relevance,
             active_ms=4_000,
+            at=now - timedelta(minutes=rng.randrange(60_000)),
         )
 
     rng = random.Random(7)
