@@ -28,6 +28,7 @@ from annotate.pairs.models import Assignment
 from annotate.projects import access
 from annotate.projects.models import Membership, Project
 from base.errors import Refused
+from base.fragments import draw
 from base.page_request import PageRequest
 from jobs.status import worker_status
 
@@ -45,35 +46,51 @@ def home(request: PageRequest) -> HttpResponse:
     offers = offers_of(members)
     judging = completion.judging_of([member.project for member in members if member.leads])
     roles = {value: str(words) for value, words in Membership.Role.choices}
-    projects: list[dict[str, Any]] = [
+    name_next_documents(
+        [one for several in offers.values() for one in several if not one["hides_figures"]]
+    )
+    rows: list[dict[str, Any]] = [
         {
-            "project": member.project,
+            "project": {"pk": member.project.pk, "name": member.project.name},
             "url": reverse("annotate:project", args=[member.project.slug]),
             "role": roles[member.role],
             "today": today.get(member.pk, 0),
             "today_words": _judged_today_words(today.get(member.pk, 0)),
             "assignments": assignment_rows(my_assignments(member)),
-            "offers": [offer for offer in offers[member.pk] if not offer["hides_figures"]],
-            "hiding": [offer for offer in offers[member.pk] if offer["hides_figures"]],
+            "offers": [_shown(one) for one in offers[member.pk] if not one["hides_figures"]],
+            "hiding": [_shown(one) for one in offers[member.pk] if one["hides_figures"]],
             "todo": added[member.pk].todo,
             "judging": judging.get(member.project_id),
         }
         for member in members
     ]
-    name_next_documents([offer for one in projects for offer in one["offers"]])
     # Projects with work come first, in each half by name.
-    projects.sort(key=lambda one: not (one["assignments"] or one["offers"] or one["todo"]))
+    rows.sort(key=lambda one: not (one["assignments"] or one["offers"] or one["todo"]))
+    # Once for all forms: each time it is asked for it is disguised anew.
+    token = get_token(request)
     return render(
         request,
         "overview/home.html",
         {
-            "projects": projects,
+            "sections": [
+                draw(
+                    "overview/_home_project.html",
+                    {"row": row, "first": place == 0},
+                    csrf_token=token,
+                )
+                for place, row in enumerate(rows)
+            ],
             "archived": list(access.archived_projects(request.user).order_by("project__name")),
             **(worker() if any(member.leads for member in members) else {}),
-            # Once for all forms: each time it is asked for it is disguised anew.
-            "csrf_token": get_token(request),
+            "csrf_token": token,
         },
     )
+
+
+def _shown(offer: Mapping[str, Any]) -> dict[str, Any]:
+    """What the page says of an offer."""
+    words = ("task", "task_name", "url", "free_words", "documents")
+    return {name: offer[name] for name in words if name in offer}
 
 
 @require_POST
@@ -145,7 +162,6 @@ def assignment_rows(assignments: Iterable[MyAssignment]) -> list[dict[str, Any]]
         {
             "title": mine.assignment.pair.query.title or mine.assignment.pair.pair_id,
             "task": mine.assignment.get_task_display(),
-            "project": mine.assignment.pair.project,
             "done": mine.done,
             "total": mine.total,
             "again": mine.again,
