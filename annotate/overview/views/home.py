@@ -12,7 +12,6 @@ from django.db.models import Count, Exists, F, OuterRef, Q
 from django.http import HttpResponse
 from django.middleware.csrf import get_token
 from django.shortcuts import redirect, render
-from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -30,6 +29,7 @@ from annotate.projects.models import Membership, Project
 from base.errors import Refused
 from base.fragments import draw
 from base.page_request import PageRequest
+from base.routes import address
 from jobs.status import worker_status
 
 
@@ -52,7 +52,7 @@ def home(request: PageRequest) -> HttpResponse:
     rows: list[dict[str, Any]] = [
         {
             "project": {"pk": member.project.pk, "name": member.project.name},
-            "url": reverse("annotate:project", args=[member.project.slug]),
+            "url": address("annotate:project", member.project.slug),
             "role": roles[member.role],
             "today": today.get(member.pk, 0),
             "today_words": _judged_today_words(today.get(member.pk, 0)),
@@ -153,7 +153,7 @@ def work_url(assignment: Assignment) -> str:
         Assignment.Task.JUDGE: "annotate:judging",
         Assignment.Task.REVIEW: "audit:review",
     }[Assignment.Task(assignment.task)]
-    return reverse(name, args=[assignment.pair_id])
+    return address(name, assignment.pair_id)
 
 
 def assignment_rows(assignments: Iterable[MyAssignment]) -> list[dict[str, Any]]:
@@ -166,9 +166,10 @@ def assignment_rows(assignments: Iterable[MyAssignment]) -> list[dict[str, Any]]
             "total": mine.total,
             "again": mine.again,
             "url": work_url(mine.assignment),
-            "give_back_url": reverse(
+            "give_back_url": address(
                 "annotate:give_back_assignment",
-                args=[mine.assignment.pair.project.slug, mine.assignment.pk],
+                mine.assignment.pair.project.slug,
+                mine.assignment.pk,
             )
             if mine.assignment.touched_at is None
             else None,
@@ -199,7 +200,7 @@ def offers_of(members: Sequence[Membership]) -> dict[int, list[dict[str, Any]]]:
                         "member": member,
                         "task": task.value,
                         "task_name": name,
-                        "url": reverse("annotate:assignment", args=[member.project.slug]),
+                        "url": address("annotate:assignment", member.project.slug),
                         "free_words": _open_words(len(open_ones)),
                         "next": open_ones[0],
                         "hides_figures": blindness.hides_figures(task=task, by=member),
