@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from annotate.collection.unseen import InPool, Seen
+from annotate.collection.unseen_rows import InPool, Seen
 from annotate.projects.models import Membership, Project
 from jobs.models import Job
 

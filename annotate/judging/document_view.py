@@ -16,7 +16,7 @@ from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from annotate.collection.document_text import DocumentPane, ShownTable, prepared
+from annotate.collection.document_rendering import DocumentPane, ShownTable, prepared
 from annotate.collection.models import Candidate, Document, Run, RunLine
 from annotate.judging.answer_rules import grades_that_need_evidence
 from annotate.judging.judging_session import JudgingSession
@@ -26,8 +26,8 @@ from annotate.judgments.repeats import Spot, unmasked
 from annotate.pairs.marked_words import words_to_mark
 from annotate.pairs.models import InstructionPair, Narrative
 from annotate.projects.models import Grade, Membership
-from base.prepared import Built
-from base.prepared import prepared as prepared_query
+from base.prepared_queries import Built
+from base.prepared_queries import prepared as prepared_query
 from base.raw_sql import columns, every
 
 

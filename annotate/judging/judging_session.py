@@ -10,14 +10,14 @@ from uuid import UUID
 from django.db.models.functions import Length
 
 from annotate.collection.models import Candidate
-from annotate.collection.unseen import Unseen, seen
+from annotate.collection.unseen_rows import Unseen, seen
 from annotate.judgments import repeats
 from annotate.judgments.models import Flag, Judgment, RejudgeRequest, Repeat
 from annotate.judgments.repeats import Spot
 from annotate.pairs.models import InstructionPair, Narrative
 from annotate.pairs.pool import in_scope, repeat_words
 from annotate.projects.models import Membership, Project
-from base.prepared import Built, prepared
+from base.prepared_queries import Built, prepared
 
 
 @dataclass(frozen=True)

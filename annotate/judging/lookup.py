@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 
 from annotate.collection import text_versions
 from annotate.collection.models import Document
-from annotate.collection.unseen import Unseen, seen
+from annotate.collection.unseen_rows import Unseen, seen
 from annotate.judging.judging_session import asked_again, others_unsettled, pool_and_repeats
 from annotate.judging.statement import INSTANT, UNSAID, On
 from annotate.judgments import assignments, judgment_chain

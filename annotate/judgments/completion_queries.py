@@ -23,7 +23,7 @@ from annotate.pairs.pool import (
     pairs_with_pool,
 )
 from annotate.projects.models import Project
-from base.prepared import Built, Prepared, counted, prepared
+from base.prepared_queries import Built, Prepared, counted, prepared
 
 # What people submitted of narratives: a query whose rows have `of_pair` and `of_member`. Of the
 # altered narratives in force of projects (by key); None: of any narrative. Reviews are rows of an

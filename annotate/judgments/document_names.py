@@ -15,7 +15,7 @@ from annotate.judgments.neutral_names import is_made_of, number_of
 from annotate.pairs.models import Assignment, Narrative
 from annotate.pairs.pool import is_in_scope, narratives_in_force
 from annotate.projects.models import Membership, Project
-from base.prepared import Built, prepared
+from base.prepared_queries import Built, prepared
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from annotate.judgments.models import Adjudication
 from annotate.pairs.pool import PoolRules
 from annotate.projects.models import Project
 from base import bulk
-from base.prepared import Built, prepared
+from base.prepared_queries import Built, prepared
 
 # So many narratives are counted by one query: its rows are documents.
 _AT_ONCE = 100

@@ -23,7 +23,7 @@ from annotate.judgments.grade_patterns import GradePattern, patterns_anew, patte
 from annotate.judgments.in_force import in_pools
 from annotate.judgments.label_rules import LabelStanding, claims, standings
 from annotate.judgments.models import Adjudication, Judgment
-from annotate.judgments.promises import LIMITS, Change, Counts, Promise, Rule
+from annotate.judgments.pair_rules import LIMITS, Change, Counts, Promise, Rule
 from annotate.pairs.models import InstructionPair, Narrative
 from annotate.pairs.pool import pairs_with_pool
 from annotate.projects.kinds import ProjectKind, kind_of

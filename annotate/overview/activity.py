@@ -16,7 +16,7 @@ from annotate.judgments import revisions
 from annotate.judgments.models import Flag, Judgment
 from annotate.pairs.pool import common_rules, narratives_in_force
 from annotate.projects.models import Project
-from base.prepared import Built, prepared
+from base.prepared_queries import Built, prepared
 
 
 class Activity(NamedTuple):

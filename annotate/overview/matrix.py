@@ -23,7 +23,7 @@ from django.db.models import (
 )
 from django.db.models.functions import Coalesce
 
-from annotate.collection.unseen import IsSeen, Unseen
+from annotate.collection.unseen_rows import IsSeen, Unseen
 from annotate.judgments.blindness import blind_pairs
 from annotate.judgments.consensus import State
 from annotate.judgments.models import Adjudication, Flag, Judgment

@@ -18,12 +18,12 @@ from annotate.judgments.completion import Judging, PairJudging
 from annotate.judgments.consensus import State, consensus
 from annotate.judgments.in_force import judgments_that_count
 from annotate.judgments.models import Adjudication, Flag, Judgment
-from annotate.judgments.promises import Change, change
+from annotate.judgments.pair_rules import Change, change
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.pairs.pool import PoolRules, common_rules, narratives_in_force
 from annotate.projects.models import Membership, Project
 from base import bulk
-from base.prepared import Built, prepared
+from base.prepared_queries import Built, prepared
 from base.providers import Provider
 
 

@@ -31,7 +31,7 @@ class PoolRules(NamedTuple):
     relevant_from: int
 
     def stub(self, project: int) -> Project:
-        """Return a project (or the mark of several, see `base.prepared`) that has these rules."""
+        """Return a project, or the mark of several (`base.prepared_queries`), with these rules."""
         return Project(pk=project, judge_scope=self.scope, relevant_from=self.relevant_from)
 
 

@@ -26,7 +26,7 @@ from annotate.collection.removal import fields_of_removal
 from annotate.collection.text_versions import read_now
 from annotate.judgments import judgment_chain
 from annotate.judgments.models import Judgment, Verdict
-from annotate.judgments.promises import Rule
+from annotate.judgments.pair_rules import Rule
 from annotate.judgments.tally import promises_in
 from annotate.pairs.models import Assignment
 from annotate.pools.models import ReplacedCandidate, Replacement

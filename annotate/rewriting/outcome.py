@@ -17,7 +17,7 @@ from annotate.judgments.consensus import consensus
 from annotate.judgments.document_names import names_to
 from annotate.judgments.in_force import in_pools
 from annotate.judgments.models import Adjudication, Judgment
-from annotate.judgments.promises import Change, change
+from annotate.judgments.pair_rules import Change, change
 from annotate.pairs.clauses import clauses, touched
 from annotate.pairs.models import InstructionPair, Narrative
 from annotate.pairs.pool import in_scope

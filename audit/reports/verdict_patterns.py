@@ -11,7 +11,7 @@ from typing import NamedTuple
 from annotate.judgments import revisions
 from annotate.judgments.models import ConditionAdjudication, Verdict
 from base import bulk
-from base.prepared import Built, prepared
+from base.prepared_queries import Built, prepared
 
 
 class VerdictPattern(NamedTuple):

@@ -20,7 +20,7 @@ from annotate.rewriting.sent_back import Remark, SentBack
 from audit.reviews import rubrics
 from audit.reviews.criteria import Criterion, Level, Rubric, Verdict, straddles, verdict
 from audit.reviews.models import Decision, Rating, Review
-from base.prepared import Built, prepared
+from base.prepared_queries import Built, prepared
 
 
 class Answer(NamedTuple):

@@ -24,8 +24,8 @@ from audit.settling.open_counts import (
     open_others,
     settled_counts,
 )
+from audit.settling.queue_filters import DisagreementKey, Key, Kind, Order, Wanted
 from audit.settling.queue_items import Item, items_of
-from audit.settling.wanted import DisagreementKey, Key, Kind, Order, Wanted
 
 PAGE_SIZE = 50
 # Narratives in which the next one is looked for before all are.

@@ -9,9 +9,9 @@ from django.db.models import F
 from annotate.collection.models import Document, DocumentText, Run
 from annotate.pairs.models import Condition, InstructionPair, Narrative
 from annotate.projects.models import Project
+from exporters.exports.ordered_rows import ORDER_OF_SIDES, batches, bytewise, narrative_texts, walk
 from exporters.exports.passages import documents_to_publish
 from exporters.exports.selection import Pair, QueryRow
-from exporters.exports.walking import ORDER_OF_SIDES, batches, bytewise, narrative_texts, walk
 from formats.records import (
     ConditionRecord,
     Doc,

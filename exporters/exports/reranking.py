@@ -14,8 +14,8 @@ from annotate.collection.models import Candidate
 from annotate.projects.models import Project
 from exporters.exports import collection
 from exporters.exports.files import Writer
+from exporters.exports.ordered_rows import BATCH, batches, bytewise, walk
 from exporters.exports.selection import Pair
-from exporters.exports.walking import BATCH, batches, bytewise, walk
 from formats.fields import to_json
 from formats.records import RunLine, Topic
 from formats.trec_run import write_run

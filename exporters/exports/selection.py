@@ -17,14 +17,14 @@ from django.db import connection
 from django.db.models import Count, QuerySet
 
 from annotate.collection.models import Candidate, Query
-from annotate.collection.unseen import Unseen, seen
+from annotate.collection.unseen_rows import Unseen, seen
 from annotate.judgments.consensus import Outcome, consensus
 from annotate.judgments.in_force import in_pools
 from annotate.judgments.models import Adjudication, Judgment
 from annotate.pairs.models import DrawnPair, InstructionPair, Narrative
 from annotate.projects.models import Membership, Project
 from audit.reviews.models import Decision, Review
-from exporters.exports.walking import BATCH, CHUNK, batches, byte_order, bytewise, marks, walk
+from exporters.exports.ordered_rows import BATCH, CHUNK, batches, byte_order, bytewise, marks, walk
 from formats.records import Qrel
 
 # What a pair says whose claimed labels have a place in the claimed qrels.

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from annotate.collection.models import Candidate
 from annotate.judgments.in_force import judgments_in_force
 from annotate.judgments.models import Adjudication, Flag, Judgment
-from annotate.judgments.promises import Rule
+from annotate.judgments.pair_rules import Rule
 from annotate.judgments.tally import PairStanding, promises, rules_of
 from annotate.pairs.models import InstructionPair, Narrative
 from annotate.pairs.pool import in_scope
@@ -22,7 +22,7 @@ from audit.reports.rule_standings import outside_share
 from audit.reviews.models import Decision, Review
 from audit.reviews.passes import to_decide
 from audit.settling import queue as disagreements
-from audit.settling.wanted import Kind, Wanted
+from audit.settling.queue_filters import Kind, Wanted
 from exporters.exports import checks, selection
 from exporters.exports.selection import Pair
 

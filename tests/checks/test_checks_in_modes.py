@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.urls import reverse
 
-from annotate.judgments.promises import Rule
+from annotate.judgments.pair_rules import Rule
 from annotate.judgments.tally import promises
 from annotate.models import Narrative, Run, RunLine
 from audit.checks import actions, samples

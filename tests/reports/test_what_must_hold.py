@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 from django.urls import reverse
 
-from annotate.judgments.promises import Change, Counts, Promise, Rule, change
+from annotate.judgments.pair_rules import Change, Counts, Promise, Rule, change
 from annotate.judgments.tally import promises
 from annotate.models import Adjudication, Assignment, Category, InstructionPair, Project
 from audit.models import Decision

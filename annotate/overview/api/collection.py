@@ -10,7 +10,7 @@ from rest_framework.response import Response
 
 from annotate.collection import access as collection_access
 from annotate.collection import core_queries
-from annotate.collection.document_text import show
+from annotate.collection.document_rendering import show
 from annotate.collection.models import Candidate, Query
 from annotate.judgments.blindness import blind_pairs, may_see
 from annotate.judgments.document_names import names_to

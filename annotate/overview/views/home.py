@@ -24,7 +24,7 @@ from annotate.overview.contributions import overviews
 from annotate.overview.my_assignments import MyAssignment, my_assignments, read_assignments
 from annotate.pairs import access as pairs_access
 from annotate.pairs.models import Assignment
-from annotate.projects import access
+from annotate.projects import access, schedule
 from annotate.projects.models import Membership, Project
 from base.errors import Refused
 from base.fragments import draw
@@ -51,7 +51,11 @@ def home(request: PageRequest) -> HttpResponse:
     )
     rows: list[dict[str, Any]] = [
         {
-            "project": {"pk": member.project.pk, "name": member.project.name},
+            "project": {
+                "pk": member.project.pk,
+                "name": member.project.name,
+                "paused_at": member.project.paused_at,
+            },
             "url": address("annotate:project", member.project.slug),
             "role": roles[member.role],
             "today": today.get(member.pk, 0),
@@ -60,6 +64,7 @@ def home(request: PageRequest) -> HttpResponse:
             "offers": [_shown(one) for one in offers[member.pk] if not one["hides_figures"]],
             "hiding": [_shown(one) for one in offers[member.pk] if one["hides_figures"]],
             "todo": added[member.pk].todo,
+            "due": schedule.due(member.project),
             "judging": judging.get(member.project_id),
         }
         for member in members

@@ -15,7 +15,7 @@ class KindGrade(NamedTuple):
 
 
 class MustHold(NamedTuple):
-    """A rule of the kind: a value of `annotate.judgments.promises.Rule`, with its limits."""
+    """A rule of the kind: a value of `annotate.judgments.pair_rules.Rule`, with its limits."""
 
     rule: str
     limits: Mapping[str, int] = {}

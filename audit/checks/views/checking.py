@@ -15,7 +15,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from annotate.collection.document_text import show
+from annotate.collection.document_rendering import show
 from annotate.judgments.document_names import name_of
 from annotate.pairs.marked_words import words_to_mark
 from annotate.projects.models import Membership
@@ -23,7 +23,7 @@ from audit.checks import access, actions
 from audit.checks.condition_counts import Broken, broken_conditions
 from audit.checks.forms import CheckForm
 from audit.checks.models import Check, Question, Sample, SampleItem
-from audit.checks.queue import following, to_check, to_settle, with_checks
+from audit.checks.queue import following, next_to_check, to_check, to_settle, with_checks
 from base import keymap
 from base.errors import Refused
 from base.page_request import PageRequest
@@ -233,10 +233,9 @@ def _broken(item: SampleItem) -> Broken | None:
 
 def _place(member: Membership, item: SampleItem) -> dict[str, Any]:
     """How far the reader is in the sample, and where to go from here."""
-    left = to_check(member, item.sample)
-    onward = following(left, item.pk)
+    onward = next_to_check(member, item.sample, item.pk)
     return {
-        "left": left.count(),
+        "left": to_check(member, item.sample).count(),
         "next_url": reverse("audit:check", args=[onward]) if onward else "",
         "last": _last(member, item, settled=False),
     }
@@ -261,10 +260,12 @@ def _last(member: Membership, item: SampleItem, *, settled: bool) -> Check | Non
 def _onward(
     request: PageRequest, member: Membership, found: Sample, after: int | None
 ) -> HttpResponse:
-    onward = following(to_check(member, found), after)
+    onward = next_to_check(member, found, after)
     if onward is not None:
         return redirect("audit:check", onward)
-    messages.info(request, _("There is nothing more for you to check in this sample."))
+    # The page of a paused project says so itself.
+    if member.project.paused_at is None:
+        messages.info(request, _("There is nothing more for you to check in this sample."))
     return redirect(found)
 
 

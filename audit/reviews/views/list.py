@@ -16,9 +16,9 @@ from annotate.pairs.models import Assignment
 from annotate.projects import access as annotate_access
 from audit.reviews import access, decisions, rejected, rubrics
 from audit.reviews.draws import standing_draw
-from audit.reviews.finding import DRAWN, SENT_BACK, TO_DECIDE, WantedReviews, found_reviews
 from audit.reviews.forms import ReviewFilterForm
 from audit.reviews.review_page import listed_reviews
+from audit.reviews.review_search import DRAWN, SENT_BACK, TO_DECIDE, WantedReviews, found_reviews
 from base.errors import Refused
 from base.page_request import PageRequest
 from base.pagination import page_by_key

@@ -17,8 +17,8 @@ from annotate.judgments.assignments import LeadMustConfirm
 from annotate.judgments.document_names import names_to
 from annotate.overview.views.home import confirm_assignment, confirmed
 from annotate.pairs import access as pairs_access
+from annotate.pairs.instruction_styles import other_styles
 from annotate.pairs.models import InstructionPair, Narrative
-from annotate.pairs.styles import other_styles
 from annotate.projects import access as annotate_access
 from annotate.projects.models import Membership
 from audit.reviews import access, actions, decisions, rubrics
