@@ -67,6 +67,7 @@ def end_finished(project: Project, concerned: Iterable[tuple[int, int]], now: da
     # No document is left out: none has the key 0.
     left = others_unsettled(project) % {
         "query": "p.query_id",
+        "pair": "p.id",
         "candidate": "0",
         "narrative": "v.id",
         "member": "s.member_id",

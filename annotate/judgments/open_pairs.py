@@ -24,7 +24,14 @@ from annotate.judgments.completion_queries import submitted_reviews
 from annotate.judgments.models import Flag, Judgment
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.pairs.named_people import open_to
-from annotate.pairs.pool import OF_EACH, PoolRules, common_rules, in_scope, workable_pairs
+from annotate.pairs.pool import (
+    OF_EACH,
+    WHOLE_POOL,
+    PoolRules,
+    common_rules,
+    in_scope,
+    workable_pairs,
+)
 from annotate.projects.models import Membership, Project
 from base.prepared_queries import Built, Prepared, prepared
 
@@ -225,7 +232,8 @@ def _documents_wanting(by: Membership) -> QuerySet[Any]:
         candidate=OuterRef("candidate_id"),
         annotator=OuterRef("annotator_id"),
     )
-    pool = in_scope(by.project, Candidate.objects.filter(query=OuterRef("query_id")))
+    candidates = Candidate.objects.filter(query=OuterRef("query_id"))
+    pool = in_scope(by.project, candidates, OuterRef("pk"))
     mine = {"annotator__in": [by.pk]}
     return pool.filter(~Exists(judgments.filter(**mine)), ~Exists(flags.filter(**mine))).annotate(
         others=_counted(judgments.filter(~Exists(assigned)), "candidate")
@@ -236,12 +244,10 @@ def _documents_wanting(by: Membership) -> QuerySet[Any]:
 def _under(project: Project) -> F | Coalesce | Case:
     """The narrative under which a pair is judged now, of `with_narratives`."""
     either = Coalesce("altered_id", "original_id")
-    if project.judge_scope == Project.Scope.POOL:
+    if project.judge_scope in WHOLE_POOL:
         return either
     if project.judge_scope == OF_EACH:
-        return Case(
-            When(project__judge_scope=Project.Scope.POOL, then=either), default=F("altered_id")
-        )
+        return Case(When(project__judge_scope__in=WHOLE_POOL, then=either), default=F("altered_id"))
     return F("altered_id")
 
 

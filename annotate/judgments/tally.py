@@ -25,7 +25,7 @@ from annotate.judgments.label_rules import LabelStanding, claims, standings
 from annotate.judgments.models import Adjudication, Judgment
 from annotate.judgments.pair_rules import LIMITS, Change, Counts, Promise, Rule
 from annotate.pairs.models import InstructionPair, Narrative
-from annotate.pairs.pool import pairs_with_pool
+from annotate.pairs.pool import WHOLE_POOL, pairs_with_pool
 from annotate.projects.kinds import ProjectKind, kind_of
 from annotate.projects.models import Membership, Project
 from base.providers import Provider
@@ -205,22 +205,23 @@ def _count(
     """Count the documents of each pair by what became of them."""
     judged: Counter[int] = Counter()
     known: set[tuple[int, int]] = set()
+    aside = _generated(project) if project.judge_scope == Project.Scope.EXISTING else set()
     for narrative, patterns in _patterns(project, reader, found).items():
         for pattern in patterns:
             relevance = pattern.outcome(project.consensus).relevance
             _add(project, found[narrative], pattern.prior, relevance, pattern.candidates)
-            if _is_put_before_judges(project, pattern.prior):
-                judged[narrative] += len(pattern.candidates)
+            judged[narrative] += _count_put(project, pattern.prior, pattern.candidates, aside)
             if kind.counts_claims:
                 known.update((narrative, candidate) for candidate in pattern.candidates)
     if kind.counts_claims:
         for claim, relevance in claims(narratives):
             if (claim.narrative, claim.candidate) not in known:
-                _add(project, found[claim.narrative], claim.prior, relevance, [claim.candidate])
-                judged[claim.narrative] += _is_put_before_judges(project, claim.prior)
-    sizes = pool_sizes([project], {one.pair.query_id for one in found.values()})
+                of_claim = [claim.candidate]
+                _add(project, found[claim.narrative], claim.prior, relevance, of_claim)
+                judged[claim.narrative] += _count_put(project, claim.prior, of_claim, aside)
+    sizes = pool_sizes([project], {one.pair.pk: one.pair.query_id for one in found.values()})
     for key, one in found.items():
-        one.counts.unjudged = sizes.get(one.pair.query_id, 0) - judged[key]
+        one.counts.unjudged = sizes[one.pair.pk] - judged[key]
         one.grown.sort()
 
 
@@ -251,9 +252,21 @@ def _add(
         to.grown += candidates
 
 
-def _is_put_before_judges(project: Project, prior: int | None) -> bool:
-    in_it = prior is not None and prior >= project.relevant_from
-    return in_it or project.judge_scope == project.Scope.POOL
+def _count_put(
+    project: Project, prior: int | None, candidates: Sequence[int], aside: set[int]
+) -> int:
+    """Count the documents that the project puts before its judges, of some that came with the same
+    relevance. `aside`: candidates (by key) that it does not.
+    """
+    if project.judge_scope not in WHOLE_POOL and (prior is None or prior < project.relevant_from):
+        return 0
+    return sum(candidate not in aside for candidate in candidates) if aside else len(candidates)
+
+
+def _generated(project: Project) -> set[int]:
+    """The candidates (by key) that were written for an instruction."""
+    rows = Candidate.objects.filter(query__project=project, made_for__isnull=False)
+    return set(rows.values_list("pk", flat=True))
 
 
 def _judge_labels(

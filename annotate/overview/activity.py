@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from django.db.models import Case, Count, F, Func, IntegerField, Q, Sum, Value, When
 
 from annotate.judgments import revisions
+from annotate.judgments.in_force import of_existing
 from annotate.judgments.models import Flag, Judgment
 from annotate.pairs.pool import common_rules, narratives_in_force
 from annotate.projects.models import Project
@@ -146,4 +147,6 @@ def _counts(ended: str, scope: str, relevant_from: int) -> Case:
     counts = Q(**{f"{ended}__isnull": True}, text_replaced_at__isnull=True)
     if scope == Project.Scope.RELEVANT:
         counts &= Q(candidate__prior_relevance__gte=relevant_from)
+    elif scope == Project.Scope.EXISTING:
+        counts &= of_existing()
     return Case(When(counts, then=Value(1)), default=Value(0), output_field=IntegerField())

@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from base.reader import preferences
 from django.db import transaction
 from django.db.models import Count, Exists, F, Max, Min, OuterRef
 from django.urls import reverse
@@ -23,6 +22,7 @@ from annotate.overview.my_assignments import my_assignments, read_assignments
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.projects import access
 from annotate.projects.models import Membership, Project
+from base.reader_preferences import preferences
 from base.users import Preferences, User
 
 

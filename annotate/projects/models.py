@@ -25,6 +25,7 @@ class Project(models.Model):
 
         RELEVANT = "relevant", _("Only documents that were relevant before")
         POOL = "pool", _("Every document in the pool")
+        EXISTING = "existing", _("Every document in the pool but generated ones")
 
     class Consensus(models.TextChoices):
         """How several people's grades become one relevance."""

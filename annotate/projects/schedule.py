@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from annotate.projects.access import refuse_if_archived
 from annotate.projects.audit_log import record
 from annotate.projects.models import Membership, Project
-from base import reader
+from base import reader_preferences
 from base.errors import Refused
 
 
@@ -37,7 +37,7 @@ def due(project: Project, *, now: datetime | None = None) -> Due | None:
     """Return the due date as its reader sees it, in the time zone that they chose, else in UTC."""
     if project.due_on is None:
         return None
-    zone = reader.zone_of_reader() or UTC
+    zone = reader_preferences.zone_of_reader() or UTC
     days = (project.due_on - (now or timezone.now()).astimezone(zone).date()).days
     state = DueState.AHEAD if days > 0 else DueState.OVERDUE if days < 0 else DueState.TODAY
     return Due(project.due_on, abs(days), state)

@@ -14,7 +14,7 @@ from annotate.projects.models import Membership
 from audit.settling.disagreement_queries import source
 from audit.settling.kinds.frame import Reader
 from audit.settling.open_counts import count_open
-from audit.settling.wanted import Kind, Wanted
+from audit.settling.queue_filters import Kind, Wanted
 
 
 def notices(members: Sequence[Membership]) -> dict[int, list[Notice]]:

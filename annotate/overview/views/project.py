@@ -149,7 +149,7 @@ def query(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     found = collection_access.query(member, pk)
     pairs = list(found.pairs.select_related("project", "query").order_by("pk"))
     styles = other_styles(pairs, among=pairs)
-    pool = found.candidates.select_related("document")
+    pool = found.candidates.select_related("document", "made_for")
     if member.leads:
         page = page_by_key(pool, request.GET)
     else:

@@ -103,6 +103,10 @@ class RulesForm(forms.ModelForm[Project]):
             "overlap_review": _lazy("Auditors who review each instruction"),
         }
         help_texts = {
+            "judge_scope": _lazy(
+                "Generated documents were written for one instruction. They are judged under that "
+                "one alone, or not at all."
+            ),
             "show_prior": _lazy("Off: judges are blind to what was said before."),
             "show_rank": _lazy("Off: judges do not see what systems thought of it."),
             "show_ids": _lazy(

@@ -171,7 +171,7 @@ class ChapterSerializer(serializers.Serializer[Any]):
         """What the reviews amount to; null while some of them are hidden."""
         if chapter.hidden:
             return None
-        return verdict_of(chapter.passes, self.context["reader"].project.overlap_review).value
+        return verdict_of(chapter.passes, self.context["reader"].project).value
 
 
 class StorySerializer(serializers.Serializer[Any]):

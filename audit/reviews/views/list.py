@@ -14,6 +14,7 @@ from annotate.judgments import open_pairs
 from annotate.judgments.completion import open_assignments
 from annotate.pairs.models import Assignment
 from annotate.projects import access as annotate_access
+from annotate.projects.kinds import kind_of
 from audit.reviews import access, decisions, rejected, rubrics
 from audit.reviews.draws import standing_draw
 from audit.reviews.forms import ReviewFilterForm
@@ -55,6 +56,7 @@ def reviews(request: PageRequest, slug: str) -> HttpResponse:
             "form": form,
             "filtered": wanted != WantedReviews(state=state),
             "rubric": rubric,
+            "by_majority": kind_of(member.project.kind).rejects_by_majority,
             "for_generator": (
                 rejected.rejected(member.project, by=member).count() if member.leads else 0
             ),

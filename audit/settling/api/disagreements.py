@@ -128,7 +128,7 @@ def review_disagreement(member: Membership, narrative: Narrative) -> dict[str, A
             [passes[key] for key in called], member, called if named.hidden else None
         ),
         "machines": told_machines(passes_of([narrative], machines=True)[narrative.pk]),
-        "verdict": verdict_of(passes.values(), member.project.overlap_review).value,
+        "verdict": verdict_of(passes.values(), member.project).value,
         "decisions": _decisions(Decision.objects.filter(narrative=narrative)),
     }
 

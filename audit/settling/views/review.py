@@ -71,7 +71,7 @@ class ReviewPage(pages.Page):
             "contrasts": contrasts(passes),
             "machines": machines,
             "machine_contrasts": contrasts(machines),
-            "verdict": verdict_of(passes, self.member.project.overlap_review),
+            "verdict": verdict_of(passes, self.member.project),
             "decision": Decision.objects.current()
             .select_related("by")
             .filter(narrative=self.narrative)

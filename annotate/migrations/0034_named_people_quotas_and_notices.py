@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotate', '0034_pause_and_due_date'),
+        ('annotate', '0033_pause_and_due_date'),
     ]
 
     operations = [

@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotate', '0033_invitations_to_several_projects'),
+        ('annotate', '0032_invitations_to_several_projects'),
     ]
 
     operations = [

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotate', '0030_core_queries_and_replacements'),
+        ('annotate', '0031_made_for'),
     ]
 
     operations = [
