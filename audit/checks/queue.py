@@ -131,13 +131,13 @@ def labels_of(found: Sample, showing: str) -> QuerySet[Any, Any]:
     return items
 
 
-def next_to_check(member: Membership, sample: Sample, after: int | None) -> int | None:
-    """The item that `member` checks after another one; None where none is left, or the project is
-    paused.
+def next_to_check(member: Membership, left: QuerySet[SampleItem], after: int | None) -> int | None:
+    """The item of `left` that `member` checks after another one; None where none is left, or the
+    project is paused.
     """
     if member.project.paused_at is not None:
         return None
-    return following(to_check(member, sample), after)
+    return following(left, after)
 
 
 def following(items: QuerySet[SampleItem], after: int | None) -> int | None:

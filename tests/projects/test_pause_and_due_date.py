@@ -117,7 +117,9 @@ def test_a_due_date_says_how_many_days_are_left_or_have_passed(due_on, days, sta
 
 
 def test_today_is_the_day_in_the_time_zone_that_the_reader_chose(monkeypatch):
-    monkeypatch.setattr("base.reader_preferences.zone_of_reader", lambda: ZoneInfo("Pacific/Auckland"))
+    monkeypatch.setattr(
+        "base.reader_preferences.zone_of_reader", lambda: ZoneInfo("Pacific/Auckland")
+    )
 
     # Noon in UTC is one in the morning of the next day there.
     found = schedule.due(Project(due_on=date(2026, 11, 24)), now=NOON)

@@ -222,7 +222,7 @@ class NextLabel(Resource):
         asked = self.asked()
         after = asked.get("after")
         if asked["task"] == "check":
-            label = next_to_check(member, found, after)
+            label = next_to_check(member, to_check(member, found), after)
         else:
             label = following(to_settle(member, found), after)
         return Response({"label": label})
