@@ -113,12 +113,12 @@ def newest_open(lead: Membership) -> datetime | None:
     none. What answers come to is counted again only where something changed since.
     """
     rules = _rules([lead.project])
-    waiting = {narrative for (narrative,) in _sent_back.rows(project=[lead.project_id])}
     reader = Reader(lead)
+    waiting = reader.sent_back
     to_judge = set(reader.to_judge)
     alike: list[revisions.State] = []
     apart: list[int] = []
-    for state in revisions.states_of_newest([lead.project_id]):
+    for state in revisions.states_of_newest(reader.projects):
         if state.narrative in waiting or state.pair in to_judge:
             apart.append(state.narrative)
         else:
