@@ -6,7 +6,7 @@ ENV UV_PYTHON_DOWNLOADS=never \
 RUN pip install --no-cache-dir uv==0.13.8
 COPY requirements.lock /
 RUN python -m venv /venv \
-    && uv pip install --no-cache --compile-bytecode --python /venv/bin/python \
+    && uv pip install --no-cache --no-deps --compile-bytecode --python /venv/bin/python \
         --require-hashes --requirements /requirements.lock
 
 FROM python:3.11.13-slim-bookworm

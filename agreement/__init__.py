@@ -9,12 +9,12 @@ docs/agreement.md has the formulas, their sources and the published examples the
 from __future__ import annotations
 
 from .alpha import krippendorff_alpha
-from .beside import OfCategory, Pair, bias_index, by_category, by_pair, prevalence_index
 from .coefficient import Coefficient, Excluded, Interval
 from .comparison import Difference, compare
 from .kappa import cohen_kappa, scott_pi
 from .planning import Plan, plan
 from .pooled import fleiss_kappa, gwet_ac, percent_agreement
+from .supplements import OfCategory, Pair, bias_index, by_category, by_pair, prevalence_index
 from .tables import Ratings
 
 __all__ = [

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from .coefficient import Interval
 from .statistic import FloatArray, Statistic
-from .student import quantile
+from .student_t import quantile
 
 IntervalMethod: TypeAlias = Literal["auto", "bootstrap", "bca", "analytic"] | None
 METHODS = ("bootstrap", "bca", "analytic")

@@ -23,7 +23,7 @@ from .counting import counts_of, tally
 from .estimate import Probe, as_ratings, chosen_method
 from .scales import Categories, Matrix
 from .statistic import FloatArray, Statistic
-from .student import quantile
+from .student_t import quantile
 from .tables import Ratings
 
 

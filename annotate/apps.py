@@ -29,6 +29,7 @@ class AnnotateConfig(AppConfig):
         )
         from annotate.judgments.intake.kind_rules import tell_broken_rules
         from annotate.judgments.intake.statements import Statements
+        from annotate.pairs.intake.generated import GeneratedDocuments
         from annotate.pairs.intake.pairs import Pairs
         from annotate.pairs.intake.shared import after_rows
         from annotate.pairs.intake.topics import Topics
@@ -45,7 +46,9 @@ class AnnotateConfig(AppConfig):
         audit_log_page.is_blind.register(blindness.must_answer_first)
         members.free_assignments.register(assignments.free_assignments)
         append_only.register(AuditEvent, Link)
-        register(Documents, Topics, Pairs, Qrels, Pools, Runs, Statements, Filters)
+        register(
+            Documents, Topics, Pairs, Qrels, Pools, Runs, GeneratedDocuments, Statements, Filters
+        )
         after_load.register(after_rows)
         broken_rules.register(tell_broken_rules)
         chain.register(

@@ -12,7 +12,7 @@ from annotate.collection.models import (
     Run,
     RunLine,
 )
-from annotate.collection.unseen import Unseen
+from annotate.collection.unseen_rows import Unseen
 from annotate.guidelines.models import GuidelineCase
 from annotate.judgments.models import (
     Adjudication,
@@ -29,6 +29,7 @@ from annotate.pairs.models import (
     Condition,
     DrawnPair,
     InstructionPair,
+    NamedPerson,
     Narrative,
     ReviewDraw,
 )
@@ -82,6 +83,7 @@ __all__ = [
     "Link",
     "Load",
     "Membership",
+    "NamedPerson",
     "Narrative",
     "PassageRule",
     "Pool",

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from celery import shared_task
 
-from annotate.collection import loading
+from annotate.collection import load_jobs
 from annotate.collection.models import Load
+from annotate.overview.notice_mail import send_digests
 from annotate.pools import actions as pooling
 from annotate.pools.models import Pool
 from jobs.runner import run
@@ -14,10 +15,16 @@ from jobs.runner import run
 @shared_task(name=Load.task)
 def load(pk: int) -> None:
     """Look through, or load, the file of this row."""
-    run(Load, pk, loading.perform_load)
+    run(Load, pk, load_jobs.perform_load)
 
 
 @shared_task(name=Pool.task)
 def pool(pk: int) -> None:
     """Make the pool of this row."""
     run(Pool, pk, pooling.make_pool)
+
+
+@shared_task(name="annotate.notices")
+def notices() -> None:
+    """Mail what is new to everybody who wants it and was not told today."""
+    send_digests()

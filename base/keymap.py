@@ -18,7 +18,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _now
 from django.utils.translation import gettext_lazy as _
 
-from base.reader import preferences
+from base.reader_preferences import preferences
 from base.users import User
 
 

@@ -29,7 +29,7 @@ def fill(options: argparse.Namespace) -> dict[str, Any]:
 
     from annotate.models import Judgment, Membership, Verdict
     from audit.settling.queue import page
-    from audit.settling.wanted import Wanted
+    from audit.settling.queue_filters import Wanted
     from benchmarks import world
 
     rng = random.Random(7)

@@ -23,7 +23,7 @@ from django.conf import settings
 # First: the rest needs Django set up.
 from config.wsgi import application as django  # isort: split
 
-from config.bodies import LITTLE, REFUSED, is_refused, seconds_for
+from config.request_bodies import LITTLE, REFUSED, is_refused, seconds_for
 from jobs.disk import is_full
 
 Message = dict[str, Any]

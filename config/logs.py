@@ -30,8 +30,8 @@ def logging_config(style: Style) -> dict[str, Any]:
                 "correlation_id_field": "request",
             },
             "job": {"()": "config.logs.AboutJob"},
-            "sparing": {"()": "config.sparing.Sparing"},
-            "secrets": {"()": "config.sparing.WithoutSecrets"},
+            "sparing": {"()": "config.log_filters.Sparing"},
+            "secrets": {"()": "config.log_filters.WithoutSecrets"},
         },
         "formatters": {
             "text": {

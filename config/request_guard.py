@@ -15,7 +15,7 @@ from django.template.loader import render_to_string
 from django.utils.translation import gettext as _
 
 from base.api.problems import in_json, unavailable
-from config.bodies import REFUSED, is_too_large, takes_file
+from config.request_bodies import REFUSED, is_too_large, takes_file
 
 # No page of ours asks the browser for any of these, so nothing on a page may.
 PERMISSIONS = ", ".join(

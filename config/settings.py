@@ -140,7 +140,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
-    "base.reader.reader",
+    "base.reader_preferences.reader",
 ]
 
 ROOT_URLCONF = "config.urls"

@@ -8,14 +8,14 @@ from typing import Any
 
 from whitenoise.storage import CompressedManifestStaticFilesStorage
 
-from config.joining import STYLES, join_modules, join_styles
+from config.static_bundles import STYLES, join_modules, join_styles
 
 _pattern, _rewritings = CompressedManifestStaticFilesStorage._js_module_import_aggregation_patterns
 assert _pattern == "*.js"
 
 
 class StaticStorage(CompressedManifestStaticFilesStorage):
-    """Joins what a page asks for into few files (`config.joining`), and rewrites the imports
+    """Joins what a page asks for into few files (`config.static_bundles`), and rewrites the imports
     between our ES modules, so that they find each other renamed.
 
     Only ours: a package's module may import what only its own build would provide.

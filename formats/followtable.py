@@ -15,7 +15,7 @@ from formats.folders import Folder
 from formats.json_text import NotJson, parse_json
 from formats.limits import check_id, excerpt, json_name
 from formats.reading import reader
-from formats.records import Claim, Doc, NarrativeRecord, PairRecord, Qrel, Topic
+from formats.records import Claim, Doc, Generated, NarrativeRecord, PairRecord, Qrel, Topic
 from formats.source import Source
 from formats.tables import markup_of, title_of
 
@@ -59,15 +59,36 @@ class _Entry(NamedTuple):
         names = [doc_id for one in self.instructions for doc_id in one.pool]
         return tuple(dict.fromkeys([*names, *self.positive]))
 
+    @property
+    def generated(self) -> dict[str, int]:
+        """The documents that were written for one instruction, with the number of it: only that one
+        of several instructions lists them, and the query alone does not ask for them.
+        """
+        if len(self.instructions) < 2:
+            return {}
+        listed: dict[str, list[int]] = {}
+        for number, one in enumerate(self.instructions):
+            for doc_id in dict.fromkeys([*one.pool, *one.positive]):
+                listed.setdefault(doc_id, []).append(number)
+        known = set(self.positive)
+        return {
+            doc_id: numbers[0]
+            for doc_id, numbers in listed.items()
+            if len(numbers) == 1 and doc_id not in known
+        }
+
 
 @reader("followtable", "query")
-def read_followtable(folder: Folder) -> Iterator[Topic | Doc | Qrel | PairRecord | Claim]:
-    """Queries, then the tables, then qrels, instruction pairs and claims.
+def read_followtable(
+    folder: Folder,
+) -> Iterator[Topic | Doc | Qrel | PairRecord | Generated | Claim]:
+    """Queries, then the tables, then qrels, instruction pairs, generated tables and claims.
 
-    Qrels: 1 for `query_positive`, 0 for the other tables of the pool. Claims (of the rater
-    "followtable-claims"): 1 for `instruction_positive`, 0 for the rest of the pool, with the reason
-    that `violations` gives. The seven
-    instruction types become C1, C2, S1, S2, S3; the narrative's note keeps the type.
+    Qrels: 1 for `query_positive`, 0 for the other tables of the pool; none for generated ones:
+    those that only one of several instructions lists, and that are not in `query_positive`. Claims
+    (of the rater "followtable-claims"): 1 for `instruction_positive`, 0 for the rest of the pool,
+    with the reason that `violations` gives. The seven instruction types become C1, C2, S1, S2, S3;
+    the narrative's note keeps the type.
     """
     names = folder.names()
     if LIST not in names:
@@ -95,13 +116,18 @@ def read_followtable(folder: Folder) -> Iterator[Topic | Doc | Qrel | PairRecord
     source = folder.source(LIST)
     for entry in entries:
         source.line = entry.line
-        positive = set(entry.positive)
+        positive, generated = set(entry.positive), entry.generated
         for doc_id in entry.pool:
-            yield Qrel(entry.query_id, doc_id, int(doc_id in positive))
+            if doc_id not in generated:
+                yield Qrel(entry.query_id, doc_id, int(doc_id in positive))
     for entry in entries:
         source.line = entry.line
         for number, instruction in enumerate(entry.instructions):
             yield _pair(entry, number, instruction)
+    for entry in entries:
+        source.line = entry.line
+        for doc_id, number in entry.generated.items():
+            yield Generated(f"{entry.query_id}_{number}", doc_id)
     for entry in entries:
         source.line = entry.line
         for number, instruction in enumerate(entry.instructions):

@@ -13,6 +13,7 @@ from formats.records import (
     SIDES,
     Claim,
     ConditionRecord,
+    Generated,
     NarrativeRecord,
     PairRecord,
     kept_fields,
@@ -22,8 +23,9 @@ from formats.source import Source
 
 
 @reader("pairs-jsonl", "instruction pair")
-def read_pairs(source: Source) -> Iterator[PairRecord | Claim]:
-    """Instruction pairs with their narratives, and claims (`"type": "claim"`), one a line.
+def read_pairs(source: Source) -> Iterator[PairRecord | Claim | Generated]:
+    """Instruction pairs with their narratives, claims (`"type": "claim"`) and documents that were
+    written for one instruction (`"type": "generated"`), one a line.
 
     `pair_id` is the query's id where it is missing. Instead of `narratives` the texts may stand
     under `original`, `altered` and `reversed`: version 1 of each.
@@ -31,7 +33,13 @@ def read_pairs(source: Source) -> Iterator[PairRecord | Claim]:
     seen = Seen()
     for fields in objects(source):
         try:
-            if fields.one_of(("pair", "claim"), "type", default="pair") == "claim":
+            kind = fields.one_of(("pair", "claim", "generated"), "type", default="pair")
+            if kind == "generated":
+                generated = Generated(fields.id("pair_id"), fields.id("doc_id"))
+                fields.refuse_rest()
+                yield generated
+                continue
+            if kind == "claim":
                 claim = Claim(
                     fields.id("pair_id"),
                     fields.id("doc_id"),
@@ -154,15 +162,17 @@ def _condition(number: int, value: object) -> ConditionRecord:
     return condition
 
 
-def write_pairs(records: Iterable[PairRecord | Claim], stream: IO[bytes]) -> int:
-    """One pair or claim a line, as `read_pairs` reads it."""
+_KINDS = {PairRecord: "pair", Claim: "claim", Generated: "generated"}
+
+
+def write_pairs(records: Iterable[PairRecord | Claim | Generated], stream: IO[bytes]) -> int:
+    """One pair, claim or generated document a line, as `read_pairs` reads it."""
 
     def lines() -> Iterator[str]:
         for record in records:
             check_id(record.pair_id, "pair_id")
             check_id(record[1], record._fields[1])
-            kind = "claim" if isinstance(record, Claim) else "pair"
-            fields: dict[str, object] = {"type": kind, **record._asdict()}
+            fields: dict[str, object] = {"type": _KINDS[type(record)], **record._asdict()}
             if isinstance(record, Claim) and not record.reason:
                 del fields["reason"]
             if isinstance(record, PairRecord):

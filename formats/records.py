@@ -143,6 +143,13 @@ class Claim(NamedTuple):
     reason: str = ""
 
 
+class Generated(NamedTuple):
+    """A document that was written for one instruction, and has a place in no other pool."""
+
+    pair_id: str
+    doc_id: str
+
+
 class Evidence(NamedTuple):
     """A span of a document's or narrative's text, in characters (Unicode code points) from its
     start; `end` is not part of it.
@@ -326,6 +333,7 @@ Record: TypeAlias = (
     | RunLine
     | PairRecord
     | Claim
+    | Generated
     | JudgmentRecord
     | FlagRecord
     | AdjudicationRecord

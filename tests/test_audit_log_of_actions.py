@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import date
 from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from annotate.collection import loading
+from annotate.collection import load_jobs
 from annotate.collection.passages import set_passage_rule
 from annotate.guidelines import actions as guidelines
 from annotate.guidelines import rejudge_requests
@@ -16,6 +17,7 @@ from annotate.guidelines.rejudge_requests import Which
 from annotate.judging import actions as judging
 from annotate.judgments import assignments
 from annotate.models import Assignment, AuditEvent, Judgment, Pool, Run, Verdict
+from annotate.pairs.named_people import name_people
 from annotate.pools import actions as pooling
 from annotate.pools import removal
 from annotate.pools.negatives import choose_hard_negatives
@@ -26,7 +28,7 @@ from annotate.pools.replacing import (
     undo_replacement,
 )
 from annotate.projects import actions as projects
-from annotate.projects import kind_settings, rules, taxonomy
+from annotate.projects import kind_settings, rules, schedule, taxonomy
 from annotate.projects.audit_events import AUDIT_EVENTS
 from annotate.projects.taxonomies import Kind
 from annotate.topics import removal as topic_removal
@@ -40,8 +42,8 @@ from audit.reviews.decisions import decide, withdraw_decision
 from audit.reviews.draws import draw_for_review, end_draw
 from audit.reviews.project_rubric import choose_rubric
 from audit.settling import adjudication, batches, reveals
-from audit.settling import many as settling_many
-from audit.settling.wanted import Wanted
+from audit.settling import settle_many as settling_many
+from audit.settling.queue_filters import Wanted
 from base.errors import Refused
 from exporters.evaluations.actions import request_evaluation
 from exporters.evaluations.systems import System
@@ -153,20 +155,20 @@ def test_everything_that_a_lead_does_is_in_the_audit_log_once(story):
     # Files.
     def hand_in():
         file = SimpleUploadedFile("qrels.txt", b"302 0 Z 1\n")
-        return loading.request_load(format_name="trec-qrels", file=file, by=carla)
+        return load_jobs.request_load(format_name="trec-qrels", file=file, by=carla)
 
     preview = story.does("load.asked")(hand_in)
     preview.report, preview.state = {"refused": 0}, "done"
     preview.finished_at = preview.requested_at
     preview.save()
     confirmed = story.does("load.confirmed", times=2)(
-        lambda: loading.confirm_load(preview=preview, by=carla)
+        lambda: load_jobs.confirm_load(preview=preview, by=carla)
     )
-    story.does("load.cancelled", times=2)(lambda: loading.cancel_load(load=confirmed, by=carla))
+    story.does("load.cancelled", times=2)(lambda: load_jobs.cancel_load(load=confirmed, by=carla))
     left = story.does("load.asked")(hand_in)
     left.report, left.state, left.finished_at = {"refused": 0}, "done", left.requested_at
     left.save()
-    story.does("load.left", times=2)(lambda: loading.leave_load(preview=left, by=carla))
+    story.does("load.left", times=2)(lambda: load_jobs.leave_load(preview=left, by=carla))
     story.does("load.done", times=2)(lambda: load(project, "trec-qrels", "302 0 Z 1\n"))
     assert AuditEvent.objects.latest("pk").words == "1 new, 0 changed, 0 unchanged"
 
@@ -336,6 +338,14 @@ def test_everything_that_a_lead_does_is_in_the_audit_log_once(story):
         lambda: topic_removal.remove_pairs(pairs=pairs, reason="Too vague.", **out)
     )
     story.does("pairs.restored", times=2)(lambda: topic_removal.restore_pairs(pairs=pairs, **out))
+
+    # Who takes tasks, and until when.
+    on = {"query": story.query, "people": {"judge": [carla.pk]}}
+    story.does("query.people", times=2)(lambda: name_people(by=carla, **on))
+    story.does("project.paused", times=2)(lambda: schedule.pause(by=carla))
+    story.does("project.resumed", times=2)(lambda: schedule.resume(by=carla))
+    due_on = date(2027, 3, 31)
+    story.does("project.due", times=2)(lambda: schedule.set_due_date(due_on=due_on, by=carla))
 
     # The project as a whole.
     story.does("project.kind", "project.rules", times=2)(

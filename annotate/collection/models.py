@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from annotate.collection.unseen import InPool, Seen
+from annotate.collection.unseen_rows import InPool, Seen
 from annotate.projects.models import Membership, Project
 from jobs.models import Job
 
@@ -184,6 +184,17 @@ class Candidate(models.Model):
         db_index=False,
     )
     removed_reason = models.TextField(blank=True, default="", db_default="")
+    # The only instruction in whose pool it is: a document that was written for it. Null: it is in
+    # the pool of every instruction of its query. Nothing is said of it under another one.
+    made_for = models.ForeignKey(
+        "annotate.InstructionPair",
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        related_name="+",
+        # Few are: `candidate_made_for` finds them.
+        db_index=False,
+    )
 
     objects = InPool()
     # Also those that were taken out of their pools.
@@ -207,7 +218,14 @@ class Candidate(models.Model):
             # The relevant documents of a query: what the judge and rewrite pages walk. With what
             # says that they are in the pool, so that counts need not read the rows.
             models.Index(
-                fields=["query", "prior_relevance", "removed_at"], name="candidate_in_pool"
+                fields=["query", "prior_relevance", "removed_at", "made_for"],
+                name="candidate_in_pools",
+            ),
+            # The few that were written for one instruction.
+            models.Index(
+                fields=["made_for"],
+                condition=Q(made_for__isnull=False),
+                name="candidate_made_for",
             ),
             # The few that were taken out.
             models.Index(

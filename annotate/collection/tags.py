@@ -8,7 +8,7 @@ from django import template
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from annotate.collection.document_text import ShownTable, text_parts
+from annotate.collection.document_rendering import ShownTable, text_parts
 from annotate.collection.table_windows import ShownCell
 
 register = template.Library()

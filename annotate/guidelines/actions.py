@@ -18,7 +18,7 @@ from annotate.projects.access import refuse_if_archived
 from annotate.projects.audit_log import record
 from annotate.projects.models import Guideline, Membership, Project
 from base.errors import Refused, Stale
-from base.prepared import Built, prepared
+from base.prepared_queries import Built, prepared
 
 MAX_LENGTH = 100_000
 MAX_CASES = 1_000

@@ -16,7 +16,7 @@ from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from annotate.collection.document_text import DocumentPane, ShownTable, newest_text, prepared
+from annotate.collection.document_rendering import DocumentPane, ShownTable, newest_text, prepared
 from annotate.collection.models import Candidate, Document, Run, RunLine
 from annotate.judging.answer_rules import grades_that_need_evidence
 from annotate.judging.judging_session import JudgingSession

@@ -10,14 +10,14 @@ from uuid import UUID
 from django.db.models.functions import Length
 
 from annotate.collection.models import Candidate
-from annotate.collection.unseen import Unseen, seen
+from annotate.collection.unseen_rows import Unseen, seen
 from annotate.judgments import repeats
 from annotate.judgments.models import Flag, Judgment, RejudgeRequest, Repeat
 from annotate.judgments.repeats import Spot
 from annotate.pairs.models import InstructionPair, Narrative
-from annotate.pairs.pool import in_scope, repeat_words
+from annotate.pairs.pool import in_scope, pool_sql, repeat_words
 from annotate.projects.models import Membership, Project
-from base.prepared import Built, prepared
+from base.prepared_queries import Built, prepared
 
 
 @dataclass(frozen=True)
@@ -234,15 +234,15 @@ def _ordered(pair: InstructionPair, by: Membership) -> list[tuple[int, str]]:
         return (not shown, doc_id.encode() if shown else _place(before + doc_id), key)
 
     scope = project.judge_scope
-    rows = _pool.rows(scope, query=pair.query_id, relevant_from=project.relevant_from)
+    rows = _pool.rows(scope, query=pair.query_id, relevant_from=project.relevant_from, pair=pair.pk)
     return [(key, doc_id) for key, doc_id, _length in sorted(rows, key=place)]
 
 
-@prepared("query", "relevant_from")
-def _pool(scope: str, query: int, relevant_from: int) -> Built:
-    """The pool of a query: candidate, the id of its document, and how long its text is."""
+@prepared("query", "relevant_from", "pair")
+def _pool(scope: str, query: int, relevant_from: int, pair: int) -> Built:
+    """The pool of a pair: candidate, the id of its document, and how long its text is."""
     rules = Project(judge_scope=scope, relevant_from=relevant_from)
-    candidates = in_scope(rules, Candidate.objects.filter(query=query))
+    candidates = in_scope(rules, Candidate.objects.filter(query=query), pair)
     return candidates.values_list("pk", "document__doc_id", "document__length")
 
 
@@ -251,14 +251,10 @@ def others_unsettled(project: Project, *, again: bool = False) -> str:
     counted: what `JudgingSession` says, for who cannot wait for a whole one. `again`: of the first
     times, that of the candidate as well.
 
-    Parameters: query, candidate, narrative, member, relevant_from.
+    Parameters: query, pair, candidate, narrative, member, relevant_from.
     """
     others = "" if again else "AND o.id <> %(candidate)s"
-    scope = (
-        "AND o.prior_relevance >= %(relevant_from)s"
-        if project.judge_scope == Project.Scope.RELEVANT
-        else ""
-    )
+    scope = f"AND {pool_sql(project, 'o', '%(pair)s')}"
     return f"""
         EXISTS (
             SELECT 1 FROM annotate_candidate o
@@ -288,11 +284,7 @@ def pool_and_repeats(project: Project, *, again: bool = False) -> str:
     """
     if not project.repeat_percent:
         return "0, 0"
-    scope = (
-        "AND o.prior_relevance >= %(relevant_from)s"
-        if project.judge_scope == Project.Scope.RELEVANT
-        else ""
-    )
+    scope = f"AND {pool_sql(project, 'o', '%(pair)s')}"
     others = "AND p.candidate_id <> %(candidate)s" if again else ""
     return f"""
         (

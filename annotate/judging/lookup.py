@@ -13,14 +13,14 @@ from django.utils.translation import gettext as _
 
 from annotate.collection import text_versions
 from annotate.collection.models import Document
-from annotate.collection.unseen import Unseen, seen
+from annotate.collection.unseen_rows import Unseen, seen
 from annotate.judging.judging_session import asked_again, others_unsettled, pool_and_repeats
 from annotate.judging.statement import INSTANT, UNSAID, On
 from annotate.judgments import assignments, judgment_chain
 from annotate.judgments.models import Repeat
 from annotate.judgments.repeats import chance, number
 from annotate.pairs.models import Assignment
-from annotate.pairs.pool import repeat_words
+from annotate.pairs.pool import is_put_before_judges, repeat_words
 from annotate.projects import access as projects_access
 from annotate.projects import chain
 from annotate.projects.models import Membership, Project
@@ -200,7 +200,8 @@ def _query(on: On, project: Project) -> str:
                 SELECT 1 FROM annotate_narrative w
                 WHERE w.pair_id = v.pair_id AND w.side = v.side AND w.version > v.version
             ),
-            c.prior_relevance, d.doc_id, d.text_version, t.version, t.length, t.markup,
+            c.prior_relevance, c.made_for_id, d.doc_id, d.text_version, t.version, t.length,
+            t.markup,
             (
                 SELECT n.created_at FROM annotate_documenttext n
                 WHERE n.document_id = d.id AND n.version = {_NEXT_TEXT}
@@ -271,7 +272,7 @@ def look_up(on: On, by: Membership, uuid: uuids.UUID, now: datetime) -> Place:
     )
     if row is None:
         raise NotHere(not_here())
-    side, version, length, stale, prior, doc_id, newest, *rest = row
+    side, version, length, stale, prior, made_for, doc_id, newest, *rest = row
     text, document_length, markup, replaced_at, grades, conditions, *rest = rest
     if on.text and text is None:
         raise Refused(text_versions.no_version(on.text, newest))
@@ -287,8 +288,7 @@ def look_up(on: On, by: Membership, uuid: uuids.UUID, now: datetime) -> Place:
         version=version,
         narrative_length=length,
         stale=bool(stale),
-        to_judge=project.judge_scope != Project.Scope.RELEVANT
-        or (prior is not None and prior >= project.relevant_from),
+        to_judge=is_put_before_judges(project, prior=prior, made_for=made_for, pair=on.pair.pk),
         prior=prior,
         doc_id=doc_id,
         text_version=text,

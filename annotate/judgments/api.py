@@ -17,6 +17,7 @@ from annotate.judgments.attributes import (
 )
 from annotate.judgments.models import Verdict
 from annotate.pairs.models import Condition
+from annotate.pairs.pool import in_pool_of
 from base.api.resource import Resource, Scope, Sent, reads, writes
 
 
@@ -87,7 +88,7 @@ class DocumentsWithAttributes(Resource):
         """List what each satisfies and violates, claimed and verified."""
         member, found = lead_of(self.person, pair)
         conditions = conditions_in_force(found)
-        pool = found.query.candidates.select_related("document")
+        pool = found.query.candidates.filter(in_pool_of(found.pk)).select_related("document")
         return self.page(
             pool,
             lambda rows: [

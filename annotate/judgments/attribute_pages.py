@@ -11,6 +11,7 @@ from django.views.decorators.http import require_http_methods
 from annotate.judgments import access
 from annotate.judgments.attributes import attributes_of, conditions_in_force, set_negated
 from annotate.pairs.models import Narrative
+from annotate.pairs.pool import in_pool_of
 from base.errors import Refused
 from base.page_request import PageRequest
 from base.pagination import key, page_by_key
@@ -32,7 +33,7 @@ def attributes(request: PageRequest, pk: int) -> HttpResponse:
             messages.success(request, _("Saved."))
         return redirect("annotate:attributes", pair.pk)
     conditions = conditions_in_force(pair)
-    pool = pair.query.candidates.select_related("document")
+    pool = pair.query.candidates.filter(in_pool_of(pair.pk)).select_related("document")
     page = page_by_key(pool, request.GET)
     return render(
         request,

@@ -125,7 +125,7 @@ def _judging_by_pair(
         ready = ask_by_rules(pairs_ready_of, projects, queries=list(queries))
     if not ready:
         return judging
-    sizes = pool_sizes(projects, {query for _, query, _ in ready})
+    sizes = pool_sizes(projects, {pair: query for pair, query, _ in ready})
     wanted = {pair for pair, _, _ in ready}
     states = [state for state in revisions.states_in_force(projects) if state.pair in wanted]
     counts = _documents_by_answers.of(states, _rules(projects))
@@ -133,7 +133,7 @@ def _judging_by_pair(
     overlaps = {project.pk: project.overlap_judge for project in projects}
     for pair, query, project in ready:
         judging[project][pair] = PairJudging(
-            query, sizes.get(query, 0), overlaps[project], answers.get(pair) or Counter()
+            query, sizes[pair], overlaps[project], answers.get(pair) or Counter()
         )
     return judging
 
@@ -314,9 +314,21 @@ def left_of(member: Membership) -> Mapping[int, Left]:
     return left_in(member.project, member.assignments.all()) if found is None else found
 
 
-def pool_sizes(projects: Sequence[Project], queries: Iterable[int]) -> dict[int, int]:
-    """Return how many documents are to be judged for each of these queries (by key) of projects."""
-    return dict(ask_by_rules(documents_of_queries, projects, queries=list(queries)))
+def pool_sizes(projects: Sequence[Project], pairs: Mapping[int, int]) -> dict[int, int]:
+    """Return how many documents are to be judged of each of these pairs of projects. `pairs`: the
+    query of each, all by their keys.
+    """
+    rows = ask_by_rules(documents_of_queries, projects, queries=list(set(pairs.values())))
+    return sizes_of_pools(rows, pairs)
+
+
+def sizes_of_pools(rows: Iterable[Sequence[Any]], pairs: Mapping[int, int]) -> dict[int, int]:
+    """Add up the documents of each pair's pool. `rows`: query, the only pair or None, documents."""
+    found = {(query, made_for): documents for query, made_for, documents in rows}
+    return {
+        pair: found.get((query, None), 0) + found.get((query, pair), 0)
+        for pair, query in pairs.items()
+    }
 
 
 def _left_to_judge(
@@ -330,8 +342,7 @@ def _left_to_judge(
         pair: InForce(*narrative)
         for pair, *narrative in ask_by_rules(narratives_of_pairs, projects, pairs=list(pairs))
     }
-    by_query = pool_sizes(projects, {one.query for one in in_force.values()})
-    sizes = {pair: by_query.get(one.query, 0) for pair, one in in_force.items()}
+    sizes = pool_sizes(projects, {pair: one.query for pair, one in in_force.items()})
     here = {"pairs": list(in_force), "people": list(people)}
     again = {
         (pair, person): many for pair, person, many in ask_by_rules(asked_again, projects, **here)

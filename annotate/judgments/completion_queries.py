@@ -19,12 +19,12 @@ from annotate.pairs.models import InstructionPair
 from annotate.pairs.pool import (
     PoolRules,
     common_rules,
-    in_scope,
+    in_scope_of_some,
     narratives_in_force,
     pairs_with_pool,
 )
 from annotate.projects.models import Project
-from base.prepared import Built, Prepared, counted, prepared
+from base.prepared_queries import Built, Prepared, counted, prepared
 
 # What people submitted of narratives: a query whose rows have `of_pair` and `of_member`. Of the
 # altered narratives in force of projects (by key); None: of any narrative. Reviews are rows of an
@@ -102,10 +102,10 @@ def pairs_ready_of(scope: str, project: int, relevant_from: int, queries: int) -
 
 @prepared("project", "relevant_from", "queries")
 def documents_of_queries(scope: str, project: int, relevant_from: int, queries: int) -> Built:
-    """How many documents are to be judged: query, documents."""
+    """How many documents are to be judged: query, the only pair or None, documents."""
     candidates = Candidate.objects.filter(query__in=[queries])
-    found = in_scope(_under(scope, project, relevant_from), candidates)
-    return found.order_by().values_list("query_id").annotate(n=Count("pk"))
+    found = in_scope_of_some(_under(scope, project, relevant_from), candidates)
+    return found.order_by().values_list("query_id", "made_for_id").annotate(n=Count("pk"))
 
 
 @prepared("relevant_from", "narratives")

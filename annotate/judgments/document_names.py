@@ -15,7 +15,7 @@ from annotate.judgments.neutral_names import is_made_of, number_of
 from annotate.pairs.models import Assignment, Narrative
 from annotate.pairs.pool import is_in_scope, narratives_in_force
 from annotate.projects.models import Membership, Project
-from base.prepared import Built, prepared
+from base.prepared_queries import Built, prepared
 
 
 @dataclass(frozen=True)
@@ -74,9 +74,9 @@ def open_to(
         member=reader.pk,
         queries=list({candidate.query_id for candidate in candidates}),
     )
-    of_query: dict[int, list[tuple[int, bool]]] = defaultdict(list)
-    for query, narrative, has_assignment in in_force:
-        of_query[query].append((narrative, has_assignment))
+    of_query: dict[int, list[tuple[int, int, bool]]] = defaultdict(list)
+    for query, pair, narrative, has_assignment in in_force:
+        of_query[query].append((pair, narrative, has_assignment))
     assigned = any(has_assignment for *_, has_assignment in in_force)
     if reader.leads and not assigned and under is None:
         return set()
@@ -84,15 +84,17 @@ def open_to(
 
     def is_open(candidate: Candidate) -> bool:
         asked = of_query[candidate.query_id]
-        if is_in_scope(reader.project, candidate) and any(
-            has_assignment and (narrative, candidate.pk) not in answered
-            for narrative, has_assignment in asked
+        if any(
+            has_assignment
+            and (narrative, candidate.pk) not in answered
+            and is_in_scope(reader.project, candidate, pair)
+            for pair, narrative, has_assignment in asked
         ):
             return True
         if under is not None:
             return (under.pk, candidate.pk) not in answered
         return not reader.leads and not any(
-            (narrative, candidate.pk) in answered for narrative, _has_assignment in asked
+            (narrative, candidate.pk) in answered for _pair, narrative, _has_assignment in asked
         )
 
     return {candidate.pk for candidate in candidates if is_open(candidate)}
@@ -100,13 +102,15 @@ def open_to(
 
 @prepared("project", "member", "queries")
 def _in_force(scope: str, project: int, member: int, queries: int) -> Built:
-    """The narratives in force of these queries: query, narrative, whether a member judges there."""
+    """The narratives in force of these queries: query, pair, narrative, whether a member judges
+    there.
+    """
     assignment = Assignment.objects.filter(
         pair=OuterRef("pair"), task=Assignment.Task.JUDGE, member=member
     )
     found = narratives_in_force(Project(pk=project, judge_scope=scope))
     return found.filter(pair__query__in=[queries]).values_list(
-        "pair__query", "pk", Exists(assignment)
+        "pair__query", "pair", "pk", Exists(assignment)
     )
 
 

@@ -31,6 +31,12 @@ def in_pools(candidate: str = "candidate") -> Q:
     return ~Q(**{f"{candidate}__in": removed})
 
 
+def of_existing(candidate: str = "candidate") -> Q:
+    """Rows whose candidate was not written for an instruction: the few that were are looked up."""
+    generated = Candidate.with_removed.filter(made_for__isnull=False).values("pk")
+    return ~Q(**{f"{candidate}__in": generated})
+
+
 def judgments_that_count(rules: PoolRules) -> QuerySet[Judgment]:
     """What people say now of the documents that these rules put before judges, under whatever
     narratives.
@@ -46,7 +52,7 @@ def flags_that_count(rules: PoolRules) -> QuerySet[Flag]:
 # The queries alone, which nobody evaluates: a page puts them together many times.
 
 
-_PUT_BEFORE_JUDGES = put_before_judges("narrative__pair__project", "candidate__prior_relevance")
+_PUT_BEFORE_JUDGES = put_before_judges("narrative__pair__project", "candidate__")
 
 
 @lru_cache(maxsize=256)
@@ -66,6 +72,8 @@ def _judgments_that_count(scope: str, relevant_from: int) -> QuerySet[Judgment]:
     said = Judgment.objects.current().of_people().filter(in_pools())
     if scope == Project.Scope.RELEVANT:
         return said.filter(candidate__prior_relevance__gte=relevant_from)
+    if scope == Project.Scope.EXISTING:
+        return said.filter(of_existing())
     if scope == OF_EACH:
         return said.filter(_PUT_BEFORE_JUDGES)
     return said
@@ -76,6 +84,8 @@ def _flags_that_count(scope: str, relevant_from: int) -> QuerySet[Flag]:
     flags = Flag.objects.current().filter(in_pools(), annotator__is_machine=False)
     if scope == Project.Scope.RELEVANT:
         flags = flags.filter(candidate__prior_relevance__gte=relevant_from)
+    elif scope == Project.Scope.EXISTING:
+        flags = flags.filter(of_existing())
     elif scope == OF_EACH:
         flags = flags.filter(_PUT_BEFORE_JUDGES)
     return flags.exclude(kind=Flag.Kind.LATER)

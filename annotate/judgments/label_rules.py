@@ -17,7 +17,7 @@ from django.db.models import Count, Q, QuerySet
 from annotate.collection.models import Candidate
 from annotate.judgments.in_force import in_pools
 from annotate.judgments.models import Judgment, Verdict
-from annotate.judgments.promises import Promise, Rule
+from annotate.judgments.pair_rules import Promise, Rule
 from annotate.pairs.models import Condition, Narrative
 from annotate.projects.models import Project
 

@@ -18,7 +18,7 @@ from django.db.models import QuerySet
 from annotate.pairs.models import Narrative
 from annotate.pairs.pool import common_rules, narratives_in_force
 from annotate.projects.models import Project
-from base.prepared import Built, prepared
+from base.prepared_queries import Built, prepared
 
 Counted = TypeVar("Counted")
 Rules = TypeVar("Rules", bound=Hashable)

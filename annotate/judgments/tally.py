@@ -16,13 +16,14 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from annotate.collection.models import Candidate
 from annotate.judgments.blindness import blind_pairs
+from annotate.judgments.completion import sizes_of_pools
 from annotate.judgments.consensus import Outcome, consensus
 from annotate.judgments.in_force import in_pools
 from annotate.judgments.label_rules import Claim, LabelStanding, claims, standings
 from annotate.judgments.models import Adjudication, Judgment
-from annotate.judgments.promises import LIMITS, Change, Counts, Promise, Rule
+from annotate.judgments.pair_rules import LIMITS, Change, Counts, Promise, Rule
 from annotate.pairs.models import InstructionPair, Narrative
-from annotate.pairs.pool import in_scope, pairs_with_pool
+from annotate.pairs.pool import WHOLE_POOL, in_scope_of_some, pairs_with_pool
 from annotate.projects.kinds import ProjectKind, kind_of
 from annotate.projects.models import Membership, Project
 from base.providers import Provider
@@ -202,22 +203,24 @@ def _count(
     """Count the documents of each pair by what became of them."""
     judged: Counter[int] = Counter()
     known: set[tuple[int, int]] = set()
+    aside = _generated(project) if project.judge_scope == Project.Scope.EXISTING else set()
     for tally in tallies_in(project, narratives, reader):
         known.add((tally.narrative, tally.candidate))
         relevance = tally.outcome(project.consensus).relevance
-        judged[tally.narrative] += _counted(project, found, tally, relevance)
+        judged[tally.narrative] += _counted(project, found, tally, relevance, aside)
     if kind.counts_claims:
         for claim, relevance in claims(narratives):
             if (claim.narrative, claim.candidate) not in known:
-                judged[claim.narrative] += _counted(project, found, claim, relevance)
-    sizes = dict(
-        in_scope(project, Candidate.objects.filter(query__project=project))
+                judged[claim.narrative] += _counted(project, found, claim, relevance, aside)
+    sizes = sizes_of_pools(
+        in_scope_of_some(project, Candidate.objects.filter(query__project=project))
         .order_by()
-        .values_list("query_id")
-        .annotate(n=Count("pk"))
+        .values_list("query_id", "made_for_id")
+        .annotate(n=Count("pk")),
+        {one.pair.pk: one.pair.query_id for one in found.values()},
     )
     for key, one in found.items():
-        one.counts.unjudged = sizes.get(one.pair.query_id, 0) - judged[key]
+        one.counts.unjudged = sizes[one.pair.pk] - judged[key]
 
 
 def _counted(
@@ -225,15 +228,24 @@ def _counted(
     found: Mapping[int, PairStanding],
     of: Tally | Claim,
     relevance: int | None,
+    aside: set[int],
 ) -> bool:
-    """Count a document; say whether the project puts it before its judges."""
+    """Count a document; say whether the project puts it before its judges. `aside`: candidates
+    (by key) that it does not.
+    """
     one = found[of.narrative]
     if relevance is None:
         one.counts.disputed += 1
     elif one.counts.add(of.prior, relevance, project.relevant_from) is Change.GREW:
         one.grown.append(of.candidate)
     in_it = of.prior is not None and of.prior >= project.relevant_from
-    return in_it or project.judge_scope == project.Scope.POOL
+    return (in_it or project.judge_scope in WHOLE_POOL) and of.candidate not in aside
+
+
+def _generated(project: Project) -> set[int]:
+    """The candidates (by key) that were written for an instruction."""
+    rows = Candidate.objects.filter(query__project=project, made_for__isnull=False)
+    return set(rows.values_list("pk", flat=True))
 
 
 def _judge_labels(

@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET
 from django.views.decorators.vary import vary_on_headers
 
-from annotate.collection.document_text import found_in, show
+from annotate.collection.document_rendering import found_in, show
 from annotate.collection.forms.documents import WindowForm
 from annotate.collection.marking import NOTHING
 from annotate.judgments import assignments

@@ -23,13 +23,13 @@ from django.db.models import (
 )
 from django.db.models.functions import Coalesce
 
-from annotate.collection.unseen import IsSeen, Unseen
+from annotate.collection.unseen_rows import IsSeen, Unseen
 from annotate.judgments.blindness import blind_pairs
 from annotate.judgments.consensus import State
 from annotate.judgments.models import Adjudication, Flag, Judgment
 from annotate.overview.matrix_cells import JUDGE, Key, Matrix, Row, Wanted, fill_cells
 from annotate.pairs.models import Assignment
-from annotate.pairs.pool import narratives_in_force
+from annotate.pairs.pool import in_pool_of, narratives_in_force
 from annotate.projects.models import Membership, Project
 
 SIZE = 50
@@ -122,13 +122,17 @@ def _all(project: Project, asked: Asked) -> QuerySet[Any, Any]:
         candidate=F("pair__query__candidates__pk"),
         prior=F("pair__query__candidates__prior_relevance"),
         removed_at=F("pair__query__candidates__removed_at"),
+        made_for=F("pair__query__candidates__made_for"),
     ).filter(
         IsSeen(F("candidate"), kind=Unseen.Kind.CANDIDATE),
+        in_pool_of(F("pair")),
         candidate__isnull=False,
         removed_at__isnull=True,
     )
     if project.judge_scope == Project.Scope.RELEVANT:
         rows = rows.filter(prior__gte=project.relevant_from)
+    elif project.judge_scope == Project.Scope.EXISTING:
+        rows = rows.filter(made_for__isnull=True)
     return rows
 
 

@@ -29,7 +29,7 @@ from annotate.judgments import completion
 from annotate.judgments.blindness import blind_pairs
 from annotate.judgments.completion import Judging
 from annotate.judgments.flags import standing
-from annotate.judgments.in_force import final_flags
+from annotate.judgments.in_force import final_flags, of_existing
 from annotate.judgments.models import Flag, Judgment
 from annotate.overview.estimate import Estimate, Unknown, estimate
 from annotate.pairs.models import Assignment, Narrative
@@ -288,6 +288,8 @@ def _counts(project: Project, ended: str) -> Q:
     )
     if project.judge_scope == Project.Scope.RELEVANT:
         counts &= Q(candidate__prior_relevance__gte=project.relevant_from)
+    elif project.judge_scope == Project.Scope.EXISTING:
+        counts &= of_existing()
     return counts
 
 

@@ -18,12 +18,12 @@ from annotate.judgments.completion import Judging, PairJudging
 from annotate.judgments.consensus import State, consensus
 from annotate.judgments.in_force import judgments_that_count
 from annotate.judgments.models import Adjudication, Flag, Judgment
-from annotate.judgments.promises import Change, change
+from annotate.judgments.pair_rules import Change, change
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.pairs.pool import PoolRules, common_rules, narratives_in_force
 from annotate.projects.models import Membership, Project
 from base import bulk
-from base.prepared import Built, prepared
+from base.prepared_queries import Built, prepared
 from base.providers import Provider
 
 
@@ -299,7 +299,8 @@ class Statements:
 
 
 def statements_of(reader: Membership, candidates: Sequence[Candidate]) -> list[Statements]:
-    """What was said of these candidates under each narrative in force: six queries.
+    """What was said of these candidates under each narrative in force: six queries. Leads find a
+    document that was written for one instruction under that one alone.
 
     Annotators see their own answers and no outcome. So do leads where they sit as judges
     themselves, until they have judged the candidate: blind means blind.
@@ -333,10 +334,18 @@ def statements_of(reader: Membership, candidates: Sequence[Candidate]) -> list[S
         (decision.narrative_id, decision.candidate_id): decision.relevance
         for decision in Adjudication.objects.current().filter(**under)
     }
+    judged_by_reader = {
+        query: any(one.pair_id in blind for one in several) for query, several in narratives.items()
+    }
     found: list[Statements] = []
     for candidate in candidates:
         under_which: list[Narrative | None] = [*narratives[candidate.query_id]] or [None]
         for asked in under_which:
+            # Who judges here must not learn that the document is in no other pool.
+            sees_pools = reader.leads and not judged_by_reader.get(candidate.query_id)
+            elsewhere = asked and candidate.made_for_id not in (None, asked.pair_id)
+            if elsewhere and sees_pools:
+                continue
             key = (0 if asked is None else asked.pk, candidate.pk)
             given, flagged = judgments[key], flags[key]
             judged = any(judgment.annotator_id == reader.pk for judgment in given)
@@ -389,7 +398,9 @@ def _outcome(
     found = consensus(grades, project.consensus, settled)
     before = candidate.prior_relevance
     was_relevant = before is not None and before >= project.relevant_from
-    if project.judge_scope == Project.Scope.RELEVANT and not was_relevant:
+    outside = project.judge_scope == Project.Scope.RELEVANT and not was_relevant
+    generated = candidate.made_for_id is not None
+    if outside or (generated and project.judge_scope == Project.Scope.EXISTING):
         return "outside"
     if found.relevance is None or found.state is State.SETTLED:
         return found.state.value

@@ -19,7 +19,7 @@ from django.utils.translation import gettext_lazy
 from annotate.collection.models import Candidate
 from annotate.judgments.completion import Judging
 from annotate.overview.progress import TaskProgress
-from annotate.pairs.models import Assignment
+from annotate.pairs.models import Assignment, Narrative
 from annotate.projects.kinds import kind_of
 from annotate.projects.models import Membership, Project
 from annotate.topics.filters import FilterCount, filter_counts
@@ -45,6 +45,10 @@ class Key(StrEnum):
     JUDGE = "judge"
     REVIEW = "review"
     CHECK = "check"
+    # Checks of labels in one mode: under the narratives of one side.
+    CHECK_ORIGINAL = "check_original"
+    CHECK_INSTRUCTED = "check_instructed"
+    CHECK_REVERSED = "check_reversed"
     SETTLE = "settle"
     RELEASE = "release"
 
@@ -57,6 +61,9 @@ NAMES: Mapping[Key, Promise] = {
     Key.JUDGE: gettext_lazy("Judge"),
     Key.REVIEW: gettext_lazy("Review instructions"),
     Key.CHECK: gettext_lazy("Check labels"),
+    Key.CHECK_ORIGINAL: gettext_lazy("Check labels in original mode"),
+    Key.CHECK_INSTRUCTED: gettext_lazy("Check labels in instructed mode"),
+    Key.CHECK_REVERSED: gettext_lazy("Check labels in reversed mode"),
     Key.SETTLE: gettext_lazy("Settle"),
     Key.RELEASE: gettext_lazy("Release"),
 }
@@ -68,8 +75,17 @@ URLS: Mapping[Key, str] = {
     Key.JUDGE: "annotate:progress",
     Key.REVIEW: "audit:reviews",
     Key.CHECK: "audit:checks",
+    Key.CHECK_ORIGINAL: "audit:checks",
+    Key.CHECK_INSTRUCTED: "audit:checks",
+    Key.CHECK_REVERSED: "audit:checks",
     Key.SETTLE: "audit:disagreements",
     Key.RELEASE: "exporters:releases",
+}
+# The side of the narratives under which labels are checked, by the step; and the part of its page.
+MODES = {
+    Key.CHECK_ORIGINAL: Narrative.Side.ORIGINAL,
+    Key.CHECK_INSTRUCTED: Narrative.Side.ALTERED,
+    Key.CHECK_REVERSED: Narrative.Side.REVERSED,
 }
 # A step that nobody is asked to do is none.
 _TASKS = {Key.REWRITE: Task.REWRITE, Key.JUDGE: Task.JUDGE, Key.REVIEW: Task.REVIEW}
@@ -90,7 +106,7 @@ class Step:
 class Facts:
     """What the states follow from.
 
-    `context`: what the apps above say (`disputed`, `sampled`, `checked`, `release`).
+    `context`: what the apps above say (`disputed`, `sampled`, `checked`, `checked_in`, `release`).
     """
 
     judging: Judging
@@ -133,6 +149,8 @@ def steps(
         else:
             state = State.LATER
         url = reverse(URLS[key], args=[project.slug])
+        if key in MODES:
+            url += f"#mode-{MODES[key].value}"
         name = kind.step_names.get(key) or str(NAMES[key])
         found.append(Step(key, name, state, far.count, url))
     return found
@@ -203,6 +221,14 @@ def _checked(facts: Facts) -> Far:
     return Far(checked >= sampled > 0, sampled > 0, _of(checked, sampled))
 
 
+def _checked_in(side: Narrative.Side) -> Callable[[Facts], Far]:
+    def far(facts: Facts) -> Far:
+        checked, sampled = facts.context.get("checked_in", {}).get(side.value, (0, 0))
+        return Far(checked >= sampled > 0, sampled > 0, _of(checked, sampled))
+
+    return far
+
+
 def _settled(facts: Facts) -> Far:
     waiting = facts.context.get("disputed", 0)
     # Nothing is settled before anything was said.
@@ -230,6 +256,7 @@ _FAR: Mapping[Key, Callable[[Facts], Far]] = {
     Key.JUDGE: _judged,
     Key.REVIEW: _done_in(Task.REVIEW),
     Key.CHECK: _checked,
+    **{key: _checked_in(side) for key, side in MODES.items()},
     Key.SETTLE: _settled,
     Key.RELEASE: _released,
 }

@@ -6,6 +6,7 @@ from django.http import Http404
 
 from annotate.collection.models import Candidate, Query
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
+from annotate.pairs.pool import in_pool_of
 from annotate.projects.access import Person, user_key
 from annotate.projects.models import Membership, Project
 from base.raw_sql import LARGEST_KEY, columns, first
@@ -38,12 +39,12 @@ def pair(user: Person, pk: int) -> tuple[Membership, InstructionPair]:
 
 
 def candidate(of: InstructionPair, pk: int) -> Candidate:
-    """Return a candidate of the pair's query with its document (not the text), or raise Http404.
+    """Return a candidate of the pair's pool with its document (not the text), or raise Http404.
 
     Also one that was taken out of the pool: what is said of it meanwhile is kept.
     """
     rows = Candidate.with_removed.select_related("document")
-    found = rows.filter(pk=pk, query=of.query_id).first()
+    found = rows.filter(in_pool_of(of.pk), pk=pk, query=of.query_id).first()
     if found is None:
         raise Http404("There is no such document in this pool.")
     return found

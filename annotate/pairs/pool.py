@@ -20,6 +20,8 @@ from annotate.projects.models import Membership, Project
 # Stands for `Project.judge_scope` where a query reads several projects whose rules differ: each row
 # follows those of its own project.
 OF_EACH = "of_each"
+# Scopes in which documents are judged whatever relevance they came with.
+WHOLE_POOL = (Project.Scope.POOL, Project.Scope.EXISTING)
 
 
 class PoolRules(NamedTuple):
@@ -31,7 +33,7 @@ class PoolRules(NamedTuple):
     relevant_from: int
 
     def stub(self, project: int) -> Project:
-        """Return a project (or the mark of several, see `base.prepared`) that has these rules."""
+        """Return a project, or the mark of several (`base.prepared_queries`), with these rules."""
         return Project(pk=project, judge_scope=self.scope, relevant_from=self.relevant_from)
 
 
@@ -39,8 +41,8 @@ def common_rules(projects: Sequence[Project]) -> PoolRules:
     """Return the rules that projects share."""
     if len({one.judge_scope for one in projects}) > 1:
         return _DIFFERENT
-    if projects[0].judge_scope == Project.Scope.POOL:
-        return PoolRules(Project.Scope.POOL, 0)
+    if projects[0].judge_scope in WHOLE_POOL:
+        return PoolRules(projects[0].judge_scope, 0)
     thresholds = {one.relevant_from for one in projects}
     return PoolRules(Project.Scope.RELEVANT, *thresholds) if len(thresholds) == 1 else _DIFFERENT
 
@@ -50,34 +52,74 @@ _DIFFERENT = PoolRules(OF_EACH, 0)
 
 def pool(pair: InstructionPair) -> QuerySet[Candidate]:
     """The candidates of a pair that are to be judged, by the project's rule."""
-    return in_scope(pair.project, Candidate.objects.filter(query=pair.query_id))
+    return in_scope(pair.project, Candidate.objects.filter(query=pair.query_id), pair.pk)
 
 
-def in_scope(project: Project, candidates: QuerySet[Candidate]) -> QuerySet[Candidate]:
-    """Keep the candidates that the project puts before its judges."""
+def in_scope(
+    project: Project, candidates: QuerySet[Candidate], pair: int | OuterRef
+) -> QuerySet[Candidate]:
+    """Keep the candidates of a query that the project puts before the judges of a pair (by key)."""
+    return in_scope_of_some(project, candidates).filter(in_pool_of(pair))
+
+
+def in_scope_of_some(project: Project, candidates: QuerySet[Candidate]) -> QuerySet[Candidate]:
+    """Keep the candidates that the project puts before the judges of some pair of their query."""
     if project.judge_scope == Project.Scope.RELEVANT:
         return candidates.filter(prior_relevance__gte=project.relevant_from)
+    if project.judge_scope == Project.Scope.EXISTING:
+        return candidates.filter(made_for__isnull=True)
     if project.judge_scope == OF_EACH:
-        return candidates.filter(put_before_judges("query__project", "prior_relevance"))
+        return candidates.filter(put_before_judges("query__project"))
     return candidates
 
 
-def put_before_judges(project: str, prior: str) -> Q:
-    """Keep what the project of each row puts before its judges. `project` and `prior`: the paths to
-    the project and to the relevance that the candidate came with.
+def in_pool_of(pair: int | OuterRef | F, candidate: str = "") -> Q:
+    """Rows whose candidate is in the pool of a pair. `candidate`: the path to it."""
+    made_for = f"{candidate}made_for"
+    return Q(**{f"{made_for}__isnull": True}) | Q(**{made_for: pair})
+
+
+def put_before_judges(project: str, candidate: str = "") -> Q:
+    """Keep what the project of each row puts before its judges. `project` and `candidate`: the
+    paths to the project and to the candidate.
     """
-    return Q(**{f"{project}__judge_scope": Project.Scope.POOL}) | Q(
-        **{f"{prior}__gte": F(f"{project}__relevant_from")}
+    scope, prior = f"{project}__judge_scope", f"{candidate}prior_relevance__gte"
+    return (
+        Q(**{scope: Project.Scope.POOL})
+        | Q(**{scope: Project.Scope.EXISTING, f"{candidate}made_for__isnull": True})
+        | Q(**{scope: Project.Scope.RELEVANT, prior: F(f"{project}__relevant_from")})
     )
 
 
-def is_in_scope(project: Project, candidate: Candidate) -> bool:
+def is_in_scope(project: Project, candidate: Candidate, pair: int) -> bool:
     """Say of one candidate what `in_scope` asks of many."""
-    if candidate.removed_at is not None:
-        return False
-    return project.judge_scope != Project.Scope.RELEVANT or (
-        candidate.prior_relevance is not None and candidate.prior_relevance >= project.relevant_from
+    return candidate.removed_at is None and is_put_before_judges(
+        project, prior=candidate.prior_relevance, made_for=candidate.made_for_id, pair=pair
     )
+
+
+def is_put_before_judges(
+    project: Project, *, prior: int | None, made_for: int | None, pair: int
+) -> bool:
+    """Say whether a candidate is put before the judges of a pair (by key), wherever it is read."""
+    if made_for is not None and (made_for != pair or project.judge_scope == Project.Scope.EXISTING):
+        return False
+    return project.judge_scope in WHOLE_POOL or (
+        prior is not None and prior >= project.relevant_from
+    )
+
+
+def pool_sql(project: Project, candidate: str, pair: str) -> str:
+    """SQL that says the same of a candidate and a pair: the alias of the one, the key of the other.
+
+    Parameter: relevant_from, where the project judges what was relevant before.
+    """
+    if project.judge_scope == Project.Scope.EXISTING:
+        return f"{candidate}.made_for_id IS NULL"
+    own = f"({candidate}.made_for_id IS NULL OR {candidate}.made_for_id = {pair})"
+    if project.judge_scope == Project.Scope.RELEVANT:
+        return f"{candidate}.prior_relevance >= %(relevant_from)s AND {own}"
+    return own
 
 
 def judged_narrative(pair: InstructionPair) -> Narrative | None:
@@ -85,7 +127,7 @@ def judged_narrative(pair: InstructionPair) -> Narrative | None:
     original.
     """
     altered = pair.current(Narrative.Side.ALTERED)
-    if altered is None and pair.project.judge_scope == Project.Scope.POOL:
+    if altered is None and pair.project.judge_scope in WHOLE_POOL:
         return pair.current(Narrative.Side.ORIGINAL)
     return altered
 
@@ -94,11 +136,12 @@ def pairs_with_pool(project: Project) -> QuerySet[InstructionPair]:
     """Pairs that have a narrative to judge under and at least one document to judge."""
     pairs = _pairs_of(project).alive().with_narratives()
     ready = Q(altered_id__isnull=False)
-    if project.judge_scope == Project.Scope.POOL:
+    if project.judge_scope in WHOLE_POOL:
         ready |= Q(original_id__isnull=False)
     elif project.judge_scope == OF_EACH:
-        ready |= Q(original_id__isnull=False, project__judge_scope=Project.Scope.POOL)
-    documents = in_scope(project, Candidate.objects.filter(query=OuterRef("query")))
+        ready |= Q(original_id__isnull=False, project__judge_scope__in=WHOLE_POOL)
+    candidates = Candidate.objects.filter(query=OuterRef("query"))
+    documents = in_scope(project, candidates, OuterRef("pk"))
     return pairs.filter(ready, Exists(documents)).exclude(sent_back_at__gt=F("altered_at"))
 
 
@@ -116,10 +159,10 @@ def _narratives_in_force(project: int, scope: str) -> QuerySet[Narrative]:
     altered = Narrative.objects.filter(pair=OuterRef("pair"), side=Narrative.Side.ALTERED)
     wanted = Q(side=Narrative.Side.ALTERED)
     original = Q(~Exists(altered), side=Narrative.Side.ORIGINAL)
-    if scope == Project.Scope.POOL:
+    if scope in WHOLE_POOL:
         wanted |= original
     elif scope == OF_EACH:
-        wanted |= original & Q(pair__project__judge_scope=Project.Scope.POOL)
+        wanted |= original & Q(pair__project__judge_scope__in=WHOLE_POOL)
     return newest.filter(wanted)
 
 

@@ -259,7 +259,7 @@ def _write(job: Pool, found: Count) -> None:
 
 def _reopen_judging(job: Pool) -> None:
     """Let there be work again for judges whose pool has grown."""
-    if job.project.judge_scope != Project.Scope.POOL:
+    if job.project.judge_scope == Project.Scope.RELEVANT:
         return
     bulk.run(
         """

@@ -13,7 +13,7 @@ from django.db import connection
 from django.utils.translation import gettext as _
 
 from annotate.collection.models import Run
-from annotate.collection.unseen import Unseen, seen
+from annotate.collection.unseen_rows import Unseen, seen
 from annotate.judgments.in_force import judgments_in_force
 from annotate.pools.actions import MAX_DEPTH
 from annotate.projects.models import Project

@@ -26,7 +26,7 @@ from annotate.collection.removal import fields_of_removal
 from annotate.collection.text_versions import read_now
 from annotate.judgments import judgment_chain
 from annotate.judgments.models import Judgment, Verdict
-from annotate.judgments.promises import Rule
+from annotate.judgments.pair_rules import Rule
 from annotate.judgments.tally import promises_in
 from annotate.pairs.models import Assignment
 from annotate.pools.models import ReplacedCandidate, Replacement
@@ -278,10 +278,14 @@ def _make_document(project: Project, new: NewDocument, now: datetime) -> Documen
 
 
 def _put_in(old: Candidate, document: Document) -> Candidate:
-    """Put a document into the pool of an old candidate, with its relevance; one that was taken out
-    of it comes back.
+    """Put a document into the pool of an old candidate, with its relevance and instruction; one
+    that was taken out of it comes back.
     """
-    fields = {"prior_relevance": old.prior_relevance, "origin": old.origin}
+    fields = {
+        "prior_relevance": old.prior_relevance,
+        "origin": old.origin,
+        "made_for_id": old.made_for_id,
+    }
     made, fresh = Candidate.with_removed.get_or_create(
         query=old.query, document=document, defaults=fields
     )

@@ -17,10 +17,10 @@ from annotate.judgments.consensus import consensus
 from annotate.judgments.document_names import names_to
 from annotate.judgments.in_force import in_pools
 from annotate.judgments.models import Adjudication, Judgment
-from annotate.judgments.promises import Change, change
+from annotate.judgments.pair_rules import Change, change
 from annotate.pairs.clauses import clauses, touched
 from annotate.pairs.models import InstructionPair, Narrative
-from annotate.pairs.pool import in_scope
+from annotate.pairs.pool import pool as pool_of
 from annotate.projects.models import Membership
 
 # Documents named under each clause; the rest is counted.
@@ -97,7 +97,7 @@ def outcome(pair: InstructionPair, narrative: Narrative, reader: Membership) -> 
         return None
     counts = dict.fromkeys(("kept", "dropped", "grew", "disputed", "unjudged"), 0)
     dropped: list[int] = []
-    pool = in_scope(pair.project, Candidate.objects.filter(query=pair.query_id))
+    pool = pool_of(pair)
     for candidate, prior in pool.order_by("pk").values_list("pk", "prior_relevance"):
         what = _became(pair, prior, given.get(candidate, []), settled.get(candidate))
         if what:

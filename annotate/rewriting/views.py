@@ -16,7 +16,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from annotate.collection.document_text import show
+from annotate.collection.document_rendering import show
 from annotate.judgments import assignments
 from annotate.judgments.blindness import may_see
 from annotate.judgments.document_names import names_to

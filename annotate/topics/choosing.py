@@ -17,7 +17,7 @@ from django.utils.translation import ngettext
 
 from annotate.collection.models import Query
 from annotate.collection.removal import Changed
-from annotate.collection.unseen import IsSeen
+from annotate.collection.unseen_rows import IsSeen
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Membership, Project
 from annotate.topics.removal import remove_queries

@@ -314,11 +314,12 @@ def _never(project: Project, under: Iterable[Under]) -> list[Claim]:
         of_query[one.query].append(one)
     rows: Iterable[Any] = Candidate.objects.filter(
         query__in=of_query, prior_relevance__lt=project.relevant_from
-    ).values_list("pk", "query", "document", "document__doc_id", "prior_relevance")
+    ).values_list("pk", "query", "document", "document__doc_id", "prior_relevance", "made_for")
     return [
         Claim(one, candidate, document, doc_id, relevance)
-        for candidate, query, document, doc_id, relevance in rows
+        for candidate, query, document, doc_id, relevance, made_for in rows
         for one in of_query[query]
+        if made_for in (None, one.pair)
     ]
 
 

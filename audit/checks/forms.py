@@ -148,7 +148,7 @@ def choices_of_planned(check: PlannedCheck, member: Membership) -> dict[str, Any
     if check.source == Sample.Source.MACHINE:
         machine = member.project.memberships.filter(is_machine=True).order_by("name").first()
         claims = f"{_MACHINE}{machine.pk}" if machine is not None else ""
-    names = ("size", "per", "asks", "stratify", "shows_reason")
+    names = ("size", "per", "asks", "stratify", "shows_reason", "modes")
     return {"claims": claims, **{name: getattr(check, name) for name in names}}
 
 

@@ -7,16 +7,21 @@ and not to the reversed one; so it is looked at once in each mode, with the narr
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from django.db import transaction
+from django.db.models import Count, Exists, Min, OuterRef, Q, QuerySet
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from annotate.judgments.in_force import in_pools
 from annotate.pairs.models import Narrative
-from annotate.projects.models import Project
+from annotate.projects.kinds import kind_of
+from annotate.projects.models import Membership, Project
 from audit.checks.claims import Asked, frame
-from audit.checks.models import Sample
+from audit.checks.models import Check, Sample, SampleItem
+from audit.checks.queue import to_check, with_checks
 from base.errors import Refused
 
 # The modes in the paper's words, by the sides of the narratives.
@@ -74,3 +79,56 @@ def make_passes(
     if not made:
         raise Refused(_("Nothing is claimed in these modes."))
     return made
+
+
+class Pass(NamedTuple):
+    """How far the labels of one mode are, and what one member has done and could do of them."""
+
+    mode: str
+    labels: int = 0
+    checked: int = 0
+    mine: int = 0
+    to_check: int = 0
+    # The first label that the member could check.
+    next: int | None = None
+
+
+def has_passes(project: Project) -> bool:
+    """Say whether the kind of project checks labels in modes."""
+    return any(step.startswith("check_") for step in kind_of(project.kind).steps)
+
+
+def passes_of(member: Membership) -> list[Pass]:
+    """Return the passes of the member's project, in the order of the modes; none where its kind has
+    none: three queries.
+
+    A label belongs to the mode of its narrative, also in a sample of all modes.
+    """
+    if not has_passes(member.project):
+        return []
+    items = SampleItem.objects.filter(
+        in_pools(), sample__project=member.project, narrative__pair__removed_at__isnull=True
+    )
+    done = Q(outcome__isnull=False) | Q(unjudgeable=True)
+    mine = Exists(Check.objects.current().filter(item=OuterRef("pk"), checker=member))
+    counted = _by_mode(
+        with_checks(items).annotate(mine=mine),
+        labels=Count("pk"),
+        checked=Count("pk", filter=done),
+        mine_all=Count("pk", filter=Q(mine=True)),
+    )
+    waiting = waiting_in(member)
+    return [
+        Pass(mode, *counted.get(mode, (0, 0, 0)), *waiting.get(mode, (0, None))) for mode in MODES
+    ]
+
+
+def waiting_in(member: Membership) -> dict[str, tuple[int, int]]:
+    """Return how many labels the member could check in each mode, and the first of them."""
+    found = _by_mode(to_check(member), waiting=Count("pk"), first=Min("pk"))
+    return {mode: (waiting, first) for mode, (waiting, first) in found.items()}
+
+
+def _by_mode(items: QuerySet[Any, Any], **counts: Any) -> dict[str, tuple[Any, ...]]:
+    rows = items.order_by().values("narrative__side").annotate(**counts)
+    return {row["narrative__side"]: tuple(row[name] for name in counts) for row in rows}

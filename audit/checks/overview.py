@@ -40,14 +40,23 @@ def _contribution(member: Membership, to_check: int, to_settle: int) -> Contribu
 
 
 def _sampled(member: Membership) -> dict[str, Any]:
-    """How many labels are sampled, and how many of them two people checked: one query, where the
-    kind of project has the step.
+    """How many labels are sampled, and how many of them two people checked, in all and by the side
+    of their narratives: one query, where the kind of project has such a step.
     """
-    if "check" not in kind_of(member.project.kind).steps:
+    if not any(step.startswith("check") for step in kind_of(member.project.kind).steps):
         return {}
     said = Check.objects.current().filter(item=OuterRef("pk"))
     both = Exists(said.filter(place=1)) & Exists(said.filter(place=2))
-    counted: dict[str, Any] = SampleItem.objects.filter(
-        sample__project=member.project_id, narrative__pair__removed_at__isnull=True
-    ).aggregate(sampled=Count("pk"), checked=Count("pk", filter=Q(both)))
-    return counted
+    rows: list[tuple[str, int, int]] = list(
+        SampleItem.objects.filter(
+            sample__project=member.project_id, narrative__pair__removed_at__isnull=True
+        )
+        .order_by()
+        .values_list("narrative__side")
+        .annotate(sampled=Count("pk"), checked=Count("pk", filter=Q(both)))
+    )
+    return {
+        "sampled": sum(sampled for _side, sampled, _checked in rows),
+        "checked": sum(checked for *_, checked in rows),
+        "checked_in": {side: (checked, sampled) for side, sampled, checked in rows},
+    }

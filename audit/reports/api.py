@@ -135,6 +135,9 @@ class CoveredSerializer(serializers.Serializer[Any]):
     accepted = serializers.IntegerField()
     revised = serializers.IntegerField()
     removed = serializers.IntegerField()
+    combined = serializers.IntegerField(
+        help_text="Pairs whose category joins this type with others of the taxonomy."
+    )
 
 
 class CriterionFiguresSerializer(serializers.Serializer[Any]):

@@ -13,8 +13,8 @@ from annotate.projects.models import Membership
 from audit.checks.models import RESAMPLES, SEED
 from audit.reports.counting import ratings_in, review_patterns
 from audit.reports.coverage import Covered, coverage
-from audit.reports.measured import ratings_of
 from audit.reports.patterns import Patterns
+from audit.reports.report_parts import ratings_of
 from audit.reports.scopes import WHOLE, rubric_of
 from audit.reviews.criteria import Criterion, Rubric
 

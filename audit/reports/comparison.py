@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any
 from django.utils import timezone
 
 from annotate.projects.models import Grade, Membership, Project
-from audit.reports.came_since import through
 from audit.reports.counting import met
-from audit.reports.measured import Measure, coefficients
 from audit.reports.patterns import Patterns
+from audit.reports.report_parts import Measure, coefficients
 from audit.reports.scopes import Scope
+from audit.reports.statements_since import through
 from jobs.runner import Progress
 
 if TYPE_CHECKING:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from django.db.models import Count, Exists, OuterRef, Q
@@ -24,6 +25,8 @@ class Covered:
     accepted: int = 0
     revised: int = 0
     removed: int = 0
+    # Pairs whose category joins this type with others of the taxonomy: "Audience, Length".
+    combined: int = 0
 
     @property
     def undecided(self) -> int:
@@ -44,8 +47,14 @@ class Coverage:
 
     @property
     def empty(self) -> list[Covered]:
-        """Categories of the taxonomy that no pair has, but for what was removed."""
-        return [one for one in self.categories if one.known and one.pairs == one.removed]
+        """Types of the taxonomy that no pair has, alone or joined with others, but for what was
+        removed.
+        """
+        return [
+            one
+            for one in self.categories
+            if one.known and one.pairs == one.removed and not one.combined
+        ]
 
     @property
     def unknown(self) -> list[Covered]:
@@ -60,6 +69,9 @@ class Coverage:
 
 def coverage(reader: Membership) -> Coverage:
     """Count the pairs of each category by what was decided: four queries.
+
+    A query without an instruction is none: it has neither a category nor a narrative but its
+    original one. A category that joins types of the taxonomy is known, and counted with each.
 
     Accepted is what stands of the altered narrative in force; revised whoever was sent back, once
     at least; removed what nobody works on any more. Of an instruction that the reader has yet to
@@ -83,8 +95,10 @@ def coverage(reader: Membership) -> Coverage:
     unheard = newest.filter(~Exists(reviewed), pair__in=held).exclude(author=reader)
     hidden = list(unheard.values_list("pair__pk", flat=True))
     told = ~Q(pk__in=hidden)
+    instructed = Narrative.objects.filter(pair=OuterRef("pk")).exclude(side=Narrative.Side.ORIGINAL)
     rows = (
         InstructionPair.objects.filter(project=reader.project_id)
+        .exclude(~Exists(instructed), category="")
         .order_by()
         .annotate(is_accepted=Exists(accepted), is_revised=Exists(sent_back))
         .values_list("category")
@@ -96,6 +110,19 @@ def coverage(reader: Membership) -> Coverage:
         )
     )
     for key, pairs, good, revised, removed in sorted(rows):
-        one = found.setdefault(key, Covered(key, key, known=not known and bool(key)))
+        joined = _types_of(key, found) if known and key not in found else []
+        for kind in joined:
+            kind.combined += pairs - removed
+        is_known = bool(joined) or (not known and bool(key))
+        one = found.setdefault(key, Covered(key, key, known=is_known))
         one.pairs, one.accepted, one.revised, one.removed = pairs, good, revised, removed
     return Coverage(list(found.values()))
+
+
+def _types_of(category: str, found: Mapping[str, Covered]) -> list[Covered]:
+    """The types that a category joins with commas; none where one of them is no type."""
+    types = {name.casefold(): one for one in found.values() for name in (one.key, one.name)}
+    parts = [part.strip().casefold() for part in category.split(",")]
+    if len(parts) < 2 or not all(part in types for part in parts):
+        return []
+    return [types[part] for part in parts]

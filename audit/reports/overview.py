@@ -14,9 +14,9 @@ from annotate.judgments.blindness import must_answer_first
 from annotate.overview.contributions import Contribution, Todo
 from annotate.overview.progress import Reviewed
 from annotate.projects.models import Membership, Project
-from audit.reports.measured import COEFFICIENTS
 from audit.reports.models import AgreementReport
 from audit.reports.reliability import HEADLINE
+from audit.reports.report_parts import COEFFICIENTS
 from audit.reviews.models import Review
 from audit.reviews.passes import count_to_decide
 from audit.settling.open_counts import count_open

@@ -48,7 +48,6 @@ from django.utils import timezone
 
 from annotate.judgments.models import Flag, Judgment
 from annotate.projects.models import Project
-from audit.reports.came_since import of_people_in, through
 from audit.reports.counting import Counts, Under, counts_of, in_force, in_times
 from audit.reports.intra_annotator import (
     AGAIN,
@@ -59,9 +58,10 @@ from audit.reports.intra_annotator import (
     counted,
     intra_annotator,
 )
-from audit.reports.measured import SPLITS, Measure
 from audit.reports.patterns import Patterns
+from audit.reports.report_parts import SPLITS, Measure
 from audit.reports.scopes import WHOLE, Scope, periods_of
+from audit.reports.statements_since import of_people_in, through
 from audit.reviews.criteria import Criterion, Rubric
 from audit.reviews.models import Review
 from jobs.runner import Progress

@@ -9,7 +9,7 @@ from django.db.models import TextChoices
 from django.utils.functional import Promise as Words
 from django.utils.translation import gettext_lazy as _
 
-from annotate.judgments.promises import Promise, Rule
+from annotate.judgments.pair_rules import Promise, Rule
 from annotate.judgments.tally import PairStanding, Promises
 
 RULES: Mapping[Rule, tuple[Words, Words]] = {

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 from django.utils.translation import gettext as _
 
-from audit.reports.measured import COEFFICIENTS
 from audit.reports.reliability import HEADLINE
+from audit.reports.report_parts import COEFFICIENTS
 from audit.reports.scopes import Scope, stored_scope
 
 

@@ -157,13 +157,17 @@ class Verdict(StrEnum):
     REJECTED = "rejected"
 
 
-def verdict(reviews: Iterable[Iterable[Level]], wanted: int) -> Verdict:
+def verdict(
+    reviews: Iterable[Iterable[Level]], wanted: int, *, by_majority: bool = False
+) -> Verdict:
     """Derive the verdict from the levels that each submitted review gave; `wanted` are asked for.
 
-    A rejecting level by any auditor on any criterion rejects, at once; passing needs every auditor.
+    A rejecting level by any auditor on any criterion rejects, at once; `by_majority`: by more than
+    half of the auditors, each on any criterion. Passing needs every auditor.
     """
     given = [list(levels) for levels in reviews]
-    if any(level.rejects for levels in given for level in levels):
+    against = sum(any(level.rejects for level in levels) for levels in given)
+    if against > (max(wanted, len(given)) / 2 if by_majority else 0):
         return Verdict.REJECTED
     if not given:
         return Verdict.UNREVIEWED

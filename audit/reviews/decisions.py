@@ -140,7 +140,7 @@ def _record_decision(what: str, decision: Decision, by: Membership, now: datetim
 def _refuse_undecided(narrative: Narrative, outcome: str, reason: str, project: Project) -> None:
     passes = passes_of([narrative])[narrative.pk]
     wanted = project.overlap_review
-    state = verdict_of(passes, wanted)
+    state = verdict_of(passes, project)
     if state is Verdict.UNREVIEWED:
         raise Refused(_("Nobody has reviewed this version yet, so there is nothing to decide."))
     if outcome != Decision.Outcome.ACCEPTED:

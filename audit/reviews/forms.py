@@ -15,9 +15,9 @@ from annotate.projects.models import Membership
 from audit.reviews.actions import MAX_WORDS
 from audit.reviews.criteria import Criterion, Rubric
 from audit.reviews.draws import MAX_SEED, MAX_SIZE
-from audit.reviews.finding import NO_CATEGORY, WantedReviews
 from audit.reviews.models import Decision, Review
 from audit.reviews.passes import Pass
+from audit.reviews.review_search import NO_CATEGORY, WantedReviews
 from formats.json_text import NotJson
 from formats.records import RubricRecord
 from formats.rubrics import MAX_LENGTH, RubricFaults, parse

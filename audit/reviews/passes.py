@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce, Greatest
@@ -15,12 +15,13 @@ from django.urls import reverse
 
 from annotate.judgments.blindness import may_see_reviews, review_first
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
-from annotate.projects.models import Membership
+from annotate.projects.kinds import KINDS, kind_of
+from annotate.projects.models import Membership, Project
 from annotate.rewriting.sent_back import Remark, SentBack
 from audit.reviews import rubrics
 from audit.reviews.criteria import Criterion, Level, Rubric, Verdict, straddles, verdict
 from audit.reviews.models import Decision, Rating, Review
-from base.prepared import Built, prepared
+from base.prepared_queries import Built, prepared
 
 
 class Answer(NamedTuple):
@@ -157,9 +158,34 @@ def summary_digest(said: Pass) -> str:
     return blake2b(told.encode(errors="surrogatepass"), digest_size=16).hexdigest()
 
 
-def verdict_of(passes: Iterable[Pass], wanted: int) -> Verdict:
-    """Return what submitted reviews amount to when `wanted` auditors are asked."""
-    return verdict([one.levels for one in passes], wanted)
+def verdict_of(passes: Iterable[Pass], project: Project) -> Verdict:
+    """Return what submitted reviews amount to in a project."""
+    return verdict(
+        [one.levels for one in passes],
+        project.overlap_review,
+        by_majority=kind_of(project.kind).rejects_by_majority,
+    )
+
+
+# Kinds in which more than half of the auditors have to reject an instruction.
+_BY_MAJORITY = [kind.key for kind in KINDS.values() if kind.rejects_by_majority]
+
+
+def rejected_by_auditors() -> Q:
+    """Narratives that auditors reject, by the rule of the project's kind: as `verdict_of`."""
+    against = Rating.objects.of_people().filter(
+        review__narrative=OuterRef("pk"), review__submitted_at__isnull=False, rejects=True
+    )
+    heard = Review.objects.submitted().of_people().filter(narrative=OuterRef("pk")).order_by()
+    rejecting = Rating.objects.filter(review=OuterRef("pk"), rejects=True)
+    votes: QuerySet[Any, Any] = (
+        heard.annotate(is_against=Exists(rejecting))
+        .values("narrative", wanted=F("narrative__pair__project__overlap_review"))
+        .annotate(n=Count("pk"), twice_against=2 * Count("pk", filter=Q(is_against=True)))
+    )
+    by_most = Exists(votes.filter(twice_against__gt=Greatest(F("n"), F("wanted"))))
+    majority = Q(pair__project__kind__in=_BY_MAJORITY)
+    return (~majority & Q(Exists(against))) | (majority & Q(by_most))
 
 
 def contrasts(passes: list[Pass]) -> list[Contrast]:
@@ -224,12 +250,10 @@ def why_sent_back(pair: InstructionPair, reader: Membership) -> SentBack | None:
 def to_decide(member: Membership) -> QuerySet[Narrative]:
     """Return the altered narratives in force that wait for a lead's decision.
 
-    Some auditor rejects it, or every auditor is heard; and this lead owes no review of it.
+    Auditors reject it (`rejected_by_auditors`), or every auditor is heard; and this lead owes no
+    review of it.
     """
     heard = Review.objects.submitted().of_people().filter(narrative=OuterRef("pk"))
-    against = Rating.objects.of_people().filter(
-        review__narrative=OuterRef("pk"), review__submitted_at__isnull=False, rejects=True
-    )
     all_heard = heard.order_by().values("narrative").annotate(n=Count("pk")).values("n")
     # Where nobody is asked to review, a file may bring reviews all the same.
     wanted = Greatest(F("pair__project__overlap_review"), Value(1))
@@ -241,7 +265,7 @@ def to_decide(member: Membership) -> QuerySet[Narrative]:
             side=Narrative.Side.ALTERED,
         )
         .annotate(heard=Coalesce(Subquery(all_heard), Value(0)))
-        .filter(Exists(against) | Q(heard__gte=wanted))
+        .filter(rejected_by_auditors() | Q(heard__gte=wanted))
         .filter(~Exists(Decision.objects.current().filter(narrative=OuterRef("pk"))))
         .filter(answered_by(member))
     )

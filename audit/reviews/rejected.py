@@ -13,8 +13,8 @@ from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.projects.models import Membership, Project
-from audit.reviews.models import Decision, Rating, Review
-from audit.reviews.passes import Pass, passes_of
+from audit.reviews.models import Decision, Review
+from audit.reviews.passes import Pass, passes_of, rejected_by_auditors
 from formats.fields import to_json
 
 # Narratives whose reviews are read at once.
@@ -31,15 +31,12 @@ def rejected(
     """Return the narratives in force that a lead sent back, in the order of their pairs.
 
     Those a language model wrote; with `everyone` also those of people. With `undecided` also those
-    that some auditor rejects and no lead has decided on. What `by` has yet to review is left out.
+    that auditors reject and no lead has decided on. What `by` has yet to review is left out.
     """
     sent_back = Q(pair__sent_back_at__gt=F("created_at"))
     if undecided:
-        against = Rating.objects.of_people().filter(
-            review__narrative=OuterRef("pk"), review__submitted_at__isnull=False, rejects=True
-        )
         decided = Decision.objects.current().filter(narrative=OuterRef("pk"))
-        sent_back |= Exists(against) & ~Exists(decided)
+        sent_back |= rejected_by_auditors() & ~Q(Exists(decided))
     found = Narrative.objects.current().filter(
         sent_back,
         pair__project=project,

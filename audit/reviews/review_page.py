@@ -96,7 +96,7 @@ def listed_reviews(member: Membership, narratives: Sequence[Any]) -> list[Listed
                 text=narrative.text,
                 submitted=len(said),
                 wanted=member.project.overlap_review if narrative.is_drawn else 0,
-                verdict=verdict_of(said, member.project.overlap_review) if sees else None,
+                verdict=verdict_of(said, member.project) if sees else None,
                 decision=decisions.get(narrative.pk) if sees else None,
                 held=narrative.pair_id in held,
                 mine=mine,

@@ -12,6 +12,7 @@ from annotate.collection.models import Candidate
 from annotate.judgments.models import Judgment
 from annotate.judgments.neutral_names import number_of
 from annotate.pairs.models import InstructionPair, Narrative
+from annotate.pairs.pool import in_pool_of
 from audit.reviews.models import Review, ReviewedText
 from base.errors import Stale
 
@@ -28,7 +29,7 @@ def at_hand(pair: InstructionPair, narrative: Narrative) -> list[Candidate]:
     are.
     """
     threshold = pair.project.relevant_from
-    pool = pair.query.candidates.select_related("document")
+    pool = pair.query.candidates.filter(in_pool_of(pair.pk)).select_related("document")
     claims = Judgment.objects.current().filter(
         candidate=OuterRef("pk"), narrative=narrative, annotator__is_machine=True
     )

@@ -26,7 +26,7 @@ from audit.settling.kinds.frame import Reader, Source
 from audit.settling.kinds.judgments import judgments
 from audit.settling.kinds.reviews import reviews
 from audit.settling.kinds.verdicts import verdicts
-from audit.settling.wanted import DisagreementKey, Kind, Wanted
+from audit.settling.queue_filters import DisagreementKey, Kind, Wanted
 
 
 def source(

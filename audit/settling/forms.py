@@ -15,8 +15,8 @@ from annotate.pairs.models import Condition, InstructionPair
 from annotate.projects.models import Membership
 from audit.reviews import rubrics
 from audit.settling.adjudication import MAX_REASON
-from audit.settling.many import NO_PERSON_WHILE_NAMES_ARE_HIDDEN, How, Rule
-from audit.settling.wanted import Kind, Order, Wanted
+from audit.settling.queue_filters import Kind, Order, Wanted
+from audit.settling.settle_many import NO_PERSON_WHILE_NAMES_ARE_HIDDEN, How, Rule
 
 # Names of conditions to choose from; a list of more is no help.
 MOST_NAMES = 100

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from annotate.projects.models import Membership
 from audit.settling.models import Reveal
 from audit.settling.pseudonyms import person, places
-from audit.settling.wanted import DisagreementKey, reveal_of
+from audit.settling.queue_filters import DisagreementKey, reveal_of
 
 
 class Naming(NamedTuple):

@@ -16,8 +16,8 @@ from annotate.judgments.models import RejudgeRequest
 from annotate.projects.models import Grade, Membership, Project
 from audit.settling.disagreement_queries import source
 from audit.settling.kinds.frame import Known, Reader
-from audit.settling.wanted import Kind, Wanted
-from base.prepared import Built, prepared
+from audit.settling.queue_filters import Kind, Wanted
+from base.prepared_queries import Built, prepared
 
 _ANSWERS = (Kind.JUDGMENT, Kind.VERDICT)
 _OTHERS = (Kind.REVIEW, Kind.CHECK)

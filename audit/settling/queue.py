@@ -18,8 +18,8 @@ from annotate.projects.models import Membership
 from audit.settling.disagreement_queries import source
 from audit.settling.kinds.frame import Reader, Source
 from audit.settling.open_counts import count_open
+from audit.settling.queue_filters import DisagreementKey, Key, Kind, Order, Wanted
 from audit.settling.queue_items import Item, items_of
-from audit.settling.wanted import DisagreementKey, Key, Kind, Order, Wanted
 
 PAGE_SIZE = 50
 # Narratives in which the next one is looked for before all are.

@@ -21,7 +21,7 @@ from audit.reviews.models import Decision, Review
 from audit.settling.kinds.frame import Reader
 from audit.settling.models import Reveal
 from audit.settling.pseudonyms import person, places
-from audit.settling.wanted import DisagreementKey, Key, Kind, Wanted, reveal_of
+from audit.settling.queue_filters import DisagreementKey, Key, Kind, Wanted, reveal_of
 
 
 class Voice(NamedTuple):

@@ -13,7 +13,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext, ngettext
 
-from base import reader
+from base import reader_preferences
 from base.browsers import browser_of
 from base.tags.library import register
 
@@ -35,7 +35,7 @@ def local_time(moment: datetime.datetime | str | None, style: str = "datetime") 
     if style not in {"datetime", "date", "time"}:
         raise template.TemplateSyntaxError(f"local_time knows no style {style!r}")
     universal = moment.astimezone(datetime.UTC)
-    zone = reader.zone_of_reader() or datetime.UTC
+    zone = reader_preferences.zone_of_reader() or datetime.UTC
     local = moment.astimezone(zone)
     shown = {
         "datetime": f"{date_format(local, 'j M Y, H:i')} {zone}",

@@ -18,7 +18,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import get_language
 
-from base import keymap, reader
+from base import keymap, reader_preferences
 from base.tags.library import register
 from base.users import Preferences
 from jobs.status import worker_status
@@ -142,7 +142,7 @@ def theme(context: RequestContext) -> str:
     Before one has signed in it is what the browser remembers of who was here last.
     """
     request = context.get("request")
-    known = reader.preferences_of_reader(request)
+    known = reader_preferences.preferences_of_reader(request)
     if known is not None:
         return known.theme
     chosen = request.COOKIES.get("theme", "") if request is not None else ""
@@ -152,7 +152,7 @@ def theme(context: RequestContext) -> str:
 @register.simple_tag
 def time_zone() -> str:
     """The name of the time zone that the reader chose; empty: as their browser has it."""
-    return str(reader.zone_of_reader() or "")
+    return str(reader_preferences.zone_of_reader() or "")
 
 
 @register.simple_tag(takes_context=True)

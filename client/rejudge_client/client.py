@@ -98,6 +98,7 @@ class Project:
         *,
         no_grade: int | None = None,
         side: str | None = None,
+        despite_rules: bool = False,
         dry_run: bool = False,
         patience: float = PATIENCE,
     ) -> Report:
@@ -105,7 +106,8 @@ class Project:
 
         A folder is given as one zip archive. The same file again changes nothing. With `dry_run`
         nothing is written. `side` says of a run what it ranks documents for: original, altered or
-        reversed. Refused with its first bad lines, Failed where the work failed.
+        reversed. `despite_rules` loads rows that break a rule of the project's kind as well.
+        Refused with its first bad lines, Failed where the work failed.
         """
         path = Path(file)
         fields = {"format": format_name, "no_grade": no_grade, "side": side}
@@ -117,7 +119,9 @@ class Project:
         if dry_run:
             self.rejudge.put(f"{self._here}loads/{preview['id']}/leaving/", {})
             return report
-        confirmed = self.rejudge.put(f"{self._here}loads/{preview['id']}/confirmation/", {})
+        confirmed = self.rejudge.put(
+            f"{self._here}loads/{preview['id']}/confirmation/", {"despite_rules": despite_rules}
+        )
         load = self._wait(cast(LoadRecord, confirmed), "loads", f"Loading {path.name}", patience)
         return _report(load)
 

@@ -12,8 +12,8 @@ from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from exporters.evaluations.ir import IR, JUDGED, IrMeasures, is_quick
 from exporters.evaluations.options import FUNCTIONS
+from exporters.evaluations.trec_measures import IR, JUDGED, IrMeasures, is_quick
 from exporters.exports.labels import Grades, compliance, gold_documents
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from annotate.projects.models import Project
 from audit.checks.figures import Figures, figures
 from audit.checks.models import Sample, SampleItem
 from audit.checks.queue import with_checks
-from exporters.exports.walking import bytewise
+from exporters.exports.ordered_rows import bytewise
 
 if TYPE_CHECKING:
     from agreement import Coefficient

@@ -12,7 +12,7 @@ from annotate.pairs.models import Condition
 from annotate.projects.models import Project
 from audit.checks.models import Check, Question, Sample, SampleItem
 from audit.checks.queue import with_checks
-from exporters.exports import walking
+from exporters.exports import ordered_rows
 from formats.fields import to_json
 from formats.reading import write_lines
 
@@ -88,7 +88,7 @@ class Label(NamedTuple):
 def samples(project: Project) -> Iterator[Drawn]:
     """Yield every sample in the byte order of their names."""
     rows = Sample.objects.filter(project=project).select_related("rater", "created_by")
-    for one in rows.order_by(walking.bytewise("name")):
+    for one in rows.order_by(ordered_rows.bytewise("name")):
         items = with_checks(SampleItem.objects.filter(sample=one))
         yield Drawn(
             sample=one.name,
@@ -106,7 +106,9 @@ def samples(project: Project) -> Iterator[Drawn]:
             at_least=one.at_least,
             depth=one.depth,
             below=one.below,
-            runs=list(one.runs.order_by(walking.bytewise("name")).values_list("name", flat=True)),
+            runs=list(
+                one.runs.order_by(ordered_rows.bytewise("name")).values_list("name", flat=True)
+            ),
             frame=dict(sorted(one.frame.items())),
             shows_claim=one.shows_claim,
             shows_reason=one.shows_reason,
@@ -123,13 +125,13 @@ def labels(project: Project) -> Iterator[Label]:
     """
     every = SampleItem.objects.filter(sample__project=project)
     outcomes = dict(with_checks(every).filter(_OVER).order_by().values_list("pk", "outcome"))
-    rows = walking.walk(
+    rows = ordered_rows.walk(
         every.order_by(
-            walking.bytewise("sample__name"),
-            walking.bytewise("narrative__pair__pair_id"),
-            walking.bytewise("narrative__side"),
+            ordered_rows.bytewise("sample__name"),
+            ordered_rows.bytewise("narrative__pair__pair_id"),
+            ordered_rows.bytewise("narrative__side"),
             "narrative__version",
-            walking.bytewise("candidate__document__doc_id"),
+            ordered_rows.bytewise("candidate__document__doc_id"),
         ),
         "pk",
         "sample__name",
@@ -148,7 +150,7 @@ def labels(project: Project) -> Iterator[Label]:
     )
     numbers: dict[str, int] = {}
     closed = (row for row in rows if row[0] in outcomes)
-    for batch in walking.batches(closed, walking.BATCH):
+    for batch in ordered_rows.batches(closed, ordered_rows.BATCH):
         said = _opinions([row[0] for row in batch], numbers)
         for pk, *label in batch:
             checks = tuple(said.get(pk, ()))

@@ -20,9 +20,9 @@ from annotate.judgments.models import Judgment
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Membership, Project
 from audit.checks.outcomes import Found, checked_items, newest
-from exporters.exports import walking
+from exporters.exports import ordered_rows
+from exporters.exports.ordered_rows import BATCH, CHUNK
 from exporters.exports.selection import Pair
-from exporters.exports.walking import BATCH, CHUNK
 
 # Sides in the order in which their files are written, with what stands in their files' names. The
 # altered side has none: its files are those that the others are compared with.
@@ -68,7 +68,7 @@ def raters(project: Project, side: str = Narrative.Side.ALTERED) -> list[Members
     in_force = Narrative.objects.filter(pair__project=project, side=side).current()
     said = Judgment.objects.current().filter(annotator=OuterRef("pk"), narrative__in=in_force)
     machines = Membership.objects.filter(Exists(said), project=project, is_machine=True)
-    return list(machines.order_by(walking.bytewise("name")))
+    return list(machines.order_by(ordered_rows.bytewise("name")))
 
 
 def file_names(
@@ -107,7 +107,7 @@ def labels(
     machines = list(
         Membership.objects.filter(project=project, is_machine=True).values_list("pk", flat=True)
     )
-    for batch in walking.batches(of, BATCH):
+    for batch in ordered_rows.batches(of, BATCH):
         under = {pair.versions[side].pk: pair for pair in batch}
         checked = _checked(list(under))
         walked = _claims(list(under), machines, rater)
@@ -138,9 +138,9 @@ def _checked(narratives: Sequence[int]) -> dict[tuple[int, int], Found]:
     A grade may follow from the answers to two questions.
     """
     items = checked_items(narrative__in=narratives).order_by(
-        "sample__created_at", walking.bytewise("sample__name")
+        "sample__created_at", ordered_rows.bytewise("sample__name")
     )
-    return newest(walking.walk(items, "narrative", "candidate", "outcome", "unjudgeable"))
+    return newest(ordered_rows.walk(items, "narrative", "candidate", "outcome", "unjudgeable"))
 
 
 def _claims(
@@ -151,7 +151,7 @@ def _claims(
     A document that nobody has judged has one row without a grade. In SQL, because a join of claims
     with other judgments of the same document cannot be said through the models.
     """
-    marks, order = walking.marks, walking.byte_order()
+    marks, order = ordered_rows.marks, ordered_rows.byte_order()
     statement = f"""
         SELECT m.narrative_id, m.candidate_id, d.doc_id, m.relevance, j.relevance, a.relevance
         FROM annotate_judgment m

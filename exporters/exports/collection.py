@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import starmap
 
 from django.db.models import F
 
-from annotate.collection.models import Document, DocumentText, Run
+from annotate.collection.models import Candidate, Document, DocumentText, Run
 from annotate.pairs.models import Condition, InstructionPair, Narrative
 from annotate.projects.models import Project
+from exporters.exports.ordered_rows import ORDER_OF_SIDES, batches, bytewise, narrative_texts, walk
 from exporters.exports.passages import documents_to_publish
 from exporters.exports.selection import Pair, QueryRow
-from exporters.exports.walking import ORDER_OF_SIDES, batches, bytewise, narrative_texts, walk
 from formats.records import (
     ConditionRecord,
     Doc,
+    Generated,
     NarrativeRecord,
     PairRecord,
     Topic,
@@ -132,6 +134,14 @@ def cores_of_pairs(project: Project) -> dict[int, tuple[str, str]]:
         pk: (query_id, core or query_id)
         for pk, query_id, core in walk(rows, "pk", "query__query_id", "query__core")
     }
+
+
+def generated_documents(project: Project) -> Iterator[Generated]:
+    """Yield the documents that were written for one instruction, in byte order of their ids."""
+    rows = Candidate.with_removed.filter(query__project=project, made_for__isnull=False).order_by(
+        bytewise("made_for__pair_id"), bytewise("document__doc_id")
+    )
+    yield from starmap(Generated, walk(rows, "made_for__pair_id", "document__doc_id"))
 
 
 def pair_records(project: Project) -> Iterator[PairRecord]:

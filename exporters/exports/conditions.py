@@ -14,7 +14,7 @@ from annotate.judgments.in_force import in_pools
 from annotate.judgments.models import ConditionAdjudication, Verdict
 from annotate.pairs.models import Condition
 from annotate.projects.models import Project
-from exporters.exports import walking
+from exporters.exports import ordered_rows
 from exporters.exports.selection import Pair
 from formats.fields import to_json
 from formats.reading import write_lines
@@ -82,7 +82,7 @@ def documents(project: Project, of: Sequence[Pair]) -> Iterator[Document]:
         for pair in of
         for side, version in sorted(pair.versions.items())
     }
-    for batch in walking.batches(in_force, walking.BATCH):
+    for batch in ordered_rows.batches(in_force, ordered_rows.BATCH):
         asked = _asked(batch)
         settled = _settled(asked)
         rows = Verdict.objects.filter(
@@ -91,13 +91,13 @@ def documents(project: Project, of: Sequence[Pair]) -> Iterator[Document]:
             judgment__superseded_at=None,
             judgment__text_replaced_at=None,
         ).order_by(
-            walking.bytewise("judgment__narrative__pair__pair_id"),
-            walking.bytewise("judgment__narrative__side"),
-            walking.bytewise("judgment__candidate__document__doc_id"),
+            ordered_rows.bytewise("judgment__narrative__pair__pair_id"),
+            ordered_rows.bytewise("judgment__narrative__side"),
+            ordered_rows.bytewise("judgment__candidate__document__doc_id"),
             "condition__number",
-            walking.bytewise("judgment__annotator__name"),
+            ordered_rows.bytewise("judgment__annotator__name"),
         )
-        walked = walking.walk(
+        walked = ordered_rows.walk(
             rows,
             "judgment__narrative",
             "judgment__candidate__document__doc_id",
@@ -139,7 +139,7 @@ def _asked(narratives: Iterable[int]) -> dict[int, list[tuple[int, str, str]]]:
     """Number, name and text of the conditions, by narrative; those without any are left out."""
     found: dict[int, list[tuple[int, str, str]]] = {}
     rows = Condition.objects.filter(narrative__in=list(narratives)).order_by("number")
-    for narrative, *condition in walking.walk(rows, "narrative", "number", "name", "text"):
+    for narrative, *condition in ordered_rows.walk(rows, "narrative", "number", "name", "text"):
         number, name, text = condition
         found.setdefault(narrative, []).append((number, name, text))
     return found
@@ -149,7 +149,7 @@ def _settled(narratives: Iterable[int]) -> dict[tuple[int, str], dict[int, Settl
     """What leads decided: by narrative and document, by the number of the condition."""
     found: dict[tuple[int, str], dict[int, Settled]] = {}
     rows = ConditionAdjudication.objects.current().filter(condition__narrative__in=list(narratives))
-    for narrative, doc_id, number, *decision in walking.walk(
+    for narrative, doc_id, number, *decision in ordered_rows.walk(
         rows,
         "condition__narrative",
         "candidate__document__doc_id",

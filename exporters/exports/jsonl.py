@@ -71,6 +71,8 @@ def write(
 
     with into.file("pairs.jsonl", "Instruction pairs with every version of their narratives.") as f:
         counts["pairs"] = write_pairs(called(collection.pair_records(project)), f)
+        if generated := write_pairs(collection.generated_documents(project), f):
+            counts["generated_documents"] = generated
 
     everything = "Every judgment of people and machines, also those that no longer stand."
     standing_ones = "Judgments that stand, as a table, with active time."

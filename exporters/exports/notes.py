@@ -23,6 +23,11 @@ def trec_rules(project: Project, raters: Mapping[str, Sequence[Membership]]) -> 
             "judged one of them all the same, what they come to stands, and where they differ it "
             "is disputed like any other document."
         )
+    elif project.judge_scope == Project.Scope.EXISTING:
+        scope = (
+            "Judges see every document in the pool, but none that was written for an instruction: "
+            "of these the claimed labels alone say something."
+        )
     else:
         scope = "Judges see every document in the pool."
     return [

@@ -17,7 +17,7 @@ from annotate.judgments.in_force import in_pools
 from annotate.judgments.models import Judgment
 from annotate.projects.models import Project
 from exporters.exports.models import Publication
-from exporters.exports.walking import walk
+from exporters.exports.ordered_rows import walk
 from formats.records import Doc
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from annotate.pools.removal import removed_candidates
 from annotate.projects.models import Project
 from exporters.exports import selection
 from exporters.exports.files import Writer
+from exporters.exports.ordered_rows import BATCH, batches, bytewise, walk
 from exporters.exports.selection import Pair
-from exporters.exports.walking import BATCH, batches, bytewise, walk
 
 NEGATIVES = "hard_negatives.tsv"
 POOL_DOCUMENTS = "pool_documents.tsv"

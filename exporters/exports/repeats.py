@@ -8,7 +8,7 @@ from typing import IO, NamedTuple
 
 from annotate.judgments.models import Repeat
 from annotate.projects.models import Project
-from exporters.exports import walking
+from exporters.exports import ordered_rows
 from formats.fields import to_json
 from formats.reading import write_lines
 
@@ -36,14 +36,14 @@ class Twice(NamedTuple):
 def repeats(project: Project) -> Iterator[Twice]:
     """Yield every answer to a repeat that stands, in the order of judgments."""
     rows = Repeat.objects.current().filter(annotator__project=project)
-    for row in walking.walk(
+    for row in ordered_rows.walk(
         rows.order_by(
-            walking.bytewise("candidate__query__query_id"),
-            walking.bytewise("candidate__document__doc_id"),
-            walking.bytewise("narrative__pair__pair_id"),
-            walking.bytewise("narrative__side"),
+            ordered_rows.bytewise("candidate__query__query_id"),
+            ordered_rows.bytewise("candidate__document__doc_id"),
+            ordered_rows.bytewise("narrative__pair__pair_id"),
+            ordered_rows.bytewise("narrative__side"),
             "narrative__version",
-            walking.bytewise("annotator__name"),
+            ordered_rows.bytewise("annotator__name"),
         ),
         "candidate__query__query_id",
         "candidate__document__doc_id",

@@ -10,12 +10,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
 
+from django.db.models import F
+
 from annotate.collection.models import Candidate
+from annotate.pairs.pool import in_pool_of
 from annotate.projects.models import Project
 from exporters.exports import collection
 from exporters.exports.files import Writer
+from exporters.exports.ordered_rows import BATCH, batches, bytewise, walk
 from exporters.exports.selection import Pair
-from exporters.exports.walking import BATCH, batches, bytewise, walk
 from formats.fields import to_json
 from formats.records import RunLine, Topic
 from formats.trec_run import write_run
@@ -48,9 +51,9 @@ def write(project: Project, sides: Mapping[str, tuple[str, Sequence[Pair]]], int
 def _candidates(of: Iterable[Pair]) -> Iterator[RunLine]:
     """Yield every candidate of each pair by pair_id and doc_id, with a score for its place."""
     for batch in batches(of, BATCH):
-        rows = Candidate.objects.filter(query__pairs__in=[pair.pk for pair in batch]).order_by(
-            bytewise("query__pairs__pair_id"), bytewise("document__doc_id")
-        )
+        rows = Candidate.objects.filter(
+            in_pool_of(F("query__pairs")), query__pairs__in=[pair.pk for pair in batch]
+        ).order_by(bytewise("query__pairs__pair_id"), bytewise("document__doc_id"))
         walked = walk(rows, "query__pairs__pair_id", "document__doc_id")
         for pair_id, pool in groupby(walked, itemgetter(0)):
             names = [doc_id for _, doc_id in pool]

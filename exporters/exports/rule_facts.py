@@ -6,7 +6,7 @@ from typing import TypedDict
 
 from django.utils import translation
 
-from annotate.judgments.promises import Rule
+from annotate.judgments.pair_rules import Rule
 from annotate.judgments.tally import Promises, promises_in
 from annotate.projects.models import Project
 from annotate.topics.filters import filter_counts
@@ -14,7 +14,7 @@ from annotate.topics.removal import removed_pairs, removed_queries
 from audit.reports.rule_standings import outside_share, rule_standings
 from audit.reviews.draws import standing_draw
 from exporters.exports.check_facts import CheckFacts, check_facts
-from exporters.exports.walking import bytewise
+from exporters.exports.ordered_rows import bytewise
 
 
 class RuleFacts(TypedDict):

@@ -14,17 +14,18 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 from django.db import connection
-from django.db.models import Count, QuerySet
+from django.db.models import Count, F, QuerySet
 
 from annotate.collection.models import Candidate, Query
-from annotate.collection.unseen import Unseen, seen
+from annotate.collection.unseen_rows import Unseen, seen
 from annotate.judgments.consensus import Outcome, consensus
 from annotate.judgments.in_force import in_pools
 from annotate.judgments.models import Adjudication, Judgment
 from annotate.pairs.models import DrawnPair, InstructionPair, Narrative
+from annotate.pairs.pool import WHOLE_POOL, in_pool_of
 from annotate.projects.models import Membership, Project
 from audit.reviews.models import Decision, Review
-from exporters.exports.walking import BATCH, CHUNK, batches, byte_order, bytewise, marks, walk
+from exporters.exports.ordered_rows import BATCH, CHUNK, batches, byte_order, bytewise, marks, walk
 from formats.records import Qrel
 
 # What a pair says whose claimed labels have a place in the claimed qrels.
@@ -238,7 +239,9 @@ def prior_qrels_of_pairs(of: Sequence[Pair]) -> Iterator[Qrel]:
     """
     for batch in batches(of, BATCH):
         rows = Candidate.objects.filter(
-            query__pairs__in=[pair.pk for pair in batch], prior_relevance__isnull=False
+            in_pool_of(F("query__pairs")),
+            query__pairs__in=[pair.pk for pair in batch],
+            prior_relevance__isnull=False,
         ).order_by(bytewise("query__pairs__pair_id"), bytewise("document__doc_id"))
         yield from starmap(
             Qrel, walk(rows, "query__pairs__pair_id", "document__doc_id", "prior_relevance")
@@ -288,12 +291,13 @@ def _pooled_documents(
 ) -> Iterator[PooledDocument]:
     """Put together what people said of each candidate: rows of one candidate come in a row."""
     rule = project.consensus
-    every = project.judge_scope == Project.Scope.POOL
+    every = project.judge_scope in WHOLE_POOL
+    existing = project.judge_scope == Project.Scope.EXISTING
     relevant_from = project.relevant_from
     rows = iter(pool)
     row = next(rows, None)
     while row is not None:
-        _, candidate, doc_id, document, prior, grade, settled = row
+        _, candidate, doc_id, document, prior, grade, settled, made_for = row
         grades = () if grade is None else (grade,)
         row = next(rows, None)
         if row is not None and row[1] == candidate:
@@ -302,7 +306,11 @@ def _pooled_documents(
                 more.append(row[5])
                 row = next(rows, None)
             grades = tuple(sorted(more))
+        if made_for is not None:
+            # Written for this instruction: what it was before does not stand under it.
+            prior = None
         in_scope = every or (prior is not None and prior >= relevant_from)
+        in_scope = in_scope and not (existing and made_for is not None)
         yield PooledDocument(
             doc_id, document, prior, in_scope, grades, _agreed(grades, rule, settled)
         )
@@ -313,7 +321,8 @@ _agreed = lru_cache(maxsize=10_000)(consensus)
 
 
 def _said_of_pools(narratives: Sequence[int], machines: Sequence[int]) -> Iterator[tuple[Any, ...]]:
-    """Yield (narrative, candidate, doc_id, document, prior, grade, settled), one row a judgment.
+    """Yield (narrative, candidate, doc_id, document, prior, grade, settled, the only pair or None),
+    one row a judgment.
 
     A candidate nobody has judged has one row without a grade. In SQL, because a join of a
     narrative's judgments with its own query's candidates cannot be said through the models, and
@@ -321,10 +330,12 @@ def _said_of_pools(narratives: Sequence[int], machines: Sequence[int]) -> Iterat
     """
     of_people = f"j.annotator_id NOT IN ({marks(machines)})" if machines else "1 = 1"
     statement = f"""
-        SELECT n.id, c.id, d.doc_id, d.id, c.prior_relevance, j.relevance, a.relevance
+        SELECT n.id, c.id, d.doc_id, d.id, c.prior_relevance, j.relevance, a.relevance,
+            c.made_for_id
         FROM annotate_narrative n
         JOIN annotate_instructionpair p ON p.id = n.pair_id
         JOIN annotate_candidate c ON c.query_id = p.query_id
+            AND (c.made_for_id IS NULL OR c.made_for_id = p.id)
         JOIN annotate_document d ON d.id = c.document_id
         LEFT JOIN annotate_judgment j ON j.narrative_id = n.id AND j.candidate_id = c.id
             AND j.superseded_at IS NULL AND j.text_replaced_at IS NULL AND {of_people}

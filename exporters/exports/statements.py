@@ -13,8 +13,8 @@ from annotate.judgments.models import Adjudication, Flag, Judgment, Verdict
 from annotate.projects.models import Project
 from audit.reviews import rubrics
 from audit.reviews.models import Decision, Rating, Review, ReviewedText, Rubric
+from exporters.exports.ordered_rows import BATCH, TEXT_READ, batches, bytewise, walk
 from exporters.exports.selection import Pair, QueryRow
-from exporters.exports.walking import BATCH, TEXT_READ, batches, bytewise, walk
 from formats.records import (
     AdjudicationRecord,
     DecisionRecord,

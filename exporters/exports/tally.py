@@ -11,8 +11,8 @@ from annotate.judgments.in_force import in_pools
 from annotate.judgments.models import Adjudication, Judgment
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Project
+from exporters.exports.ordered_rows import walk
 from exporters.exports.selection import Pair, written
-from exporters.exports.walking import walk
 
 
 class Tally(NamedTuple):

@@ -8,12 +8,13 @@ from django.db.models import Count, Exists, OuterRef
 from django.utils.translation import gettext as _
 
 from annotate.collection.models import Candidate
+from annotate.judgments.completion import sizes_of_pools
 from annotate.judgments.in_force import judgments_in_force
 from annotate.judgments.models import Adjudication, Flag, Judgment
-from annotate.judgments.promises import Rule
+from annotate.judgments.pair_rules import Rule
 from annotate.judgments.tally import PairStanding, promises, rules_of
 from annotate.pairs.models import InstructionPair, Narrative
-from annotate.pairs.pool import in_scope
+from annotate.pairs.pool import in_scope_of_some
 from annotate.projects.kinds import kind_of
 from annotate.projects.models import Guideline, Membership, Project
 from annotate.topics.removal import removed_queries
@@ -22,7 +23,7 @@ from audit.reports.rule_standings import outside_share
 from audit.reviews.models import Decision, Review
 from audit.reviews.passes import to_decide
 from audit.settling import queue as disagreements
-from audit.settling.wanted import Kind, Wanted
+from audit.settling.queue_filters import Kind, Wanted
 from exporters.exports import checks, selection
 from exporters.exports.selection import Pair
 
@@ -184,11 +185,12 @@ def _why_left_out() -> tuple[tuple[str, str, str], ...]:
 
 def unjudged(project: Project, written: list[Pair]) -> int:
     """How many documents of these pairs judges are asked about and nobody has judged or settled."""
-    sizes = dict(
-        in_scope(project, Candidate.objects.filter(query__project=project))
+    sizes = sizes_of_pools(
+        in_scope_of_some(project, Candidate.objects.filter(query__project=project))
         .order_by()
-        .values_list("query_id")
-        .annotate(n=Count("pk"))
+        .values_list("query_id", "made_for_id")
+        .annotate(n=Count("pk")),
+        {pair.pk: pair.query.pk for pair in written},
     )
     said = judgments_in_force(project)
     judged = dict(
@@ -196,11 +198,11 @@ def unjudged(project: Project, written: list[Pair]) -> int:
     )
     unheard = Adjudication.objects.current().filter(
         ~Exists(said.filter(narrative=OuterRef("narrative"), candidate=OuterRef("candidate"))),
-        candidate__in=in_scope(project, Candidate.objects.filter(query__project=project)),
+        candidate__in=in_scope_of_some(project, Candidate.objects.filter(query__project=project)),
     )
     settled = dict(unheard.order_by().values_list("narrative_id").annotate(n=Count("pk")))
     return sum(
-        max(0, sizes.get(pair.query.pk, 0) - judged.get(key, 0) - settled.get(key, 0))
+        max(0, sizes[pair.pk] - judged.get(key, 0) - settled.get(key, 0))
         for pair in written
         for key in [pair.versions[Narrative.Side.ALTERED].pk]
     )

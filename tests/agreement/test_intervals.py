@@ -20,7 +20,7 @@ from agreement import (
     krippendorff_alpha,
     percent_agreement,
 )
-from agreement.student import quantile
+from agreement.student_t import quantile
 
 from .found import error_of, interval_of, value_of
 

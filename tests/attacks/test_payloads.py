@@ -16,7 +16,7 @@ from django.apps import apps
 from django.core.files.base import ContentFile
 from django.db import DatabaseError, models, transaction
 
-from annotate.collection import loading
+from annotate.collection import load_jobs
 from annotate.models import (
     Candidate,
     Document,
@@ -134,9 +134,9 @@ def make_more(stage: SimpleNamespace) -> None:
     )
     lines = f'301 0 "{SHORT} {ALL}\n{ALL}\n'.encode()
     bad = ContentFile(lines, name="zqn\"'><zqa onerror=zqc()>.txt")
-    loading.request_load(format_name="trec-qrels", file=bad, by=carla)
+    load_jobs.request_load(format_name="trec-qrels", file=bad, by=carla)
     pairs = json.dumps({"query_id": ALL, "pair_id": ALL, SHORT: SHORT}).encode()
-    loading.request_load(
+    load_jobs.request_load(
         format_name="pairs-jsonl", file=ContentFile(pairs, name=f"{SHORT}.jsonl"), by=carla
     )
     request_agreement(project=project, scope=Scope(), by=carla)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from annotate.models import Membership
-from base.prepared import Prepared, counted, prepared
+from base.prepared_queries import Prepared, counted, prepared
 from tests import factories
 
 

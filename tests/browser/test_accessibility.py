@@ -20,7 +20,7 @@ from django.urls import resolve, reverse
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 
-from annotate.collection import loading
+from annotate.collection import load_jobs
 from annotate.guidelines import rejudge_requests
 from annotate.guidelines.actions import cases_waiting, write_guideline
 from annotate.models import (
@@ -44,10 +44,10 @@ from audit.checks import actions as checking
 from audit.checks.claims import Asked
 from audit.checks.samples import draw_sample
 from audit.models import Sample
-from audit.settling.many import How, Rule, preview, settle_many
 from audit.settling.queue import page
+from audit.settling.queue_filters import Kind, Wanted
 from audit.settling.reveals import reveal_names
-from audit.settling.wanted import Kind, Wanted
+from audit.settling.settle_many import How, Rule, preview, settle_many
 from config.example import ensure_example
 from exporters.evaluations.actions import request_evaluation
 from exporters.evaluations.systems import proposed
@@ -197,6 +197,9 @@ PAGES: dict[str, Callable[[Scene], list[str]]] = {
     "annotate:query": lambda scene: [
         scene.one("annotate:query", pk=scene.project.queries.earliest("pk").pk)
     ],
+    "annotate:query_people": lambda scene: [
+        scene.one("annotate:query_people", pk=scene.project.queries.earliest("pk").pk)
+    ],
     "annotate:progress": lambda scene: [
         scene.one("annotate:progress"),
         reverse("annotate:progress", args=["empty"]),
@@ -229,6 +232,8 @@ PAGES: dict[str, Callable[[Scene], list[str]]] = {
         for version, query in ((1, ""), (2, ""), (2, "?query=none"))
     ],
     "annotate:members": every("annotate:members"),
+    "annotate:notices": plain("annotate:notices"),
+    "annotate:several_invitations": every("annotate:several_invitations"),
     "annotate:categories": every("annotate:categories"),
     "annotate:kind": every("annotate:kind", "?kind=followtable"),
     "annotate:pools": lambda scene: [
@@ -391,7 +396,7 @@ def _make_scene(settings: Any, finish_jobs: Callable[[], int]) -> Scene:
     topics = (Path(settings.BASE_DIR) / "example" / "topics.trec").read_bytes()
     for content in (topics, b"<top>"):
         file = SimpleUploadedFile("topics.trec", content)
-        loading.request_load(format_name="trec-topics", file=file, by=lead)
+        load_jobs.request_load(format_name="trec-topics", file=file, by=lead)
     exporting.request_export(project=project, format_name="trec", by=lead)
     finish_jobs()
     measured = proposed(list(project.runs.order_by("name")))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from uuid import uuid4
+
 import pytest
 from django.urls import reverse
 
-from annotate.judgments.promises import Rule
+from annotate.judgments.pair_rules import Rule
 from annotate.judgments.tally import promises
 from annotate.models import Narrative, Run, RunLine
 from audit.checks import actions, samples
@@ -233,3 +235,114 @@ def test_programs_draw_the_labels_of_one_mode(tides):
     assert made.status_code == 201
     assert made.json()["drawn"]["side"] == "reversed"
     assert {side for _doc, side, _claim in drawn(Sample.objects.get())} == {"reversed"}
+
+
+def test_each_mode_is_a_step_with_a_count_of_its_own(tides, client):
+    first, *_others = tides.passes()
+    ada, ben = (tides.project.memberships.get(name=name) for name in ("ada", "ben"))
+    for item in first.items.all():
+        for checker in (ada, ben):
+            actions.check(item=item, by=checker, relevance=1)
+    client.force_login(tides.carla.user)
+
+    steps = Program("carla", "lead").get("projects/tides/steps/").json()["steps"]
+    page = client.get(reverse("annotate:project", args=["tides"])).content.decode()
+
+    assert [(one["key"], one["state"], one["count"]) for one in steps[2:5]] == [
+        ("check_original", "done", "2 of 2"),
+        ("check_instructed", "now", "0 of 2"),
+        ("check_reversed", "now", "0 of 2"),
+    ]
+    assert reverse("audit:checks", args=["tides"]) + "#mode-reversed" in page
+
+
+def test_the_passes_lead_to_the_next_label_of_each_mode(tides, client):
+    original, instructed, turned = tides.passes()
+    ada = tides.project.memberships.get(name="ada")
+    for item in original.items.all():
+        actions.check(item=item, by=ada, relevance=1)
+    client.force_login(ada.user)
+
+    passes = client.get(reverse("audit:checks", args=["tides"])).context["passes"]
+
+    assert [(one.mode, one.labels, one.mine, one.to_check, one.next) for one in passes] == [
+        ("original", 2, 2, 0, None),
+        ("altered", 2, 0, 2, instructed.items.earliest("pk").pk),
+        ("reversed", 2, 0, 2, turned.items.earliest("pk").pk),
+    ]
+
+
+def test_a_label_shows_its_mode_how_far_it_is_and_the_other_modes(tides, client):
+    _original, _instructed, turned = tides.passes()
+    ada = tides.project.memberships.get(name="ada")
+    first, second = turned.items.order_by("pk")
+    actions.check(item=first, by=ada, relevance=1)
+    client.force_login(ada.user)
+
+    page = client.get(reverse("audit:check", args=[second.pk]))
+
+    assert [(one["mode"], one["left"], one["is_here"]) for one in page.context["passes"]] == [
+        ("original", 2, False),
+        ("altered", 2, False),
+        ("reversed", 1, True),
+    ]
+    assert (page.context["done"], page.context["total"]) == (1, 2)
+    assert "Judge in reversed mode." in page.content.decode()
+    assert "Not at sea." in page.content.decode()
+
+
+def test_the_end_of_a_pass_leads_to_the_others(tides, client):
+    *_, turned = tides.passes()
+    ada = tides.project.memberships.get(name="ada")
+    for item in turned.items.all():
+        actions.check(item=item, by=ada, relevance=1)
+    client.force_login(ada.user)
+
+    response = client.get(reverse("audit:checking", args=[turned.pk]))
+
+    assert response.url == reverse("audit:checks", args=["tides"])
+
+
+def test_the_plan_of_the_kind_ticks_the_three_modes(tides, client):
+    client.force_login(tides.carla.user)
+
+    form = client.get(reverse("audit:new_sample", args=["tides"]), {"planned": 1}).context["form"]
+
+    assert form.initial["modes"] == MODES
+    assert (form.initial["size"], form.initial["per"]) == (10, "instruction")
+
+
+def test_other_kinds_have_no_passes(client):
+    project = factories.project("lakes", kind="followtable")
+    client.force_login(factories.lead(project).user)
+
+    assert client.get(reverse("audit:checks", args=["lakes"])).context["passes"] == []
+
+
+def test_a_pass_goes_on_in_its_mode_whichever_sample_the_labels_are_in(tides, client):
+    # Both documents under both narratives, in one sample.
+    together = samples.draw_sample(
+        name="All",
+        asked=Asked(Sample.Source.MACHINE, tides.machine),
+        stratify="none",
+        per="stratum",
+        size=4,
+        seed=1,
+        by=tides.carla,
+    )
+    first, second = together.items.filter(narrative__side="reversed").order_by("pk")
+    client.force_login(tides.project.memberships.get(name="ada").user)
+    assert client.get(reverse("audit:checks", args=["tides"])).context["passes"][2].next == first.pk
+
+    onward = [
+        client.post(
+            reverse("audit:check", args=[item.pk]),
+            {"relevance": 0, "uuid": str(uuid4()), "text_version": 1},
+        ).url
+        for item in (first, second)
+    ]
+
+    assert onward == [
+        reverse("audit:check", args=[second.pk]),
+        reverse("audit:checks", args=["tides"]),
+    ]

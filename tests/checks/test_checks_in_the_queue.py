@@ -9,7 +9,7 @@ from audit.checks import actions
 from audit.checks.queue import OPEN, to_settle, with_checks
 from audit.models import Check, Sample, SampleItem
 from audit.settling.queue import page
-from audit.settling.wanted import Kind, Wanted
+from audit.settling.queue_filters import Kind, Wanted
 from tests.checks.checking import claimed_scene, draw, say
 
 pytestmark = pytest.mark.both_databases

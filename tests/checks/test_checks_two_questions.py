@@ -13,7 +13,7 @@ from audit.checks.figures import figures
 from audit.checks.queue import labels_of, to_settle
 from audit.models import Check, Sample
 from audit.settling.queue import page
-from audit.settling.wanted import Kind, Wanted
+from audit.settling.queue_filters import Kind, Wanted
 from base.errors import Refused
 from tests.checks.checking import claimed_scene, draw
 

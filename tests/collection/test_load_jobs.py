@@ -11,7 +11,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
 
-from annotate.collection import loading
+from annotate.collection import load_jobs
 from annotate.models import Candidate, Load, Project, Run
 from base.errors import Refused
 from config.celery import app
@@ -43,12 +43,12 @@ def carla(db):
 
 def hand_in(by, content: bytes = QRELS, **options) -> Load:
     file = SimpleUploadedFile("qrels.txt", content)
-    return loading.request_load(format_name="trec-qrels", file=file, by=by, **options)
+    return load_jobs.request_load(format_name="trec-qrels", file=file, by=by, **options)
 
 
 def work(load: Load) -> Load:
     """Do what the worker does."""
-    runner.run(Load, load.pk, loading.perform_load)
+    runner.run(Load, load.pk, load_jobs.perform_load)
     load.refresh_from_db()
     return load
 
@@ -88,7 +88,7 @@ def test_a_preview_reports_and_writes_nothing(carla, storage):
 def test_a_confirmed_preview_is_loaded_and_its_file_put_away(carla, published, storage):
     preview = work(hand_in(carla))
 
-    load = work(loading.confirm_load(preview=preview, by=carla))
+    load = work(load_jobs.confirm_load(preview=preview, by=carla))
 
     assert published[1:] == [("annotate.load", load.pk)]
     assert (load.state, reported(load)["new"], load.preview) == ("done", 2, preview)
@@ -111,7 +111,7 @@ def test_the_worker_finds_the_task_by_its_name(carla):
 def test_a_value_that_means_no_grade_goes_with_the_file(carla):
     preview = work(hand_in(carla, b"301 0 A -1\n", no_grade=-1))
 
-    work(loading.confirm_load(preview=preview, by=carla))
+    work(load_jobs.confirm_load(preview=preview, by=carla))
 
     assert Candidate.objects.get().prior_relevance is None
 
@@ -119,9 +119,9 @@ def test_a_value_that_means_no_grade_goes_with_the_file(carla):
 def test_the_side_of_a_run_goes_with_the_file(carla):
     factories.pair(factories.query(carla.project, "301"), pair_id="301_0")
     file = SimpleUploadedFile("bm25.run", b"301_0 Q0 A 1 2.0 t\n")
-    asked = loading.request_load(format_name="trec-run", file=file, by=carla, side="reversed")
+    asked = load_jobs.request_load(format_name="trec-run", file=file, by=carla, side="reversed")
 
-    work(loading.confirm_load(preview=work(asked), by=carla))
+    work(load_jobs.confirm_load(preview=work(asked), by=carla))
 
     assert Run.objects.get().side == "reversed"
 
@@ -129,8 +129,8 @@ def test_the_side_of_a_run_goes_with_the_file(carla):
 def test_confirming_twice_loads_once(carla):
     preview = work(hand_in(carla))
 
-    first = loading.confirm_load(preview=preview, by=carla)
-    second = loading.confirm_load(preview=preview, by=carla)
+    first = load_jobs.confirm_load(preview=preview, by=carla)
+    second = load_jobs.confirm_load(preview=preview, by=carla)
 
     assert first == second
     assert Load.objects.count() == 2
@@ -140,7 +140,7 @@ def test_what_has_changed_since_the_preview_is_what_the_load_reports(carla):
     preview = work(hand_in(carla))
     factories.candidate(factories.query(carla.project, "301"), "A", prior=2)
 
-    load = work(loading.confirm_load(preview=preview, by=carla))
+    load = work(load_jobs.confirm_load(preview=preview, by=carla))
 
     assert (reported(load)["new"], reported(load)["unchanged"]) == (1, 1)
 
@@ -153,28 +153,28 @@ def test_a_preview_with_a_bad_line_cannot_be_confirmed_and_its_file_goes(carla, 
     assert reported(preview)["problems"][0]["line"] == 2
     assert stored_files(storage) == []
     with pytest.raises(Refused, match="while a line of it is bad"):
-        loading.confirm_load(preview=preview, by=carla)
+        load_jobs.confirm_load(preview=preview, by=carla)
 
 
 def test_what_was_not_looked_through_cannot_be_confirmed(carla):
     waiting = hand_in(carla)
 
     with pytest.raises(Refused, match="not been looked through"):
-        loading.confirm_load(preview=waiting, by=carla)
+        load_jobs.confirm_load(preview=waiting, by=carla)
 
 
 def test_a_load_is_no_preview(carla):
-    load = work(loading.confirm_load(preview=work(hand_in(carla)), by=carla))
+    load = work(load_jobs.confirm_load(preview=work(hand_in(carla)), by=carla))
 
     with pytest.raises(Refused, match="not been looked through"):
-        loading.confirm_load(preview=load, by=carla)
+        load_jobs.confirm_load(preview=load, by=carla)
 
 
 def test_a_load_that_was_committed_before_its_worker_died_is_not_done_again(carla):
-    load = loading.confirm_load(preview=work(hand_in(carla)), by=carla)
+    load = load_jobs.confirm_load(preview=work(hand_in(carla)), by=carla)
 
     def killed(job, progress):
-        loading.perform_load(job, progress)
+        load_jobs.perform_load(job, progress)
         raise SystemExit
 
     with pytest.raises(SystemExit):
@@ -188,11 +188,11 @@ def test_a_load_that_was_committed_before_its_worker_died_is_not_done_again(carl
 
 
 def test_a_load_that_another_worker_took_over_is_left_to_that_one(carla, storage):
-    load = loading.confirm_load(preview=work(hand_in(carla)), by=carla)
+    load = load_jobs.confirm_load(preview=work(hand_in(carla)), by=carla)
 
     def overtaken(job, progress):
         Load.objects.filter(pk=job.pk).update(claim="00000000-0000-0000-0000-000000000001")
-        loading.perform_load(job, progress)
+        load_jobs.perform_load(job, progress)
 
     assert not runner.run(Load, load.pk, overtaken)
     load.refresh_from_db()
@@ -202,19 +202,19 @@ def test_a_load_that_another_worker_took_over_is_left_to_that_one(carla, storage
 
 
 def test_what_is_called_off_while_it_waits_is_never_read(carla, storage):
-    load = loading.cancel_load(load=hand_in(carla), by=carla)
+    load = load_jobs.cancel_load(load=hand_in(carla), by=carla)
 
     assert load.state == "cancelled"
     assert stored_files(storage) == []
-    assert not runner.run(Load, load.pk, loading.perform_load)
+    assert not runner.run(Load, load.pk, load_jobs.perform_load)
 
 
 def test_what_is_called_off_while_it_is_read_leaves_nothing(carla, storage):
-    load = loading.confirm_load(preview=work(hand_in(carla)), by=carla)
+    load = load_jobs.confirm_load(preview=work(hand_in(carla)), by=carla)
 
     def stopped(job, progress):
         progress.stop(runner.Cancelled())
-        loading.perform_load(job, progress)
+        load_jobs.perform_load(job, progress)
 
     runner.run(Load, load.pk, stopped)
 
@@ -229,18 +229,18 @@ def test_a_file_that_is_gone_fails_with_a_sentence(carla, storage):
     next(storage.rglob("qrels.txt")).unlink()
 
     with pytest.raises(runner.JobError):
-        runner.run(Load, load.pk, loading.perform_load)
+        runner.run(Load, load.pk, load_jobs.perform_load)
 
     load.refresh_from_db()
     assert (load.state, load.error) == ("failed", "The file is gone. Upload it again.")
 
 
 def test_a_project_archived_meanwhile_takes_nothing(carla):
-    load = loading.confirm_load(preview=work(hand_in(carla)), by=carla)
+    load = load_jobs.confirm_load(preview=work(hand_in(carla)), by=carla)
     Project.objects.update(archived_at=timezone.now(), archived_by=carla.user)
 
     with pytest.raises(runner.JobError):
-        runner.run(Load, load.pk, loading.perform_load)
+        runner.run(Load, load.pk, load_jobs.perform_load)
 
     load.refresh_from_db()
     assert load.error.startswith("This project is archived.")
@@ -250,20 +250,20 @@ def test_a_project_archived_meanwhile_takes_nothing(carla):
 def test_a_preview_that_is_left_loses_its_file(carla, storage):
     preview = work(hand_in(carla))
 
-    loading.leave_load(preview=preview, by=carla)
+    load_jobs.leave_load(preview=preview, by=carla)
 
     assert stored_files(storage) == []
     preview.refresh_from_db()
     with pytest.raises(Refused, match="was put away"):
-        loading.confirm_load(preview=preview, by=carla)
+        load_jobs.confirm_load(preview=preview, by=carla)
 
 
 def test_a_confirmed_preview_is_not_left(carla, storage):
     preview = work(hand_in(carla))
-    loading.confirm_load(preview=preview, by=carla)
+    load_jobs.confirm_load(preview=preview, by=carla)
 
     with pytest.raises(Refused, match="was confirmed"):
-        loading.leave_load(preview=preview, by=carla)
+        load_jobs.leave_load(preview=preview, by=carla)
 
     assert stored_files(storage) == ["qrels.txt"]
 
@@ -313,9 +313,9 @@ def test_a_lead_of_another_project_confirms_nothing(carla):
     eve = factories.lead(factories.project("other"), "eve")
 
     for act in (
-        lambda: loading.confirm_load(preview=preview, by=eve),
-        lambda: loading.cancel_load(load=preview, by=eve),
-        lambda: loading.leave_load(preview=preview, by=eve),
+        lambda: load_jobs.confirm_load(preview=preview, by=eve),
+        lambda: load_jobs.cancel_load(load=preview, by=eve),
+        lambda: load_jobs.leave_load(preview=preview, by=eve),
     ):
         with pytest.raises(Refused, match="Only leads"):
             act()
@@ -329,7 +329,7 @@ def test_what_cannot_be_taken_is_refused_and_not_kept(carla, storage, options, s
     file = SimpleUploadedFile("qrels.txt", options.get("content", QRELS))
 
     with pytest.raises(Refused, match=sentence):
-        loading.request_load(
+        load_jobs.request_load(
             format_name=options.get("format_name", "trec-qrels"), file=file, by=carla
         )
 

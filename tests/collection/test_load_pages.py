@@ -7,7 +7,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 from django.utils import timezone
 
-from annotate.collection import loading
+from annotate.collection import load_jobs
 from annotate.models import Candidate, Load
 from formats.registry import FORMATS
 from jobs.runner import Progress
@@ -44,7 +44,7 @@ def upload(pages, content: bytes = b"301 0 A 2\n301 0 B 0\n", kind: str = "trec-
 def done(load: Load) -> Load:
     """The state of a row after its worker."""
     now = timezone.now()
-    loading.perform_load(load, Progress())
+    load_jobs.perform_load(load, Progress())
     Load.objects.filter(pk=load.pk).update(state="done", started_at=now, finished_at=now)
     load.refresh_from_db()
     return load

@@ -11,7 +11,7 @@ from django.core.management import call_command
 from django.urls import reverse
 from django.utils import timezone
 
-from annotate.collection import loading
+from annotate.collection import load_jobs
 from annotate.judgments.intake.kind_rules import _RULES, LoadRule
 from annotate.models import AuditEvent, Category, InstructionPair, Judgment, Load
 from annotate.projects.actions import create_project
@@ -201,12 +201,12 @@ def test_every_rule_that_a_kind_names_is_there():
 
 def handed_in(by):
     file = SimpleUploadedFile("pairs.jsonl", FEW.encode())
-    return done(loading.request_load(format_name="pairs-jsonl", file=file, by=by))
+    return done(load_jobs.request_load(format_name="pairs-jsonl", file=file, by=by))
 
 
 def done(found):
     now = timezone.now()
-    loading.perform_load(found, Progress())
+    load_jobs.perform_load(found, Progress())
     Load.objects.filter(pk=found.pk).update(state="done", started_at=now, finished_at=now)
     found.refresh_from_db()
     return found
@@ -255,7 +255,7 @@ def test_confirming_without_a_word_on_the_rules_is_refused(db, storage):
     carla = made.memberships.get(name="carla")
 
     with pytest.raises(Refused, match="break rules of the project's kind"):
-        loading.confirm_load(preview=handed_in(carla), by=carla)
+        load_jobs.confirm_load(preview=handed_in(carla), by=carla)
 
 
 def test_the_command_names_the_rows_and_loads_them_when_told_to(db, tmp_path):

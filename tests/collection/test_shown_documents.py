@@ -11,7 +11,7 @@ from django.urls import reverse
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotate.collection.document_text import show, shown_table, text_parts
+from annotate.collection.document_rendering import show, shown_table, text_parts
 from annotate.collection.marking import wanted
 from annotate.collection.table_windows import Grid, ShownCell
 from annotate.collection.tags import cell_spans, document_text, same_words, table_rows
@@ -188,7 +188,8 @@ def test_the_windows_of_a_big_table_are_cut_from_cells_that_are_kept(db, monkeyp
     )
     first = show(document)
     monkeypatch.setattr(
-        "annotate.collection.document_text.parse_table", lambda text, markup: pytest.fail("again")
+        "annotate.collection.document_rendering.parse_table",
+        lambda text, markup: pytest.fail("again"),
     )
 
     second = show(document, row=200)
@@ -201,8 +202,8 @@ def test_the_windows_of_a_big_table_are_cut_from_cells_that_are_kept(db, monkeyp
 
 def test_only_so_many_cells_are_kept(db, monkeypatch):
     kept: OrderedDict[tuple[str, str], Grid] = OrderedDict()
-    monkeypatch.setattr("annotate.collection.document_text._kept", kept)
-    monkeypatch.setattr("annotate.collection.document_text._KEPT_CELLS", 5_000)
+    monkeypatch.setattr("annotate.collection.document_rendering._kept", kept)
+    monkeypatch.setattr("annotate.collection.document_rendering._KEPT_CELLS", 5_000)
     project = factories.project()
 
     for name, rows in (("one", 1_000), ("two", 1_000), ("three", 1_000), ("four", 4_000)):

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotate.collection.document_text import found_in, shown_table
+from annotate.collection.document_rendering import found_in, shown_table
 from annotate.collection.marking import NOTHING
 from annotate.collection.table_windows import Limits, Rows, Window, grid, searched
 from formats.tables import Cell, Table, parse_table

@@ -18,8 +18,8 @@ from django.test import Client, RequestFactory
 from annotate.models import Project
 from annotate.people.tokens import make_token
 from base.api.scopes import Scope
-from config import asgi, bodies
-from config.bodies import LITTLE, is_too_large, seconds_for
+from config import asgi, request_bodies
+from config.request_bodies import LITTLE, is_too_large, seconds_for
 from tests import factories
 from tests.services.web import web_server
 
@@ -100,7 +100,7 @@ def test_a_body_has_a_deadline_however_fast_it_comes():
 
 
 def test_a_body_that_stops_coming_is_refused_before_django_reads_it(monkeypatch):
-    monkeypatch.setattr(bodies, "GRACE", 0.0)
+    monkeypatch.setattr(request_bodies, "GRACE", 0.0)
 
     seen = request_of(SIGN_IN, chunks=[b"x"], headers=headers(1_000), ends=False)
 
@@ -109,7 +109,7 @@ def test_a_body_that_stops_coming_is_refused_before_django_reads_it(monkeypatch)
 
 
 def test_a_program_reads_of_it_as_a_problem(monkeypatch):
-    monkeypatch.setattr(bodies, "GRACE", 0.0)
+    monkeypatch.setattr(request_bodies, "GRACE", 0.0)
 
     seen = request_of("/api/v1/journal/", chunks=[b"x"], headers=headers(9), ends=False)
 

@@ -8,7 +8,7 @@ import signal
 import socket
 import sqlite3
 import sys
-from contextlib import closing
+from contextlib import closing, contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
 
@@ -18,11 +18,6 @@ from django.conf import settings
 from tests.services.processes import running, wait_until
 
 pytestmark = pytest.mark.long
-
-
-@pytest.fixture(scope="module")
-def data(tmp_path_factory):
-    return tmp_path_factory.mktemp("demo")
 
 
 class Demo:
@@ -45,14 +40,14 @@ class Demo:
             return response, response.read().decode()
 
 
-@pytest.fixture
-def demo(data, tmp_path):
+@contextmanager
+def started(data, log):
+    """Start the demo and wait until it has printed who may sign in."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
     env = {name: value for name, value in os.environ.items() if not name.startswith("REJUDGE_")}
     env |= {"DJANGO_SETTINGS_MODULE": "config.settings", "REJUDGE_DATA": str(data)}
     argv = [sys.executable, "manage.py", "demo", "--port", str(port)]
-    log = tmp_path / "log"
     with running(
         argv, log=log, env=env, cwd=Path(settings.BASE_DIR), stop=signal.SIGINT, patience=30
     ) as process:
@@ -60,7 +55,7 @@ def demo(data, tmp_path):
         wait_until(
             lambda: demo.logins().keys() >= {"ada", "ben", "carla"},
             "the address and the logins",
-            seconds=60,
+            seconds=180,
             process=process,
             log=log,
         )
@@ -89,28 +84,28 @@ def sign_in(demo, name):
     )
 
 
-def test_the_demo_serves_shows_a_worker_and_stops_without_a_trace(demo, data):
-    assert f"Rejudge is at http://127.0.0.1:{demo.port}/" in demo.said()
-    cookies = sign_in(demo, "ada")
-    home, html = demo.request("GET", "/", headers={"Cookie": cookies})
-    assert home.status == 200
-    assert "ada" in html
+def test_a_demo_stops_without_a_trace_and_keeps_what_was_done_for_the_next(tmp_path):
+    data = tmp_path / "data"
+    with started(data, tmp_path / "first.log") as demo:
+        assert f"Rejudge is at http://127.0.0.1:{demo.port}/" in demo.said()
+        cookies = sign_in(demo, "ada")
+        home, html = demo.request("GET", "/", headers={"Cookie": cookies})
+        assert home.status == 200
+        assert "ada" in html
 
-    wait_until(lambda: rows(data, "SELECT * FROM jobs_heartbeat"), "a heartbeat")
-    demo.process.send_signal(signal.SIGINT)
+        wait_until(lambda: rows(data, "SELECT * FROM jobs_heartbeat"), "a heartbeat")
+        demo.process.send_signal(signal.SIGINT)
 
-    assert demo.process.wait(timeout=30) == 0
-    assert demo.said().endswith("Stopped. Everything is kept.\n")
+        assert demo.process.wait(timeout=30) == 0
+        assert demo.said().endswith("Stopped. Everything is kept.\n")
     assert children_with(data) == []
     assert [path.name for path in data.iterdir() if path.stat().st_mode & 0o077] == []
-
-
-def test_a_second_demo_keeps_what_was_done(demo, data):
     before = rows(data, "SELECT count(*) FROM annotate_judgment")
 
-    cookies = sign_in(demo, "carla")
+    with started(data, tmp_path / "second.log") as demo:
+        cookies = sign_in(demo, "carla")
 
-    assert demo.request("GET", "/", headers={"Cookie": cookies})[0].status == 200
+        assert demo.request("GET", "/", headers={"Cookie": cookies})[0].status == 200
     assert rows(data, "SELECT count(*) FROM annotate_judgment") == before
     assert rows(data, "SELECT count(*) FROM annotate_project") == [(1,)]
 

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 import tomllib
 from itertools import pairwise
 from pathlib import Path
@@ -45,6 +47,34 @@ def test_every_dependency_is_locked_at_a_version_it_allows(wanted, lock):
 
 def test_tests_run_what_users_run():
     assert locked("requirements.lock") <= locked("requirements-dev.lock")
+
+
+def test_what_the_lock_leaves_out_is_needed_by_nothing_that_users_run():
+    """pytrec-eval-terrier asks for scipy; nothing that a user runs imports it."""
+    assert "scipy" not in dict(locked("requirements.lock"))
+
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_SCIPY], cwd=ROOT, capture_output=True, text=True
+    )
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, "0.63\n", "")
+
+
+WITHOUT_SCIPY = """
+import sys
+sys.modules["scipy"] = None  # an import of it raises ImportError
+import django
+import os
+os.environ["DJANGO_SETTINGS_MODULE"] = "tests.settings"
+django.setup()
+import config.urls, exporters.evaluations.tables, measures.infosearch
+import ir_measures
+from ir_measures import RBP, Qrel, ScoredDoc, nDCG
+qrels = [Qrel("1", "a", 1), Qrel("1", "b", 0)]
+run = [ScoredDoc("1", "b", 2.0), ScoredDoc("1", "a", 1.0)]
+found = ir_measures.calc_aggregate([nDCG @ 10, RBP(p=0.8, rel=1)], qrels, run)
+print(f"{found[nDCG @ 10]:.2f}")
+"""
 
 
 @pytest.mark.parametrize("lock", LOCKS)

@@ -11,8 +11,8 @@ from django.http import HttpResponse
 from django.templatetags.static import static
 from whitenoise.middleware import WhiteNoiseMiddleware
 
-from config.joining import join_modules
 from config.static import collect_static
+from config.static_bundles import join_modules
 
 
 @pytest.fixture

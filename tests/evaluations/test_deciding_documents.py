@@ -10,7 +10,7 @@ from django.urls import reverse
 from annotate.models import Adjudication
 from audit.settling.adjudication import adjudicate
 from audit.settling.queue import following, page
-from audit.settling.wanted import Order, Wanted
+from audit.settling.queue_filters import Order, Wanted
 from exporters.models import SettlingEffect
 from tests import factories
 from tests.evaluations.evaluating import measured, scene

@@ -122,7 +122,7 @@ def test_a_run_that_names_no_judged_pair_is_refused(made):
         measured(made, measured=[system], baseline="")
 
 
-def test_ids_of_a_run_that_are_not_judged_are_told_and_those_that_differ_by_case(made):
+def test_ids_of_a_run_that_are_not_judged_are_told_and_those_that_differ_by_case(made, client):
     lines = "".join(f"{topic} Q0 {doc} 1 1 t\n" for topic in ("q_1", "Q_1", "z") for doc in "ab")
     other = load(made.project, "odd.changed.run", "q_1", "ab")
     other.file.save("odd", ContentFile(lines.encode()), save=True)
@@ -133,6 +133,12 @@ def test_ids_of_a_run_that_are_not_judged_are_told_and_those_that_differ_by_case
         "odd.changed.run: 2 ids are of no judged pair, and are not measured.",
         "odd.changed.run: Q_1 differ from the id of a judged pair only by case.",
     ]
+    client.force_login(made.carla.user)
+    page = client.get(found.get_absolute_url()).content.decode()
+    # However many they are, one notice that folds them.
+    assert page.count("notice--info") == 1
+    assert "2 notes on what is not measured" in page
+    assert all(sentence in page for sentence in found.results["notes"])
 
 
 def test_pairs_may_be_called_like_their_queries(made):

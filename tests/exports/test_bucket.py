@@ -14,7 +14,7 @@ from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
-from annotate.collection import loading
+from annotate.collection import load_jobs
 from annotate.models import Load, Run
 from exporters.exports import actions
 from exporters.models import Export, Release
@@ -78,12 +78,12 @@ def test_an_upload_is_looked_through_loaded_and_put_away(
     tides, bucket, finish_jobs, django_capture_on_commit_callbacks
 ):
     file = SimpleUploadedFile("bm25.run", RUN)
-    preview = loading.request_load(format_name="trec-run", file=file, by=tides.carla)
+    preview = load_jobs.request_load(format_name="trec-run", file=file, by=tides.carla)
     (waiting,) = names(bucket)
 
     finish_jobs()
     preview.refresh_from_db()
-    load = loading.confirm_load(preview=preview, by=tides.carla)
+    load = load_jobs.confirm_load(preview=preview, by=tides.carla)
     with django_capture_on_commit_callbacks(execute=True):
         finish_jobs()
 
@@ -105,7 +105,7 @@ def test_a_zip_is_read_out_of_it(tides, bucket, finish_jobs):
         archive.writestr("corpus.jsonl", '{"_id": "d1", "title": "", "text": "High water."}\n')
         archive.writestr("qrels/test.tsv", "query-id\tcorpus-id\tscore\nq1\td1\t1\n")
     file = SimpleUploadedFile("beir.zip", packed.getvalue())
-    preview = loading.request_load(format_name="beir", file=file, by=tides.carla)
+    preview = load_jobs.request_load(format_name="beir", file=file, by=tides.carla)
 
     finish_jobs()
 

@@ -243,7 +243,7 @@ def test_another_project_has_no_part_in_it(tides, write):
 
 
 def test_more_pairs_than_one_cursor_walks_keep_their_order(db, write, monkeypatch):
-    monkeypatch.setattr("exporters.exports.walking.BATCH", 2)
+    monkeypatch.setattr("exporters.exports.ordered_rows.BATCH", 2)
     project = factories.project(overlap_judge=1)
     ada = factories.member(project, "ada")
     for query_id in ("5", "10", "9", "1", "7"):

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from formats.records import Claim, Doc, NarrativeRecord, PairRecord, Qrel, Topic
+from formats.records import Claim, Doc, Generated, NarrativeRecord, PairRecord, Qrel, Topic
 from tests.formats.files import read, read_collecting, refusal
 
 HTML = "<table><caption>Sea harbours</caption><tr><td>a</td></tr></table>"
@@ -110,6 +110,18 @@ def test_a_repeated_positive_is_claimed_once():
     records = read("followtable", folder(out(positive=("1.txt", "1.txt"))))
 
     assert [r.doc_id for r in records if isinstance(r, Claim) and r.relevance] == ["1"]
+
+
+def test_a_table_that_one_of_several_instructions_lists_is_generated_for_it():
+    records = read("followtable", folder(out(), out(pool=("1.txt", "2.txt")), out(pool=("1.txt",))))
+
+    assert [r for r in records if isinstance(r, Generated)] == [Generated("0_0", "3")]
+    # It has no relevance from before; table 2 was asked for by the query, whoever lists it.
+    assert [r.doc_id for r in records if isinstance(r, Qrel)] == ["2", "1"]
+
+
+def test_the_tables_of_an_only_instruction_are_not_told_apart():
+    assert not [r for r in read("followtable", folder(out())) if isinstance(r, Generated)]
 
 
 def test_tables_that_no_entry_names_are_documents_too():

@@ -28,6 +28,7 @@ from formats.records import (
     Evidence,
     FilterRecord,
     FlagRecord,
+    Generated,
     JudgmentRecord,
     LevelRecord,
     NarrativeRecord,
@@ -145,6 +146,7 @@ PAIRS = st.builds(
     *(TEXT, st.just(""), TEXT, KEPT),
 )
 PAIRS = st.builds(with_writers, PAIRS, WRITERS)
+GENERATED = st.builds(Generated, IDS, IDS)
 CLAIMS = st.builds(Claim, IDS, IDS, GRADES, NAMES, TEXT)
 UUIDS = st.none() | st.uuids().map(str)
 EVIDENCE = st.lists(
@@ -279,8 +281,10 @@ RECORDS: dict[str, st.SearchStrategy[list[Any]]] = {
         several(st.builds(Qrel, IDS, IDS, GRADES, st.just("0")), "query_id", "doc_id"),
     ).map(lambda parts: [record for part in parts for record in part]),
     "pairs-jsonl": st.tuples(
-        several(PAIRS, "pair_id"), several(CLAIMS, "pair_id", "doc_id", "rater")
-    ).map(lambda parts: parts[0] + parts[1]),
+        several(PAIRS, "pair_id"),
+        several(GENERATED, "pair_id", "doc_id"),
+        several(CLAIMS, "pair_id", "doc_id", "rater"),
+    ).map(lambda parts: parts[0] + parts[1] + parts[2]),
     "judgments-csv": several(ROW_JUDGMENTS, "query_id", "doc_id", "annotator"),
     "filter-jsonl": several(FILTERED, "query_id", "doc_id", "pair_id", "machine"),
     "rubric-json": several(RUBRICS, "name"),

@@ -101,7 +101,7 @@ def test_a_load_that_failed_of_something_else_than_its_file_is_done_again(
         raise OSError("No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr("annotate.collection.loading.load_file", full)
+        patch.setattr("annotate.collection.load_jobs.load_file", full)
         retry(row, by="olga")
         with pytest.raises(OSError, match="No space left"):
             finish_jobs()

@@ -32,7 +32,7 @@ from annotate.pools.removal import remove_candidates, restore_candidates
 from annotate.projects.models import Project
 from annotate.topics.removal import remove_queries, restore_queries
 from audit.settling import adjudication, queue
-from audit.settling.wanted import Kind, Wanted
+from audit.settling.queue_filters import Kind, Wanted
 from base.errors import Refused, Stale
 from tests import factories
 from tests.collection.arriving import jsonl, load

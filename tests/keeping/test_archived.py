@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from annotate.collection import loading
+from annotate.collection import load_jobs
 from annotate.guidelines import actions as guidelines
 from annotate.guidelines import rejudge_requests
 from annotate.judging import actions as judging
@@ -25,16 +25,15 @@ from audit.checks import actions as checking
 from audit.checks import samples
 from audit.reviews import actions as auditing
 from audit.reviews import decisions, project_rubric
-from audit.settling import adjudication, batches
-from audit.settling import many as settling_many
+from audit.settling import adjudication, batches, settle_many
 from base.errors import Refused
 from tests import factories
 
 pytestmark = pytest.mark.both_databases
 
 ROOMS = (
-    *(taxonomy, drafts, guidelines, invitations, judging, loading, rejudge_requests, members),
-    *(rewriting, rules, assignments, adjudication, auditing, settling_many, checking),
+    *(taxonomy, drafts, guidelines, invitations, judging, load_jobs, rejudge_requests, members),
+    *(rewriting, rules, assignments, adjudication, auditing, settle_many, checking),
     *(withdrawal, batches, samples, decisions, project_rubric),
 )
 # How an action asks; the second is that of the place where somebody judges.
@@ -50,7 +49,7 @@ FREE = {
     "assignments.work_in": "a part of judging, which refuses",
     "assignments.end": "a part of judging, which refuses",
     "assignments.end_rewriting": "a part of rewriting, which refuses",
-    "many.preview": "reads",
+    "settle_many.preview": "reads",
     "invitations.check_admin": "reads",
     "invitations.invite_to_installation": "is of no project",
     "invitations.withdraw": "closes a door, and that may be done at any time",

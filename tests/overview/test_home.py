@@ -102,7 +102,7 @@ def test_one_query_names_the_documents_of_all_projects(ada, client):
     def queries() -> int:
         with CaptureQueriesContext(connection) as captured:
             home(client)
-        return sum("everything" in query["sql"] for query in captured)
+        return sum("documents_left" in query["sql"] for query in captured)
 
     a_query(ada.project, "301", 1)
     before = queries()

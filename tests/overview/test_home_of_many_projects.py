@@ -22,7 +22,7 @@ from annotate.projects import access
 from audit.reviews.passes import count_to_decide
 from audit.settling.open_counts import count_open
 from audit.settling.queue import counts
-from audit.settling.wanted import Wanted
+from audit.settling.queue_filters import Wanted
 from base.users import User
 from tests import factories
 

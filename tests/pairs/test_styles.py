@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.urls import reverse
 
-from annotate.pairs.styles import OtherStyle, other_styles
+from annotate.pairs.instruction_styles import OtherStyle, other_styles
 from tests import factories
 
 

@@ -14,7 +14,7 @@ from annotate.models import Assignment, AuditEvent, Candidate, Judgment, Narrati
 from annotate.pools.removal import named, remove_candidates, restore_candidates
 from audit.settling.disagreement_queries import source
 from audit.settling.kinds.frame import Reader
-from audit.settling.wanted import Kind, Wanted
+from audit.settling.queue_filters import Kind, Wanted
 from base.errors import Refused
 from exporters.exports import selection
 from tests import factories

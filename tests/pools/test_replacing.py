@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from io import StringIO
+
 import pytest
+from django.core.management import CommandError, call_command
 from django.urls import reverse
 
 from annotate.judgments.tally import promises
@@ -211,3 +214,33 @@ def test_programs_preview_replace_list_and_undo(tides):
     assert (made["old"], made["new"], made["undone_at"]) == ("G", "H", None)
     assert undone["undone_by"] == "carla"
     assert [row["id"] for row in program.get(at).json()["results"]] == [made["id"]]
+
+
+def test_the_command_shows_what_changes_and_replaces(tides, tmp_path):
+    (tmp_path / "h.txt").write_text("Better.")
+    out = StringIO()
+    asked = ["tides", "replace", "--candidate", "1", "G", "--with", "H", "--by", "carla"]
+    asked += ["--text", str(tmp_path / "h.txt"), "--reason", "Off topic."]
+
+    call_command("candidates", *asked, "--dry-run", stdout=out)
+    before = tides.pool("1")
+    call_command("candidates", *asked, stdout=out)
+
+    said = "2 pools, 2 claims go over; 1 judgments and 0 checks stop counting\n"
+    assert out.getvalue() == said + said + "replaced\n"
+    assert (before, tides.pool("1")) == ([("G", 1)], [("H", 1)])
+    assert Replacement.objects.get().by == tides.carla
+
+
+@pytest.mark.parametrize(
+    ("missing", "sentence"),
+    [("--by", "Say with --by which lead"), ("--with", "the new one with --with")],
+)
+def test_the_command_needs_a_lead_and_a_new_document(tides, missing, sentence):
+    asked = {"--candidate": ["1", "G"], "--with": ["H"], "--by": ["carla"]}
+    del asked[missing]
+
+    with pytest.raises(CommandError, match=sentence):
+        call_command(
+            "candidates", "tides", "replace", *(word for n, v in asked.items() for word in (n, *v))
+        )

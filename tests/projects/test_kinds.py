@@ -7,7 +7,7 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.urls import reverse
 
-from annotate.judgments.promises import Rule
+from annotate.judgments.pair_rules import Rule
 from annotate.models import AuditEvent, Project
 from annotate.projects import kind_settings, rules
 from annotate.projects.actions import create_project

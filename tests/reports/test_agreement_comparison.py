@@ -10,9 +10,9 @@ from django.urls import reverse
 from annotate.models import Guideline
 from audit.models import AgreementReport
 from audit.reports.actions import compute_agreement, request_comparison
-from audit.reports.came_since import since
 from audit.reports.comparison import COMPARED, comparison_of
 from audit.reports.scopes import WHOLE, Scope
+from audit.reports.statements_since import since
 from base.errors import Refused
 from jobs.runner import Progress
 from tests import factories

@@ -11,9 +11,9 @@ from annotate.judgments import assignments
 from annotate.models import Assignment, Flag, Project
 from annotate.rewriting import actions as rewriting
 from audit.models import AgreementReport
-from audit.reports.came_since import since
-from audit.reports.measured import COEFFICIENTS
 from audit.reports.reliability import agreement_of
+from audit.reports.report_parts import COEFFICIENTS
+from audit.reports.statements_since import since
 from audit.reviews.actions import save_ratings, submit_review
 from jobs.runner import Cancelled, Progress
 from tests import factories

@@ -17,9 +17,9 @@ from annotate.models import (
 )
 from annotate.rewriting import actions as rewriting
 from audit.models import AgreementReport
-from audit.reports.came_since import since
 from audit.reports.reliability import agreement_of
 from audit.reports.scopes import Scope, scope_of, stored_scope, words
+from audit.reports.statements_since import since
 from audit.reviews.actions import save_ratings, submit_review
 from base.errors import Refused
 from tests import factories

@@ -13,9 +13,9 @@ from django.utils import timezone
 from annotate.models import Project, Repeat
 from annotate.rewriting import actions as rewriting
 from audit.models import AgreementReport
-from audit.reports.came_since import since
 from audit.reports.reliability import agreement_of
 from audit.reports.scopes import Scope
+from audit.reports.statements_since import since
 from audit.reports.tables import tables
 from tests import factories
 from tests.collection.arriving import jsonl, load

@@ -6,7 +6,7 @@ import pytest
 from django.urls import reverse
 
 from annotate.judgments.label_rules import gold_standing
-from annotate.judgments.promises import Counts, Promise, Rule
+from annotate.judgments.pair_rules import Counts, Promise, Rule
 from annotate.judgments.tally import promises
 from annotate.models import Candidate, Condition, Narrative, Project, Verdict
 from annotate.pools.removal import remove_candidates

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 from django.urls import reverse
 
-from annotate.judgments.promises import Change, Counts, Promise, Rule, change
+from annotate.judgments.pair_rules import Change, Counts, Promise, Rule, change
 from annotate.judgments.tally import promises
 from annotate.models import Adjudication, Assignment, Category, InstructionPair, Project
 from audit.models import Decision
@@ -300,3 +300,33 @@ def test_without_a_taxonomy_no_category_is_strange_to_it(tides):
 
     assert (found.empty, found.unknown) == ([], [])
     assert list(covered(found)) == ["C0", "C1", "C2", "C3"]
+
+
+def test_a_category_that_joins_types_is_known_and_counted_with_each(tides):
+    for place, (key, name) in enumerate((("a", "Audience"), ("l", "Length"), ("s", "Source"))):
+        Category.objects.create(project=tides.project, key=key, name=name, place=place)
+    tides.project.pairs.update(category="Audience, Length")
+    of = tides.project.pairs.count()
+
+    found = coverage(tides.carla)
+
+    assert {one.name: (one.pairs, one.combined) for one in found.categories} == {
+        "Audience": (0, of),
+        "Length": (0, of),
+        "Source": (0, 0),
+        "Audience, Length": (of, 0),
+    }
+    assert [one.name for one in found.empty] == ["Source"]
+    assert found.unknown == []
+    assert found.pairs == of
+
+
+def test_a_query_without_an_instruction_is_not_counted(tides):
+    plain = factories.query(tides.project, "999", title="no instruction")
+    factories.pair(plain, altered=None)
+    before = coverage(tides.carla).pairs
+
+    factories.narrative(plain.pairs.get(), text="Only new ones.")
+
+    assert coverage(tides.carla).pairs == before + 1
+    assert "" in {one.key for one in coverage(tides.carla).categories}

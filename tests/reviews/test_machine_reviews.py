@@ -19,7 +19,7 @@ from audit.reviews.decisions import decide
 from audit.reviews.passes import passes_of, story, to_decide, verdict_of
 from audit.reviews.rejected import rejected
 from audit.settling import queue as disagreements
-from audit.settling.wanted import Kind, Wanted
+from audit.settling.queue_filters import Kind, Wanted
 from base.errors import Refused
 from exporters.exports.selection import pairs as pairs_of
 from exporters.exports.statements import reviews as exported

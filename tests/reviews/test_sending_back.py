@@ -11,7 +11,7 @@ from annotate.judging import actions as judging
 from annotate.judgments import assignments
 from annotate.models import Assignment, Condition, RejudgeRequest, Verdict
 from audit.settling import queue as disagreements
-from audit.settling.wanted import DisagreementKey, Kind, Wanted
+from audit.settling.queue_filters import DisagreementKey, Kind, Wanted
 from tests import factories
 
 WORDS = "Read the second paragraph."

@@ -15,9 +15,9 @@ from audit.checks.queue import to_check, with_checks
 from audit.models import Check, SampleItem
 from audit.reports.reliability import agreement_of
 from audit.settling.adjudication import adjudicate, settle_condition
-from audit.settling.many import How, Rule, preview, settle_many
 from audit.settling.queue import counts
-from audit.settling.wanted import Kind, Wanted
+from audit.settling.queue_filters import Kind, Wanted
+from audit.settling.settle_many import How, Rule, preview, settle_many
 from base.errors import Refused, Stale
 from keeping.verify import verify
 from tests import factories

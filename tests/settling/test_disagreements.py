@@ -14,7 +14,7 @@ from audit.reviews.actions import save_ratings, submit_review
 from audit.reviews.decisions import decide
 from audit.settling.adjudication import adjudicate, withdraw_adjudication
 from audit.settling.queue import count, following, key_of, page
-from audit.settling.wanted import DisagreementKey, Key, Kind, Order, Wanted
+from audit.settling.queue_filters import DisagreementKey, Key, Kind, Order, Wanted
 from tests import factories
 from tests.second_pass import levels
 

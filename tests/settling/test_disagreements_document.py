@@ -10,7 +10,7 @@ from django.conf import settings
 from annotate.models import Adjudication, Verdict
 from audit.settling.forms import WantedForm
 from audit.settling.pseudonyms import person
-from audit.settling.wanted import Kind
+from audit.settling.queue_filters import Kind
 
 
 @pytest.fixture(scope="module")

@@ -12,8 +12,8 @@ from annotate.guidelines.rejudge_requests import Which
 from annotate.judging import actions as judging
 from annotate.judgments import assignments
 from annotate.models import Adjudication, Assignment, Judgment, RejudgeRequest
-from audit.settling.many import How, Rule, preview, settle_many
-from audit.settling.wanted import Wanted
+from audit.settling.queue_filters import Wanted
+from audit.settling.settle_many import How, Rule, preview, settle_many
 from tests import factories
 from tests.reviews.test_at_once import at_once, fresh
 

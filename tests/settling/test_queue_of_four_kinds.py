@@ -15,7 +15,7 @@ from audit.reviews.actions import save_ratings, submit_review
 from audit.reviews.decisions import decide
 from audit.settling.adjudication import settle_condition
 from audit.settling.queue import counts, following, is_open, key_of, page
-from audit.settling.wanted import DisagreementKey, Kind, Order, Wanted
+from audit.settling.queue_filters import DisagreementKey, Kind, Order, Wanted
 from formats.records import ANSWERS
 from tests import factories
 from tests.second_pass import levels

@@ -14,8 +14,8 @@ from annotate.judgments import assignments
 from annotate.models import Adjudication, Assignment
 from audit.settling import adjudication, batches
 from audit.settling import queue as disagreements
-from audit.settling.many import How, Rule, preview, settle_many
-from audit.settling.wanted import Wanted
+from audit.settling.queue_filters import Wanted
+from audit.settling.settle_many import How, Rule, preview, settle_many
 from base.errors import Refused, Stale
 from tests import factories
 

@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotate.collection import access as collection_access
-from annotate.collection import loading
+from annotate.collection import load_jobs
 from annotate.collection.models import Load, Run
 from annotate.projects import access
 from base.api.jobs import JobSerializer, job_told
@@ -161,7 +161,7 @@ class Loads(Resource):
         """Hand a file in to be looked through; nothing is written yet."""
         by = access.lead(self.person, slug)
         sent = self.sent()
-        asked = loading.request_load(
+        asked = load_jobs.request_load(
             format_name=sent["format"],
             file=sent["file"],
             no_grade=sent.get("no_grade"),
@@ -193,7 +193,7 @@ class Confirmation(Resource):
         """Have a previewed file loaded, and read the load. Twice is once."""
         by, found = collection_access.load(self.person, slug, load)
         despite = self.sent()["despite_rules"]
-        return Response(_full(loading.confirm_load(preview=found, by=by, despite_rules=despite)))
+        return Response(_full(load_jobs.confirm_load(preview=found, by=by, despite_rules=despite)))
 
 
 class Cancellation(Resource):
@@ -205,7 +205,7 @@ class Cancellation(Resource):
     def put(self, request: Request, slug: str, load: int) -> Response:
         """Call a preview or a load off; one that is over stays as it is."""
         by, found = collection_access.load(self.person, slug, load)
-        return Response(_full(loading.cancel_load(load=found, by=by)))
+        return Response(_full(load_jobs.cancel_load(load=found, by=by)))
 
 
 class Leaving(Resource):
@@ -217,7 +217,7 @@ class Leaving(Resource):
     def put(self, request: Request, slug: str, load: int) -> Response:
         """Put a previewed file away without loading it."""
         by, found = collection_access.load(self.person, slug, load)
-        loading.leave_load(preview=found, by=by)
+        load_jobs.leave_load(preview=found, by=by)
         return done()
 
 

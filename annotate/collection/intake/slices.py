@@ -20,7 +20,7 @@ from django.apps import apps
 from django.db import DatabaseError, connection, transaction
 
 from annotate.collection.intake.progress import Progress
-from annotate.collection.unseen import Unseen
+from annotate.collection.unseen_rows import Unseen
 from base import bulk, row_keys
 
 logger = logging.getLogger(__name__)

@@ -149,11 +149,12 @@ def mark(intake: Intake) -> None:
             WHERE r.text_replaced_at IS NULL AND {one.about.format(candidates=_CANDIDATES)}
             """  # noqa: S608 (our own statements)
         )
-    in_scope = (
-        f"AND c.prior_relevance >= {int(intake.project.relevant_from)}"
-        if intake.project.judge_scope == Project.Scope.RELEVANT
-        else ""
-    )
+    # The rule of annotate.pairs.pool, which is above.
+    scope = intake.project.judge_scope
+    in_scope = {
+        Project.Scope.RELEVANT: (f"AND c.prior_relevance >= {int(intake.project.relevant_from)}"),
+        Project.Scope.EXISTING: "AND c.made_for_id IS NULL",
+    }.get(Project.Scope(scope), "")
     intake.at_last(
         f"""
         UPDATE annotate_assignment SET done_at = NULL
@@ -161,6 +162,7 @@ def mark(intake: Intake) -> None:
             SELECT p.id FROM stage_docs_changed x
             JOIN annotate_candidate c ON c.document_id = x.id AND c.removed_at IS NULL {in_scope}
             JOIN annotate_instructionpair p ON p.query_id = c.query_id
+                AND (c.made_for_id IS NULL OR c.made_for_id = p.id)
             WHERE x.version >= 2
         )
         """  # noqa: S608 (our own statements)

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from django_htmx.http import HttpResponseClientRefresh
 
 from annotate.collection import access as collection_access
-from annotate.collection import loading
+from annotate.collection import load_jobs
 from annotate.collection.forms.loads import LoadForm
 from annotate.collection.intake import KINDS
 from annotate.collection.models import Load
@@ -47,7 +47,7 @@ def loads(request: PageRequest, slug: str) -> HttpResponse:
     )
     if request.method == "POST" and form.is_valid():
         try:
-            asked = loading.request_load(
+            asked = load_jobs.request_load(
                 format_name=form.cleaned_data["format"],
                 file=form.cleaned_data["file"],
                 no_grade=form.cleaned_data["no_grade"],
@@ -139,7 +139,7 @@ def confirmation(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     member, found = collection_access.load(request.user, slug, pk)
     try:
         despite = request.POST.get("despite_rules") == "yes"
-        return redirect(loading.confirm_load(preview=found, by=member, despite_rules=despite))
+        return redirect(load_jobs.confirm_load(preview=found, by=member, despite_rules=despite))
     except Refused as refused:
         messages.error(request, str(refused))
         return redirect(found)
@@ -150,7 +150,7 @@ def cancellation(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     """Call a preview or a load off."""
     member, found = collection_access.load(request.user, slug, pk)
     try:
-        loading.cancel_load(load=found, by=member)
+        load_jobs.cancel_load(load=found, by=member)
     except Refused as refused:
         messages.error(request, str(refused))
     return redirect(found)
@@ -161,7 +161,7 @@ def leaving(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     """Put a previewed file away without loading it."""
     member, found = collection_access.load(request.user, slug, pk)
     try:
-        loading.leave_load(preview=found, by=member)
+        load_jobs.leave_load(preview=found, by=member)
     except Refused as refused:
         messages.error(request, str(refused))
         return redirect(found)

@@ -25,6 +25,7 @@ from annotate.judgments.models import Flag, Judgment
 from annotate.judgments.repeats import unmasked
 from annotate.pairs import access
 from annotate.pairs.models import Narrative
+from annotate.pairs.pool import in_pool_of
 from annotate.projects.models import Grade, Membership, Project
 from base import keymap
 from base.errors import Refused
@@ -157,7 +158,7 @@ def _named(member: Membership, narrative: Narrative, at: JudgingSession, find: s
     """
     terms = find.casefold().split()
     numbers = {unmasked(number, member.pk).candidate: number for number in at.order}
-    pool = Candidate.objects.filter(query=narrative.pair.query)
+    pool = Candidate.objects.filter(in_pool_of(narrative.pair_id), query=narrative.pair.query)
     matching = pool
     for term in terms:
         matching = matching.filter(

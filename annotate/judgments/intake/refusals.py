@@ -27,6 +27,25 @@ def refuse_other_grades(intake: Intake) -> None:
     )
 
 
+def refuse_other_instructions(intake: Intake) -> None:
+    """Refuse what is said of a document under another instruction than the one it was written
+    for.
+    """
+    intake.refuse_found(
+        """
+        SELECT s.n, s.place, s.doc_id, o.pair_id AS own, p.pair_id AS other
+        FROM stage_statements s
+        CROSS JOIN annotate_candidate c CROSS JOIN annotate_instructionpair o
+        CROSS JOIN annotate_instructionpair p
+        WHERE c.id = s.candidate AND o.id = c.made_for_id AND o.id <> s.pair AND p.id = s.pair
+        """,
+        lambda doc_id, own, other: (
+            f"document {doc_id} was generated for instruction {own}, so it has no label under "
+            f"{other}"
+        ),
+    )
+
+
 def refuse_spans_outside(intake: Intake) -> None:
     """Refuse new judgments whose spans lie outside of a text that is known."""
     intake.refuse_found(

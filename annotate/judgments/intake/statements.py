@@ -296,6 +296,7 @@ class Statements(Arrivals):
             find_rows.find_members,
             find_rows.find_pairs,
             find_rows.find_candidates,
+            refusals.refuse_other_instructions,
             find_rows.find_texts,
             partial(find_rows.find_narratives, renamed=self.renamed),
             refusals.refuse_spans_outside,

@@ -1,4 +1,4 @@
-"""`manage.py candidates PROJECT remove|restore|list`: take documents out of pools, and back."""
+"""`manage.py candidates PROJECT remove|restore|list|replace`: take documents out of pools."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from annotate.collection.models import Candidate
 from annotate.management.projects import project_called
 from annotate.pools.removal import (
     named,
@@ -16,17 +17,21 @@ from annotate.pools.removal import (
     removed_candidates,
     restore_candidates,
 )
+from annotate.pools.replacing import NewDocument, effects, replace_document
+from annotate.projects.models import Project
 from base.errors import Refused
 
 
 class Command(BaseCommand):
-    """Take candidates out of their pools with a reason, bring them back, or list them."""
+    """Take candidates out of their pools with a reason, bring them back, list or replace them."""
 
-    help = "Take candidates out of their pools with a reason, bring them back, or list those out."
+    help = (
+        "Take candidates out of their pools with a reason, bring them back, list or replace them."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("project", help="the project's short name")
-        parser.add_argument("action", choices=["remove", "restore", "list"])
+        parser.add_argument("action", choices=["remove", "restore", "list", "replace"])
         parser.add_argument(
             "--candidate",
             action="append",
@@ -36,7 +41,18 @@ class Command(BaseCommand):
             help="a candidate by its ids; may be given again",
         )
         parser.add_argument("--file", help="candidates, one a line: query id, TAB, document id")
-        parser.add_argument("--reason", default="", help="why they are taken out")
+        parser.add_argument("--reason", default="", help="why they are taken out or replaced")
+        parser.add_argument(
+            "--with", dest="new", metavar="DOCUMENT", help="replace: the new one's id"
+        )
+        parser.add_argument("--title", default="", help="replace: the title of a new document")
+        parser.add_argument("--text", metavar="FILE", help="replace: the text of a new document")
+        parser.add_argument("--by", metavar="NAME", help="replace: the lead who replaces it")
+        parser.add_argument(
+            "--dry-run",
+            action="store_true",
+            help="replace: say what it changes",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         project = project_called(options["project"])
@@ -52,6 +68,9 @@ class Command(BaseCommand):
             ids += _read(Path(options["file"]))
         try:
             keys = named(project, ids)
+            if options["action"] == "replace":
+                self._replace(project, keys, options)
+                return
             if options["action"] == "remove":
                 changed = remove_candidates(
                     project=project, candidates=keys, reason=options["reason"], by=None
@@ -62,6 +81,31 @@ class Command(BaseCommand):
             raise CommandError(str(refused)) from refused
         done = "taken out" if options["action"] == "remove" else "brought back"
         self.stdout.write(f"{changed.changed:,} {done}, {changed.unchanged:,} were so already")
+
+    def _replace(self, project: Project, keys: list[int], options: dict[str, Any]) -> None:
+        """Replace one document, as its page does."""
+        if len(keys) != 1 or not options["new"]:
+            raise CommandError("Name one document with --candidate, and the new one with --with.")
+        lead = project.memberships.filter(name=options["by"] or "").first()
+        if lead is None:
+            raise CommandError("Say with --by which lead of this project replaces it.")
+        candidate = Candidate.objects.select_related("query__project", "document").get(pk=keys[0])
+        try:
+            text = Path(options["text"]).read_text("utf-8") if options["text"] else ""
+        except (OSError, UnicodeDecodeError) as error:
+            raise CommandError(f"{options['text']} cannot be read: {error}.") from error
+        new = NewDocument(options["new"], options["title"], text)
+        found = effects(candidate, new)
+        self.stdout.write(
+            f"{len(found.pools):,} pools, {found.claims:,} claims go over; {found.judgments:,} "
+            f"judgments and {found.checks:,} checks stop counting"
+        )
+        if options["dry_run"]:
+            return
+        replace_document(
+            candidate=candidate, new=new, reason=options["reason"], digest=found.digest, by=lead
+        )
+        self.stdout.write("replaced")
 
 
 def _read(file: Path) -> list[tuple[str, str]]:

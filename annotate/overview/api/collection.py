@@ -10,9 +10,9 @@ from rest_framework.response import Response
 
 from annotate.collection import access as collection_access
 from annotate.collection import core_queries
-from annotate.collection.document_text import show
+from annotate.collection.document_rendering import show
 from annotate.collection.models import Candidate, Query
-from annotate.judgments.blindness import blind_pairs, may_see
+from annotate.judgments.blindness import blind_pairs, may_see, must_answer_first
 from annotate.judgments.document_names import names_to
 from annotate.judgments.open_pairs import count_free_assignments
 from annotate.judgments.repeats import unmasked
@@ -218,6 +218,7 @@ def _candidates(member: Membership, rows: list[Candidate], *, prior: bool) -> li
     for said in statements_of(member, rows):
         found.setdefault(said.candidate.pk, []).append(said)
     names = names_to(member, rows)
+    shows_made_for = member.leads and not must_answer_first(member)
     return [
         {
             "id": row.pk,
@@ -227,6 +228,7 @@ def _candidates(member: Membership, rows: list[Candidate], *, prior: bool) -> li
             "markup": row.document.markup,
             "length": row.document.length,
             "prior_relevance": row.prior_relevance if prior else None,
+            "made_for": row.made_for_id if shows_made_for else None,
             "under": [_under(said) for said in found.get(row.pk, [])],
         }
         for row in rows

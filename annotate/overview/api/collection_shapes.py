@@ -156,6 +156,11 @@ class CandidateSerializer(serializers.Serializer[Any]):
     prior_relevance = serializers.IntegerField(
         allow_null=True, help_text="null also where it is hidden from you."
     )
+    made_for = serializers.IntegerField(
+        allow_null=True,
+        help_text="The only pair in whose pool it is: it was written for it. null also for "
+        "annotators, and for leads who judge.",
+    )
     under = CandidateUnderSerializer(many=True)
 
 

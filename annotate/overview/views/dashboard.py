@@ -32,7 +32,7 @@ from annotate.overview.views.home import work_url
 from annotate.pairs.models import Assignment
 from annotate.projects import access
 from annotate.projects.models import Membership
-from base import reader
+from base import reader_preferences
 from base.page_request import PageRequest
 
 # Of one person, listed at once; begun ones come first.
@@ -254,7 +254,7 @@ def _flags(listed: Flagged, member: Membership, request: PageRequest) -> dict[st
 
 def _zone() -> datetime.tzinfo:
     """The zone whose days the charts show: the reader's, if they chose one."""
-    return reader.zone_of_reader() or datetime.UTC
+    return reader_preferences.zone_of_reader() or datetime.UTC
 
 
 def _pace(request: PageRequest) -> int:

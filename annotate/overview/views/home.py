@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from django.contrib import messages
 from django.contrib.humanize.templatetags.humanize import intcomma
-from django.db.models import Count, Exists, F, OuterRef, Q
+from django.db.models import Count, Exists, OuterRef, Q
 from django.http import HttpResponse
 from django.middleware.csrf import get_token
 from django.shortcuts import redirect, render
@@ -24,8 +24,9 @@ from annotate.overview.contributions import overviews
 from annotate.overview.my_assignments import MyAssignment, my_assignments, read_assignments
 from annotate.pairs import access as pairs_access
 from annotate.pairs.models import Assignment, Narrative
-from annotate.projects import access
-from annotate.projects.models import Membership, Project
+from annotate.pairs.pool import put_before_judges
+from annotate.projects import access, schedule
+from annotate.projects.models import Membership
 from base.errors import Refused
 from base.page_request import PageRequest
 from jobs.status import worker_status
@@ -55,6 +56,7 @@ def home(request: PageRequest) -> HttpResponse:
             "offers": [offer for offer in offers[member.pk] if not offer["hides_figures"]],
             "hiding": [offer for offer in offers[member.pk] if offer["hides_figures"]],
             "todo": added[member.pk].todo,
+            "due": schedule.due(member.project),
             "judging": judging.get(member.project_id),
         }
         for member in members
@@ -217,18 +219,18 @@ def name_next_documents(offers: Sequence[dict[str, Any]]) -> None:
     }
     flagged = Flag.objects.current().filter(**mine).exclude(kind=Flag.Kind.LATER)
     left = ~Exists(Judgment.objects.current().filter(**mine)) & ~Exists(flagged)
-    was_relevant = Q(prior_relevance__gte=F("query__project__relevant_from"))
+    narratives = [offer["next"].narrative for offer in judging]
+    own = Narrative.objects.filter(pair=OuterRef("made_for"), pk__in=narratives)
     counts = (
         Candidate.objects.filter(query__in=[offer["next"].query for offer in judging])
-        .filter(left)
+        .filter(put_before_judges("query__project"), left)
+        .filter(Q(made_for__isnull=True) | Exists(own))
         .values("query")
-        .annotate(everything=Count("pk"), relevant=Count("pk", filter=was_relevant))
+        .annotate(documents_left=Count("pk"))
     )
-    found: dict[int, Mapping[str, Any]] = {int(one["query"]): one for one in counts}
+    found: dict[int, int] = {int(one["query"]): one["documents_left"] for one in counts}
     for offer in judging:
-        only_relevant = offer["project"].judge_scope == Project.Scope.RELEVANT
-        row: Mapping[str, Any] = found.get(offer["next"].query, {})
-        offer["documents"] = row.get("relevant" if only_relevant else "everything", 0)
+        offer["documents"] = found.get(offer["next"].query, 0)
 
 
 def judged_today(members: Sequence[Membership]) -> dict[int, int]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from annotate.collection.core_queries import set_core_queries
 from annotate.collection.intake.arrivals import Intake
 from annotate.collection.models import Query
-from annotate.projects.models import Membership, Project
+from annotate.pairs.pool import pool_sql
+from annotate.projects.models import Membership
 from base import bulk
 
 MAX_NAME = Membership._meta.get_field("name").max_length or 0
@@ -115,12 +116,8 @@ def reopen_judging(intake: Intake, newest: int) -> None:
         return
     # Which of the old ones have changed is not kept: any of their queries may be among these.
     grown = "c.id > %(newest)s" if not candidates.changed else "1 = 1"
-    in_scope = (
-        f"c.prior_relevance >= {int(intake.project.relevant_from)}"
-        if intake.project.judge_scope == Project.Scope.RELEVANT
-        else "1 = 1"
-    )
-    intake.params["newest"] = newest
+    in_scope = pool_sql(intake.project, "c", "p.id")
+    intake.params |= {"newest": newest, "relevant_from": intake.project.relevant_from}
     reopen_assignments(
         intake,
         f"""

@@ -40,6 +40,10 @@ class PlannedCheckSerializer(serializers.Serializer[Any]):
     stratify = serializers.CharField()
     shows_reason = serializers.BooleanField()
     is_drawn = serializers.BooleanField(help_text="False: suspects from runs, which are picked.")
+    modes = serializers.ListField(
+        child=serializers.CharField(),
+        help_text="Sides of the narratives, each a sample of its own.",
+    )
 
 
 class KindSerializer(serializers.Serializer[Any]):

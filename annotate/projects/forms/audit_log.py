@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _lazy
 
 from annotate.projects.audit_log_page import Asked, kinds, people
 from annotate.projects.models import Membership
-from base import reader as personal
+from base import reader_preferences as personal
 
 # In the address, for what a command did.
 COMMAND = "command"

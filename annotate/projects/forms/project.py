@@ -103,6 +103,10 @@ class RulesForm(forms.ModelForm[Project]):
             "overlap_review": _lazy("Auditors who review each instruction"),
         }
         help_texts = {
+            "judge_scope": _lazy(
+                "Generated documents were written for one instruction. They are judged under that "
+                "one alone, or not at all."
+            ),
             "show_prior": _lazy("Off: judges are blind to what was said before."),
             "show_rank": _lazy("Off: judges do not see what systems thought of it."),
             "show_ids": _lazy(
@@ -149,6 +153,21 @@ class RulesForm(forms.ModelForm[Project]):
             # The stored label names ids alone; a hidden id is in no order either.
             (Project.Order.DOC_ID, _("The same for all: by id where ids are shown, else shuffled")),
         ]
+
+
+class DueDateForm(forms.Form):
+    """The day by which a project is to be done."""
+
+    due_on = forms.DateField(
+        label=_lazy("To be done by"),
+        required=False,
+        help_text=_lazy(
+            "Everybody in the project reads how many days are left. Empty: no due date."
+        ),
+        error_messages={"invalid": _lazy("Write the date as year-month-day, such as 2027-03-31.")},
+        widget=forms.DateInput(format="%Y-%m-%d", attrs={"type": "date"}),
+        input_formats=["%Y-%m-%d"],
+    )
 
 
 class GradeForm(forms.Form):

@@ -15,7 +15,7 @@ class KindGrade(NamedTuple):
 
 
 class MustHold(NamedTuple):
-    """A rule of the kind: a value of `annotate.judgments.promises.Rule`, with its limits."""
+    """A rule of the kind: a value of `annotate.judgments.pair_rules.Rule`, with its limits."""
 
     rule: str
     limits: Mapping[str, int] = {}
@@ -37,6 +37,8 @@ class PlannedCheck(NamedTuple):
     # Whether checkers may read why a document violates, once they have answered.
     shows_reason: bool = False
     is_drawn: bool = True
+    # Each a sample of its own: values of `annotate.pairs.models.Narrative.Side`; none: one of all.
+    modes: tuple[str, ...] = ()
 
 
 class ProjectKind(NamedTuple):
@@ -69,3 +71,5 @@ class ProjectKind(NamedTuple):
     load_rules: tuple[MustHold, ...] = ()
     # Whether rules also count the labels that machines and files claim where no person judged.
     counts_claims: bool = False
+    # Whether more than half of the auditors have to reject an instruction; else one is enough.
+    rejects_by_majority: bool = False

@@ -29,11 +29,21 @@ INFOSEARCH = ProjectKind(
     sides=("original", "altered", "reversed"),
     must_hold=(MustHold("gold"),),
     load_rules=(MustHold("reversed"), MustHold("category")),
-    steps=("load", "review", "check", "settle", "release"),
+    steps=(
+        "load",
+        "review",
+        "check_original",
+        "check_instructed",
+        "check_reversed",
+        "settle",
+        "release",
+    ),
     step_names={
         "load": "Load queries and modes",
         "review": "Validate instructions",
-        "check": "Screen gold documents",
+        "check_original": "Judge gold documents: original mode",
+        "check_instructed": "Judge gold documents: instructed mode",
+        "check_reversed": "Judge gold documents: reversed mode",
     },
     taxonomy="InfoSearch",
     checks=(
@@ -42,6 +52,13 @@ INFOSEARCH = ProjectKind(
             "runs, screened by hand.",
             size=50,
             is_drawn=False,
+        ),
+        PlannedCheck(
+            "Documents of every query in three modes: original, instructed and reversed, each a "
+            "pass of its own with its narrative.",
+            size=10,
+            per="instruction",
+            modes=("original", "altered", "reversed"),
         ),
     ),
     exports=("trec", "mteb", "hf"),

@@ -52,4 +52,6 @@ MULTICONIR = ProjectKind(
     ),
     measures=("win_rate", "flip_rate"),
     counts_claims=True,
+    # Ten people say valid or not; one of them alone does not make a query invalid.
+    rejects_by_majority=True,
 )

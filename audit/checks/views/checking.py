@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 from django.contrib import messages
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.http import HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -15,7 +15,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from annotate.collection.document_text import show
+from annotate.collection.document_rendering import show
 from annotate.judgments.document_names import name_of
 from annotate.pairs.marked_words import words_to_mark
 from annotate.projects.models import Membership
@@ -23,7 +23,8 @@ from audit.checks import access, actions
 from audit.checks.condition_counts import Broken, broken_conditions
 from audit.checks.forms import CheckForm
 from audit.checks.models import Check, Question, Sample, SampleItem
-from audit.checks.queue import following, to_check, to_settle, with_checks
+from audit.checks.modes import MODES, has_passes, waiting_in
+from audit.checks.queue import following, next_to_check, to_check, to_settle, with_checks
 from base import keymap
 from base.errors import Refused
 from base.page_request import PageRequest
@@ -61,11 +62,11 @@ def check(request: PageRequest, pk: int) -> HttpResponse:
         except Refused as refused:
             error = str(refused)
         else:
-            return _onward(request, member, item.sample, item.pk)
+            return _onward(request, member, item.sample, item)
     mine = Check.objects.current().filter(item=item, checker=member).first()
     if mine is None and not to_check(member, item.sample).filter(pk=item.pk).exists():
         messages.info(request, error or _("Two people have checked this one already."))
-        return _onward(request, member, item.sample, item.pk)
+        return _onward(request, member, item.sample, item)
     if mine is not None and mine.place == Check.SETTLES:
         return redirect("audit:settlement", item.pk)
     return render(
@@ -233,13 +234,46 @@ def _broken(item: SampleItem) -> Broken | None:
 
 def _place(member: Membership, item: SampleItem) -> dict[str, Any]:
     """How far the reader is in the sample, and where to go from here."""
-    left = to_check(member, item.sample)
-    onward = following(left, item.pk)
+    left = _left(member, item.sample, item)
+    onward = next_to_check(member, left, item.pk)
+    waiting = left.count()
+    answered = Check.objects.current().filter(checker=member, place__lt=Check.SETTLES)
+    if has_passes(member.project):
+        answered = answered.filter(
+            item__sample__project=member.project, item__narrative__side=item.narrative.side
+        )
+    else:
+        answered = answered.filter(item__sample=item.sample_id)
+    mine = answered.count()
     return {
-        "left": left.count(),
+        "left": waiting,
+        "done": mine,
+        "total": mine + waiting,
+        "passes": _passes(member, item),
         "next_url": reverse("audit:check", args=[onward]) if onward else "",
         "last": _last(member, item, settled=False),
     }
+
+
+def _passes(member: Membership, item: SampleItem) -> list[dict[str, Any]]:
+    """The modes in which labels are checked, with how many wait for the reader in each; none where
+    the kind of project has no modes: one query.
+    """
+    if not has_passes(member.project):
+        return []
+    waiting = waiting_in(member)
+    found = []
+    for mode in MODES:
+        left, onward = waiting.get(mode, (0, None))
+        found.append(
+            {
+                "mode": mode,
+                "left": left,
+                "is_here": mode == item.narrative.side,
+                "url": reverse("audit:check", args=[onward]) if onward else "",
+            }
+        )
+    return found
 
 
 def _last(member: Membership, item: SampleItem, *, settled: bool) -> Check | None:
@@ -258,13 +292,27 @@ def _last(member: Membership, item: SampleItem, *, settled: bool) -> Check | Non
     )
 
 
+def _left(member: Membership, found: Sample, after: SampleItem | None) -> QuerySet[SampleItem]:
+    """What the reader could check without leaving the sample; where labels are checked in modes,
+    without leaving the mode of the last label, whichever samples it is in.
+    """
+    if after is not None and has_passes(member.project):
+        return to_check(member).filter(narrative__side=after.narrative.side)
+    return to_check(member, found)
+
+
 def _onward(
-    request: PageRequest, member: Membership, found: Sample, after: int | None
+    request: PageRequest, member: Membership, found: Sample, after: SampleItem | None
 ) -> HttpResponse:
-    onward = following(to_check(member, found), after)
+    onward = next_to_check(member, _left(member, found, after), after.pk if after else None)
     if onward is not None:
         return redirect("audit:check", onward)
-    messages.info(request, _("There is nothing more for you to check in this sample."))
+    # The page of a paused project says so itself.
+    if member.project.paused_at is None:
+        if has_passes(member.project) and waiting_in(member):
+            messages.info(request, _("Nothing more waits for you here. Go on with another mode."))
+            return redirect("audit:checks", member.project.slug)
+        messages.info(request, _("There is nothing more for you to check in this sample."))
     return redirect(found)
 
 

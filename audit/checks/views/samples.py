@@ -21,7 +21,7 @@ from audit.checks.condition_counts import broken_conditions, label_rows
 from audit.checks.figures import Figures, Rates, figures
 from audit.checks.forms import BoundForm, SampleForm, SendForm, SuspectsForm, choices_of_planned
 from audit.checks.models import Sample
-from audit.checks.modes import MODES, asked_in, make_passes
+from audit.checks.modes import MODES, asked_in, make_passes, passes_of
 from audit.checks.plans import plan
 from audit.checks.queue import SHOWN, labels_of, progress
 from audit.checks.suspects import Suspect, suspicion, together
@@ -58,6 +58,7 @@ def checks(request: PageRequest, slug: str) -> HttpResponse:
             "member": member,
             "section": "checks",
             "planned": kind_of(member.project.kind).checks if member.leads else (),
+            "passes": passes_of(member),
             "rows": [{"sample": one, "progress": far[one.pk]} for one in page.rows],
             "previous_url": page.previous,
             "next_url": page.next,

@@ -12,8 +12,8 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from annotate.projects.models import Project
 from audit.checks.models import RESAMPLES, SEED
-from audit.reports.measured import COEFFICIENTS, SPLITS
 from audit.reports.reliability import agreement_of
+from audit.reports.report_parts import COEFFICIENTS, SPLITS
 from audit.reports.scopes import Scope, scope_of, words
 from audit.reports.tables import Line, Table, against_machines, lonely, tables
 from base.errors import Refused

@@ -23,12 +23,12 @@ from annotate.judgments.blindness import must_answer_first
 from annotate.projects import access as annotate_access
 from annotate.projects.models import Membership
 from audit.reports import access, actions, paper
-from audit.reports.came_since import Since, since
 from audit.reports.forms import ComparedForm, ScopeForm
-from audit.reports.measured import COEFFICIENTS
 from audit.reports.models import AgreementReport
 from audit.reports.reliability import HEADLINE
+from audit.reports.report_parts import COEFFICIENTS
 from audit.reports.scopes import Scope, parts_of, stored_scope, words
+from audit.reports.statements_since import Since, since
 from audit.reports.tables import Against, Table, against_machines, lonely, tables
 from audit.reports.units import Of, units
 from base.csv_output import csv_lines

@@ -13,20 +13,20 @@ from django.views.decorators.http import require_GET
 
 from annotate.judgments.blindness import BLIND_TASKS, must_answer_first
 from annotate.judgments.completion import open_assignments
-from annotate.judgments.promises import Rule
+from annotate.judgments.pair_rules import Rule
 from annotate.judgments.tally import NAMED, PairStanding, Promises, promises
 from annotate.projects import access
 from annotate.projects.kinds import kind_of
 from annotate.projects.models import Membership
 from audit.reports.access import BLIND, unblinded_lead
-from audit.reports.came_since import since
 from audit.reports.category_figures import by_category, csv_rows
 from audit.reports.coverage import coverage
 from audit.reports.differences import TOP, Spot, differences
-from audit.reports.measured import COEFFICIENTS
 from audit.reports.models import AgreementReport
 from audit.reports.reliability import HEADLINE
+from audit.reports.report_parts import COEFFICIENTS
 from audit.reports.rule_standings import RuleStanding, rule_standings
+from audit.reports.statements_since import since
 from audit.reports.tables import Table, tables
 from base.csv_output import csv_lines
 from base.page_request import PageRequest

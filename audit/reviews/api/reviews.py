@@ -27,7 +27,6 @@ from audit.reviews.api.shapes import (
     told_machines,
     told_passes,
 )
-from audit.reviews.finding import DRAWN, SENT_BACK, TO_DECIDE, WantedReviews, found_reviews
 from audit.reviews.models import Decision
 from audit.reviews.passes import (
     Chapter,
@@ -38,6 +37,7 @@ from audit.reviews.passes import (
     verdict_of,
 )
 from audit.reviews.review_page import listed_reviews
+from audit.reviews.review_search import DRAWN, SENT_BACK, TO_DECIDE, WantedReviews, found_reviews
 from audit.reviews.texts_at_hand import at_hand, texts_of
 from base.api.resource import Asked, KeyField, Resource, Scope, Sent, done, reads, writes
 from formats.rubrics import data
@@ -171,7 +171,7 @@ class ChapterSerializer(serializers.Serializer[Any]):
         """What the reviews amount to; null while some of them are hidden."""
         if chapter.hidden:
             return None
-        return verdict_of(chapter.passes, self.context["reader"].project.overlap_review).value
+        return verdict_of(chapter.passes, self.context["reader"].project).value
 
 
 class StorySerializer(serializers.Serializer[Any]):

@@ -14,11 +14,12 @@ from annotate.judgments import open_pairs
 from annotate.judgments.completion import open_assignments
 from annotate.pairs.models import Assignment
 from annotate.projects import access as annotate_access
+from annotate.projects.kinds import kind_of
 from audit.reviews import access, decisions, rejected, rubrics
 from audit.reviews.draws import standing_draw
-from audit.reviews.finding import DRAWN, SENT_BACK, TO_DECIDE, WantedReviews, found_reviews
 from audit.reviews.forms import ReviewFilterForm
 from audit.reviews.review_page import listed_reviews
+from audit.reviews.review_search import DRAWN, SENT_BACK, TO_DECIDE, WantedReviews, found_reviews
 from base.errors import Refused
 from base.page_request import PageRequest
 from base.pagination import page_by_key
@@ -55,6 +56,7 @@ def reviews(request: PageRequest, slug: str) -> HttpResponse:
             "form": form,
             "filtered": wanted != WantedReviews(state=state),
             "rubric": rubric,
+            "by_majority": kind_of(member.project.kind).rejects_by_majority,
             "for_generator": (
                 rejected.rejected(member.project, by=member).count() if member.leads else 0
             ),

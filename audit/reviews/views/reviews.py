@@ -17,8 +17,9 @@ from annotate.judgments.assignments import LeadMustConfirm
 from annotate.judgments.document_names import names_to
 from annotate.overview.views.home import confirm_assignment, confirmed
 from annotate.pairs import access as pairs_access
+from annotate.pairs.instruction_styles import other_styles
 from annotate.pairs.models import InstructionPair, Narrative
-from annotate.pairs.styles import other_styles
+from annotate.pairs.pool import in_pool_of
 from annotate.projects import access as annotate_access
 from annotate.projects.models import Membership
 from audit.reviews import access, actions, decisions, rubrics
@@ -253,7 +254,7 @@ def _documents(reviewing: access.Reviewing) -> dict[str, Any]:
         "candidates": candidates,
         "document_names": names_to(member, candidates),
         "texts": texts_of(candidates),
-        "pool": pair.query.candidates.count(),
+        "pool": pair.query.candidates.filter(in_pool_of(pair.pk)).count(),
     }
 
 
@@ -295,7 +296,7 @@ def _story(member: Membership, pair: InstructionPair, form: DecisionForm) -> dic
     )
     for place, chapter in enumerate(chapters):
         older = chapters[place + 1].narrative if place + 1 < len(chapters) else None
-        verdict = verdict_of(chapter.passes, member.project.overlap_review)
+        verdict = verdict_of(chapter.passes, member.project)
         told.append(
             {
                 "chapter": chapter,

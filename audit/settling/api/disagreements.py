@@ -40,9 +40,9 @@ from audit.settling.forms import NAMES_ARE_HIDDEN, WantedForm
 from audit.settling.models import Reveal
 from audit.settling.names import Naming, naming
 from audit.settling.queue import counts, key_of, page
+from audit.settling.queue_filters import DisagreementKey, Key, Kind, Wanted
 from audit.settling.reveals import reveal_names
-from audit.settling.said import flags_on, judges_of, rejudge_requests_on
-from audit.settling.wanted import DisagreementKey, Key, Kind, Wanted
+from audit.settling.statements import flags_on, judges_of, rejudge_requests_on
 from base.api.paging import cursor_of, nowhere, paged, size_of
 from base.api.resource import Resource, Scope, done, reads, writes, wrong
 
@@ -128,7 +128,7 @@ def review_disagreement(member: Membership, narrative: Narrative) -> dict[str, A
             [passes[key] for key in called], member, called if named.hidden else None
         ),
         "machines": told_machines(passes_of([narrative], machines=True)[narrative.pk]),
-        "verdict": verdict_of(passes.values(), member.project.overlap_review).value,
+        "verdict": verdict_of(passes.values(), member.project).value,
         "decisions": _decisions(Decision.objects.filter(narrative=narrative)),
     }
 

@@ -18,7 +18,7 @@ from annotate.judgments.blindness import not_before_judging
 from annotate.judgments.models import Adjudication, Judgment, Verdict
 from annotate.projects import access as annotate_access
 from annotate.projects.models import Membership
-from audit.settling import access, adjudication, batches, many
+from audit.settling import access, adjudication, batches, settle_many
 from audit.settling.api.disagreements import wanted_by
 from audit.settling.api.shapes import (
     AskedDisagreements,
@@ -65,8 +65,8 @@ class AskedRule(AskedDisagreements):
     """By which rule, and which of the open ones that judges differ on."""
 
     rule = serializers.ChoiceField(
-        choices=[(one.value, one.value) for one in many.Rule],
-        default=many.Rule.MAJORITY.value,
+        choices=[(one.value, one.value) for one in settle_many.Rule],
+        default=settle_many.Rule.MAJORITY.value,
         help_text="majority: as more than half say; person: as one says; grade: all alike.",
     )
     person = KeyField(required=False, help_text="The key of a member, for `person`.")
@@ -199,7 +199,7 @@ class SettlingMany(Resource):
         member = annotate_access.lead(self.person, slug)
         asked = self.asked()
         how = _how(member, asked, "?")
-        found = many.preview(member, wanted_by(member, _filter(asked)), how)
+        found = settle_many.preview(member, wanted_by(member, _filter(asked)), how)
         told = {
             "settled": [
                 {"relevance": grade, "count": count} for grade, count in found.settled.items()
@@ -216,7 +216,7 @@ class SettlingMany(Resource):
         """Settle just what the preview with this token counted. 409 where that has changed."""
         member = annotate_access.lead(self.person, slug)
         given = self.sent()
-        batch = many.settle_many(
+        batch = settle_many.settle_many(
             wanted=wanted_by(member, _filter(given), ""),
             how=_how(member, given, ""),
             cause=given["cause"],
@@ -266,24 +266,26 @@ def _filter(given: dict[str, Any]) -> dict[str, Any]:
     return {name: given[name] for name in AskedDisagreements().get_fields() if name in given}
 
 
-def _how(member: Membership, given: dict[str, Any], before: str) -> many.How:
+def _how(member: Membership, given: dict[str, Any], before: str) -> settle_many.How:
     """The rule; 400 without what it needs, or for somebody who is not in the project."""
-    rule = many.Rule(given["rule"])
-    needed = {many.Rule.PERSON: "person", many.Rule.GRADE: "grade"}.get(rule)
+    rule = settle_many.Rule(given["rule"])
+    needed = {settle_many.Rule.PERSON: "person", settle_many.Rule.GRADE: "grade"}.get(rule)
     if needed is not None and given.get(needed) is None:
         raise ValidationError({f"{before}{needed}": [_("This rule needs it.")]})
-    if rule is many.Rule.PERSON:
+    if rule is settle_many.Rule.PERSON:
         if member.project.hide_names:
-            raise ValidationError({f"{before}rule": [str(many.NO_PERSON_WHILE_NAMES_ARE_HIDDEN)]})
+            raise ValidationError(
+                {f"{before}rule": [str(settle_many.NO_PERSON_WHILE_NAMES_ARE_HIDDEN)]}
+            )
         people = Membership.objects.people().filter(project=member.project_id)
         if not people.filter(pk=given["person"]).exists():
             raise ValidationError({f"{before}person": [_("There is no such person here.")]})
-        return many.How(rule, person=given["person"])
-    if rule is many.Rule.GRADE:
+        return settle_many.How(rule, person=given["person"])
+    if rule is settle_many.Rule.GRADE:
         if not member.project.grades.filter(value=given["grade"]).exists():
             raise ValidationError({f"{before}grade": [_("There is no such grade here.")]})
-        return many.How(rule, grade=given["grade"])
-    return many.How(rule)
+        return settle_many.How(rule, grade=given["grade"])
+    return settle_many.How(rule)
 
 
 def _of_batch(member: Membership, batch: UUID) -> Any:

@@ -12,8 +12,8 @@ from annotate.judgments.models import Adjudication, Flag, RejudgeRequest, Verdic
 from annotate.pairs.api.shapes import ConditionSerializer, VersionSerializer
 from audit.checks.api.shapes import CheckedSerializer
 from audit.reviews.api.shapes import AMOUNTS, DecisionSerializer, PassSerializer
+from audit.settling.queue_filters import Kind, Order
 from audit.settling.queue_items import Item
-from audit.settling.wanted import Kind, Order
 from base.api.resource import Asked, KeyField, Sent
 
 

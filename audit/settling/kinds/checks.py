@@ -18,7 +18,7 @@ from django.db.models.functions import Abs, Coalesce, Concat, Greatest
 from annotate.judgments.in_force import in_pools
 from audit.checks.models import Check
 from audit.settling.kinds.frame import Reader, Source
-from audit.settling.wanted import DisagreementKey, Kind, Wanted
+from audit.settling.queue_filters import DisagreementKey, Kind, Wanted
 
 
 def checks(

@@ -17,12 +17,12 @@ from annotate.judgments.models import (
 )
 from annotate.pairs.models import Assignment, Narrative
 from annotate.projects.models import Grade, Membership
-from audit.settling.wanted import DisagreementKey, Kind, Wanted
-from base.prepared import Built, prepared
+from audit.settling.queue_filters import DisagreementKey, Kind, Wanted
+from base.prepared_queries import Built, prepared
 
 
 class Known(NamedTuple):
-    """What a Reader need not read. Each list may hold the mark of a list (`base.prepared`)."""
+    """What a Reader need not read. A list may be the mark of one (`base.prepared_queries`)."""
 
     # Those to which the Reader keeps; None: all of the project.
     narratives: list[int] | None = None

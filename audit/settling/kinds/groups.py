@@ -25,7 +25,7 @@ from annotate.judgments.models import (
 )
 from annotate.pairs.models import Narrative
 from audit.settling.kinds.frame import Reader
-from audit.settling.wanted import Wanted
+from audit.settling.queue_filters import Wanted
 
 
 def apart(grouped: Any, field: str, person: str, people: tuple[int, int]) -> Any:

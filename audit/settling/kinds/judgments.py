@@ -36,7 +36,7 @@ from audit.settling.kinds.groups import (
     settled_rows,
     still_open,
 )
-from audit.settling.wanted import DisagreementKey, Kind, Order, Wanted
+from audit.settling.queue_filters import DisagreementKey, Kind, Order, Wanted
 from base.providers import Provider
 
 # Rows with `narrative`, `candidate` and `effect`, a whole number: how far settling a document would

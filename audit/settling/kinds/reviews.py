@@ -15,7 +15,7 @@ from django.db.models.functions import Coalesce
 
 from audit.reviews.models import Decision, Rating, Review
 from audit.settling.kinds.frame import Reader, Source
-from audit.settling.wanted import DisagreementKey, Kind, Order, Wanted
+from audit.settling.queue_filters import DisagreementKey, Kind, Order, Wanted
 
 
 def reviews(

@@ -32,7 +32,7 @@ from audit.settling.kinds.groups import (
     settled_rows,
     still_open,
 )
-from audit.settling.wanted import DisagreementKey, Kind, Wanted
+from audit.settling.queue_filters import DisagreementKey, Kind, Wanted
 
 
 def verdicts(

@@ -10,7 +10,7 @@ from django.urls import reverse
 from annotate.pairs.models import Condition
 from audit.settling.forms import WantedForm
 from audit.settling.models import Reveal
-from audit.settling.wanted import DisagreementKey, Key, Kind
+from audit.settling.queue_filters import DisagreementKey, Key, Kind
 from base.page_request import PageRequest
 
 # The routes of each kind: its page, where a decision is taken back, where names are looked up.

@@ -22,7 +22,7 @@ from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 
-from annotate.collection.document_text import show
+from annotate.collection.document_rendering import show
 from annotate.judgments.document_names import name_of
 from annotate.judgments.models import Adjudication, Judgment
 from annotate.pairs.models import Narrative
@@ -32,6 +32,7 @@ from audit.settling import access
 from audit.settling.forms import WantedForm
 from audit.settling.names import naming
 from audit.settling.queue import following, is_open, key_of
+from audit.settling.queue_filters import DisagreementKey, Wanted
 from audit.settling.views.addresses import (
     asked_in,
     key_in,
@@ -42,7 +43,6 @@ from audit.settling.views.addresses import (
     withdrawal_url,
 )
 from audit.settling.views.last_decision import last_decision
-from audit.settling.wanted import DisagreementKey, Wanted
 from base import keymap
 from base.errors import Refused, Unfit
 from base.page_request import PageRequest

@@ -14,8 +14,8 @@ from annotate.judgments.models import Adjudication, ConditionAdjudication
 from annotate.projects.models import Membership
 from audit.checks.models import Check, SampleItem
 from audit.reviews.models import Decision
+from audit.settling.queue_filters import DisagreementKey, Kind
 from audit.settling.views.addresses import withdrawal_url
-from audit.settling.wanted import DisagreementKey, Kind
 
 # For how long the pages offer to take a decision back with one key; later its own page does.
 UNDO_OFFERED = timedelta(hours=1)

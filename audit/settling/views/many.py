@@ -19,11 +19,11 @@ from annotate.judgments.models import Adjudication, Judgment
 from annotate.pairs.models import Assignment
 from annotate.projects import access as annotate_access
 from annotate.projects.models import Membership
-from audit.settling import batches, many
+from audit.settling import batches, settle_many
 from audit.settling.forms import HowForm, ManyForm, WantedForm
 from audit.settling.kinds.frame import Reader
+from audit.settling.queue_filters import DisagreementKey, Kind
 from audit.settling.views.addresses import asked_in, list_url, url_of, with_asked
-from audit.settling.wanted import DisagreementKey, Kind
 from base.errors import Refused
 from base.page_request import PageRequest
 from base.pagination import key
@@ -41,18 +41,20 @@ def settling_many(request: PageRequest, slug: str) -> HttpResponse:
     sound = filtered.is_valid()
     wanted = filtered.wanted()
     chosen = "rule" in request.GET
-    how = HowForm(member, request.GET if chosen else None, initial={"rule": many.Rule.MAJORITY})
+    how = HowForm(
+        member, request.GET if chosen else None, initial={"rule": settle_many.Rule.MAJORITY}
+    )
     form = ManyForm(request.POST or None)
     if request.method == "POST" and sound and how.is_valid() and form.is_valid():
         given = form.cleaned_data
         try:
-            batch = many.settle_many(wanted=wanted, how=how.how(), by=member, **given)
+            batch = settle_many.settle_many(wanted=wanted, how=how.how(), by=member, **given)
         except Refused as refused:
             form.add_error(None, str(refused))
         else:
             return redirect("audit:batch", slug, batch)
     ready = sound and chosen and how.is_valid()
-    found = many.preview(member, wanted, how.how()) if ready else None
+    found = settle_many.preview(member, wanted, how.how()) if ready else None
     return render(
         request,
         "settling/settling_many.html",
@@ -156,6 +158,6 @@ def _of_batch(member: Membership, batch: UUID) -> Any:
     return found
 
 
-def _row(shown: many.ShownOutcome) -> dict[str, Any]:
+def _row(shown: settle_many.ShownOutcome) -> dict[str, Any]:
     disagreement_key = DisagreementKey(Kind.JUDGMENT, shown.narrative.pk, shown.candidate.pk, 0)
     return {"shown": shown, "url": url_of(disagreement_key)}

@@ -13,9 +13,9 @@ from django.views.decorators.http import require_POST
 from annotate.projects.models import Membership
 from audit.reviews import access as reviews_access
 from audit.settling import access
+from audit.settling.queue_filters import Kind
 from audit.settling.reveals import reveal_names
 from audit.settling.views.addresses import asked_in, key_revealed, key_sent, list_url, url_of
-from audit.settling.wanted import Kind
 from base.errors import Refused
 from base.page_request import PageRequest
 

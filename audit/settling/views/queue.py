@@ -20,9 +20,9 @@ from annotate.projects import access as annotate_access
 from audit.settling.forms import WantedForm
 from audit.settling.models import Reveal
 from audit.settling.queue import PAGE_SIZE, counts, page
+from audit.settling.queue_filters import Kind, Order, Wanted
 from audit.settling.queue_items import Item
 from audit.settling.views.addresses import asked_in, key_in, key_revealed, url_of, with_asked
-from audit.settling.wanted import Kind, Order, Wanted
 from base.page_request import PageRequest
 from base.pagination import key
 

@@ -16,7 +16,7 @@ from annotate.guidelines import rejudge_requests
 from annotate.judgments.models import Judgment
 from audit.settling import access
 from audit.settling.queue import is_open
-from audit.settling.said import rejudge_requests_on
+from audit.settling.statements import rejudge_requests_on
 from audit.settling.views.addresses import (
     asked_in,
     key_in,

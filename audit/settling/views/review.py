@@ -15,8 +15,8 @@ from audit.reviews.forms import DecisionForm
 from audit.reviews.models import Decision
 from audit.reviews.passes import contrasts, passes_of, verdict_of
 from audit.reviews.views.reviews import decided_words
+from audit.settling.queue_filters import DisagreementKey, Kind
 from audit.settling.views import frame as pages
-from audit.settling.wanted import DisagreementKey, Kind
 from base.page_request import PageRequest
 
 
@@ -71,7 +71,7 @@ class ReviewPage(pages.Page):
             "contrasts": contrasts(passes),
             "machines": machines,
             "machine_contrasts": contrasts(machines),
-            "verdict": verdict_of(passes, self.member.project.overlap_review),
+            "verdict": verdict_of(passes, self.member.project),
             "decision": Decision.objects.current()
             .select_related("by")
             .filter(narrative=self.narrative)

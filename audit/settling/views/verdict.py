@@ -13,10 +13,10 @@ from annotate.judgments.models import ConditionAdjudication, Verdict
 from annotate.pairs.models import Condition
 from audit.settling import access, adjudication
 from audit.settling.forms import VerdictForm
-from audit.settling.said import judges_of
+from audit.settling.queue_filters import DisagreementKey, Kind
+from audit.settling.statements import judges_of
 from audit.settling.views import frame as pages
 from audit.settling.views.rejudge import sending_back
-from audit.settling.wanted import DisagreementKey, Kind
 from base import keymap
 from base.page_request import PageRequest
 

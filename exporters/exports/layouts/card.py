@@ -162,11 +162,10 @@ def _table(head: tuple[str, ...], lines: Sequence[tuple[str, ...]]) -> str:
 
 def _process(published: Published) -> list[str]:
     project = published.project
-    asked = (
-        "all candidates"
-        if project.judge_scope == Project.Scope.POOL
-        else ("the candidates that were relevant before")
-    )
+    asked = {
+        Project.Scope.POOL: "all candidates",
+        Project.Scope.EXISTING: "all candidates but those written for an instruction",
+    }.get(Project.Scope(project.judge_scope), "the candidates that were relevant before")
     process = (
         f"{project.overlap_judge} people are asked for each pair. They judge {asked} under the "
         "altered narrative, without seeing what others said. A grade counts where they come to it "

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from annotate.judgments.models import Judgment
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Project
-from exporters.exports import walking
+from exporters.exports import ordered_rows
 from exporters.exports.files import Writer
 from exporters.exports.layouts import about, rows
 from exporters.exports.layouts.facts import manifest_of
@@ -150,7 +150,7 @@ def _reasons(published: Published) -> dict[tuple[int, int], str]:
         annotator=published.rater,
         narrative__in=[pair.versions[ALTERED].pk for pair in published.pairs[ALTERED]],
     )
-    rows = walking.walk(said.exclude(note=""), "narrative", "candidate__document", "note")
+    rows = ordered_rows.walk(said.exclude(note=""), "narrative", "candidate__document", "note")
     return {(narrative, document): note for narrative, document, note in rows}
 
 
@@ -161,7 +161,7 @@ def _kinds(pairs: Iterable[Pair]) -> dict[int, str]:
     narratives = Narrative.objects.filter(
         pk__in=[pair.versions[ALTERED].pk for pair in pairs], note__startswith=TYPE_NOTE
     )
-    notes: dict[int, str] = dict(walking.walk(narratives, "pair", "note"))
+    notes: dict[int, str] = dict(ordered_rows.walk(narratives, "pair", "note"))
     for pair in pairs:
         kind = notes.get(pair.pk, "").removeprefix(TYPE_NOTE)
         if kind not in CATEGORIES:

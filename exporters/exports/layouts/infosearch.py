@@ -11,7 +11,7 @@ from contextlib import ExitStack
 from typing import Any
 
 from annotate.projects.models import Project
-from exporters.exports import walking
+from exporters.exports import ordered_rows
 from exporters.exports.files import Writer
 from exporters.exports.layouts import about, rows
 from exporters.exports.layouts.beir import HEADER
@@ -99,7 +99,7 @@ def _fields_of_pairs(pairs: Sequence[Pair]) -> dict[int, dict[str, Any]]:
     condition, keywords and short query.
     """
     found: dict[int, dict[str, Any]] = {}
-    for batch in walking.batches(pairs, walking.BATCH):
+    for batch in ordered_rows.batches(pairs, ordered_rows.BATCH):
         kept, conditions = kept_of(batch), conditions_of(batch, ALTERED)
         for pair in batch:
             asked = conditions.get(pair.pk, [])

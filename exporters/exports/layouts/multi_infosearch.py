@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Project
-from exporters.exports import conditions, walking
+from exporters.exports import conditions, ordered_rows
 from exporters.exports.files import Writer
 from exporters.exports.layouts import about, rows
 from exporters.exports.layouts.answers import MET, NOT_MET, Answers, by_pair
@@ -138,7 +138,7 @@ def _document(pair: Pair, pool: list[Row], note: str, rewritten: set[str]) -> Ro
 def _notes(pairs: list[Pair]) -> dict[int, str]:
     """Return the notes of the altered narratives by the keys of their pairs."""
     narratives = Narrative.objects.filter(pk__in=[pair.versions[ALTERED].pk for pair in pairs])
-    return dict(walking.walk(narratives, "pair", "note"))
+    return dict(ordered_rows.walk(narratives, "pair", "note"))
 
 
 def _leave_out(published: Published, records: list[_Record]) -> None:

@@ -15,7 +15,7 @@ from django.db.models import F
 from annotate.collection.models import Candidate, Document, DocumentText
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Membership, Project
-from exporters.exports import collection, selection, walking
+from exporters.exports import collection, ordered_rows, selection
 from exporters.exports.layouts import grades
 from exporters.exports.layouts.grades import Row
 from exporters.exports.layouts.pair_records import in_force
@@ -113,7 +113,7 @@ class Published:
         newest = DocumentText.objects.filter(
             document__in=list(documents), version=F("document__text_version")
         )
-        return dict(walking.walk(newest, "document", "text"))
+        return dict(ordered_rows.walk(newest, "document", "text"))
 
     def narratives(self, side: str, of: Sequence[Pair]) -> Iterator[tuple[Pair, str]]:
         """Yield each of these pairs with its narrative in force on a side, or "" without one."""
@@ -122,7 +122,7 @@ class Published:
 
     def records(self) -> Iterator[PairRecord]:
         """Yield every published pair with the narratives in force, without who wrote them."""
-        for batch in walking.batches(self.every_pair, collection.TEXTS):
+        for batch in ordered_rows.batches(self.every_pair, collection.TEXTS):
             yield from in_force(batch)
 
 
@@ -264,12 +264,14 @@ def _take_lone_queries(found: Published) -> None:
     """Publish the queries without an instruction pair, with the documents relevant before."""
     with_pair = {pair.query.pk for pair in found.all_pairs}
     lone = [query for query in found.queries if query.pk not in with_pair]
-    for batch in walking.batches(lone, walking.BATCH):
+    for batch in ordered_rows.batches(lone, ordered_rows.BATCH):
         rows = Candidate.objects.filter(
             query__in=[query.pk for query in batch],
             prior_relevance__gte=found.project.relevant_from,
-        ).order_by(walking.bytewise("document__doc_id"))
-        for query, document, doc_id in walking.walk(rows, "query", "document", "document__doc_id"):
+        ).order_by(ordered_rows.bytewise("document__doc_id"))
+        for query, document, doc_id in ordered_rows.walk(
+            rows, "query", "document", "document__doc_id"
+        ):
             found.lone.setdefault(query, []).append(doc_id)
             found.lone_documents.add(document)
     found.documents |= found.lone_documents
@@ -340,8 +342,8 @@ def _doc_ids(project: Project, wanted: set[int]) -> Iterator[str]:
 
 def _rows(project: Project, wanted: set[int], *fields: str) -> Iterator[tuple]:  # type: ignore[type-arg]
     """Yield doc_id and these fields of the wanted documents in byte order of doc_id."""
-    rows = Document.objects.filter(project=project).order_by(walking.bytewise("doc_id"))
-    for pk, *found in walking.walk(rows, "pk", "doc_id", *fields):
+    rows = Document.objects.filter(project=project).order_by(ordered_rows.bytewise("doc_id"))
+    for pk, *found in ordered_rows.walk(rows, "pk", "doc_id", *fields):
         if pk in wanted:
             yield tuple(found)
 
@@ -350,8 +352,8 @@ def _texts(project: Project, wanted: set[int]) -> Iterator[Text]:
     """Yield the newest text of each wanted document; a few texts are in memory at a time."""
     batch: dict[int, tuple[str, str, str]] = {}
     characters = 0
-    rows = Document.objects.filter(project=project).order_by(walking.bytewise("doc_id"))
-    for pk, doc_id, title, markup, length in walking.walk(
+    rows = Document.objects.filter(project=project).order_by(ordered_rows.bytewise("doc_id"))
+    for pk, doc_id, title, markup, length in ordered_rows.walk(
         rows, "pk", "doc_id", "title", "markup", "length"
     ):
         if pk not in wanted:

@@ -27,7 +27,7 @@ from annotate.projects.models import Membership
 from audit.settling import adjudication, batches
 from audit.settling.disagreement_queries import source
 from audit.settling.kinds.frame import Reader
-from audit.settling.wanted import Kind, Wanted
+from audit.settling.queue_filters import Kind, Wanted
 from base.errors import Refused, Stale
 
 # So many of each outcome are shown.

@@ -1,0 +1,137 @@
+"""Intake of documents that were written for one instruction: they enter its pool alone."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from annotate.collection.intake.arrivals import Arrivals, Intake
+from base import bulk
+from formats.records import Generated
+
+
+class GeneratedDocuments(Arrivals):
+    """Documents of one instruction of a query. One that is in the pool already is kept in that of
+    its instruction, unless something was said of it under another one.
+    """
+
+    # After whatever else puts a document of the file into a pool, and before what is said of it.
+    order = 55
+    records: ClassVar = (Generated,)
+
+    def __init__(self, intake: Intake) -> None:
+        super().__init__(intake)
+        self.generated = self.stage(
+            "stage_generated",
+            pair_id="text",
+            doc_id="text",
+            # Found when it is written.
+            pair="integer NULL",
+            candidate="integer NULL",
+        )
+
+    def take(self, record: Generated, place: int) -> None:
+        self.taken += 1
+        self.generated.add(place, record.pair_id, record.doc_id)
+
+    def doc_ids(self) -> list[str]:
+        return ["SELECT doc_id FROM stage_generated"]
+
+    def check(self) -> None:
+        self.repeats(
+            self.generated,
+            ["pair_id", "doc_id"],
+            "1 = 0",
+            lambda first, pair_id, doc_id: f"{doc_id} of {pair_id} is on {first} already",
+        )
+
+    def write(self) -> None:
+        intake = self.intake
+        intake.run(
+            """
+            UPDATE stage_generated SET pair = (
+                SELECT p.id FROM annotate_instructionpair p
+                WHERE p.project_id = %(project)s AND p.pair_id = stage_generated.pair_id
+            )
+            """
+        )
+        intake.refuse_found(
+            "SELECT n, place, pair_id FROM stage_generated WHERE pair IS NULL",
+            lambda pair_id: (
+                f"there is no instruction pair {pair_id} in this project: load it first"
+            ),
+        )
+        if intake.report.refused:
+            return
+        joined = intake.run(
+            """
+            INSERT INTO annotate_candidate
+                (query_id, document_id, prior_relevance, origin, removed_reason)
+            SELECT DISTINCT p.query_id, d.id, CAST(NULL AS integer), 'listed', ''
+            FROM stage_generated s CROSS JOIN annotate_instructionpair p
+            CROSS JOIN annotate_document d
+            WHERE p.id = s.pair AND d.project_id = %(project)s AND d.doc_id = s.doc_id
+            AND NOT EXISTS (
+                SELECT 1 FROM annotate_candidate c
+                WHERE c.query_id = p.query_id AND c.document_id = d.id
+            )
+            """
+        )
+        intake.run(
+            """
+            UPDATE stage_generated SET candidate = (
+                SELECT c.id FROM annotate_instructionpair p
+                CROSS JOIN annotate_document d CROSS JOIN annotate_candidate c
+                WHERE p.id = stage_generated.pair
+                AND d.project_id = %(project)s AND d.doc_id = stage_generated.doc_id
+                AND c.query_id = p.query_id AND c.document_id = d.id
+            )
+            """
+        )
+        if self._refuse_several():
+            return
+        taken = intake.run(
+            """
+            UPDATE annotate_candidate SET made_for_id = s.pair FROM stage_generated s
+            WHERE annotate_candidate.id = s.candidate AND annotate_candidate.made_for_id IS NULL
+            """
+        )
+        self.new, self.changed = joined, taken - joined
+        rows = intake.rows("candidates")
+        rows.new += joined
+        rows.changed += taken - joined
+        rows.unchanged += bulk.number("SELECT COUNT(*) FROM stage_generated") - taken
+
+    def _refuse_several(self) -> int:
+        """Refuse documents of which another instruction knows as well; return how many."""
+        refused = self.intake.refuse_found(
+            """
+            SELECT s.n, s.place, s.doc_id, s.pair_id, o.pair_id AS other FROM stage_generated s
+            JOIN annotate_candidate c ON c.id = s.candidate
+            JOIN annotate_instructionpair o ON o.id = COALESCE(c.made_for_id, (
+                SELECT MIN(x.pair) FROM stage_generated x WHERE x.candidate = s.candidate
+            ))
+            WHERE o.id <> s.pair
+            """,
+            lambda doc_id, pair_id, other: (
+                f"document {doc_id} was generated for instruction {other}, so it cannot be "
+                f"generated for {pair_id}"
+            ),
+        )
+        said = " UNION ALL ".join(
+            f"SELECT narrative_id, candidate_id FROM {table} "  # noqa: S608 (our own tables)
+            "WHERE candidate_id IN (SELECT candidate FROM stage_generated)"
+            for table in ("annotate_judgment", "annotate_flag", "annotate_adjudication")
+        )
+        return refused + self.intake.refuse_found(
+            f"""
+            SELECT s.n, s.place, s.doc_id, s.pair_id, MIN(o.pair_id) AS other
+            FROM stage_generated s JOIN ({said}) j ON j.candidate_id = s.candidate
+            JOIN annotate_narrative v ON v.id = j.narrative_id AND v.pair_id <> s.pair
+            JOIN annotate_instructionpair o ON o.id = v.pair_id
+            GROUP BY s.n, s.place, s.doc_id, s.pair_id
+            """,  # noqa: S608 (our own tables)
+            lambda doc_id, pair_id, other: (
+                f"document {doc_id} has labels or answers under instruction {other}, so it cannot "
+                f"be a document of {pair_id} alone"
+            ),
+        )

@@ -1,0 +1,50 @@
+"""A program says whether rows are loaded that break a rule of the project's kind."""
+
+from __future__ import annotations
+
+from typing import Any
+from unittest.mock import MagicMock
+
+import pytest
+
+from rejudge_client.client import Project
+
+LOADED = {
+    "id": 2,
+    "state": "done",
+    "total": None,
+    "done": 0,
+    "step": "",
+    "file_name": "pairs.jsonl",
+    "report": {"refused": 0, "problems": []},
+}
+
+
+class Server:
+    """Takes a file, and keeps how its load was confirmed."""
+
+    def __init__(self) -> None:
+        self.confirmed: list[dict[str, Any]] = []
+        self.bar = MagicMock()
+
+    def upload(self, *_: Any) -> dict[str, Any]:
+        return LOADED
+
+    def get(self, *_: Any, **__: Any) -> dict[str, Any]:
+        return LOADED
+
+    def put(self, path: str, content: dict[str, Any]) -> dict[str, Any]:
+        if path.endswith("confirmation/"):
+            self.confirmed.append(content)
+        return LOADED
+
+
+@pytest.mark.parametrize("despite", [True, False])
+def test_rules_are_broken_only_where_the_program_says_so(tmp_path, despite):
+    server = Server()
+    (tmp_path / "pairs.jsonl").write_text("{}")
+    tides = Project(server, {"slug": "tides"})
+
+    tides.load("pairs-jsonl", tmp_path / "pairs.jsonl", despite_rules=despite)
+
+    assert server.confirmed == [{"despite_rules": despite}]
