@@ -139,7 +139,8 @@ class Counts:
         lowest, highest = 100 * self.dropped, 100 * (self.dropped + self.open)
         if highest < least * total or lowest > most * total:
             return Promise.BROKEN
-        return Promise.NOT_YET if self.open else Promise.KEPT
+        decided = lowest >= least * total and highest <= most * total
+        return Promise.KEPT if decided else Promise.NOT_YET
 
 
 def _promise(kept: bool, *, hopeful: bool) -> Promise:

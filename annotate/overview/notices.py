@@ -7,8 +7,8 @@ notices as read since. What a notice tells is what home tells: nothing of what o
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
-from typing import NamedTuple
 
 from django.db import transaction
 from django.db.models import Count, Exists, F, Max, Min, OuterRef
@@ -26,7 +26,8 @@ from base.reader_preferences import preferences
 from base.users import Preferences, User
 
 
-class Notice(NamedTuple):
+@dataclass(frozen=True)
+class Notice:
     """One thing that waits for a person in a project, and since when at the latest."""
 
     project: Project
@@ -90,13 +91,15 @@ def _sent_back(members: Sequence[Membership]) -> dict[int, list[Notice]]:
     rows = (
         InstructionPair.objects.alive()
         .with_narratives()
+        .filter(project__in=[one.project_id for one in members], sent_back_at__isnull=False)
         .filter(Exists(written), sent_back_at__gt=F("altered_at"))
         .order_by()
-        .values_list("project", "query", "sent_back_at")
+        .values_list("project_id", "query_id", "sent_back_at")
     )
     by_project: dict[int, list[tuple[datetime, int]]] = {}
-    for project, query, at in rows:
-        by_project.setdefault(project, []).append((at, query))
+    for project, query, sent_back_at in rows:
+        if sent_back_at is not None:
+            by_project.setdefault(project, []).append((sent_back_at, query))
     found = {}
     for member in members:
         if causes := by_project.get(member.project_id):
