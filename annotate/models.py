@@ -29,6 +29,7 @@ from annotate.pairs.models import (
     Condition,
     DrawnPair,
     InstructionPair,
+    NamedPerson,
     Narrative,
     ReviewDraw,
 )
@@ -82,6 +83,7 @@ __all__ = [
     "Link",
     "Load",
     "Membership",
+    "NamedPerson",
     "Narrative",
     "PassageRule",
     "Pool",

@@ -6,6 +6,7 @@ from celery import shared_task
 
 from annotate.collection import load_jobs
 from annotate.collection.models import Load
+from annotate.overview.notice_mail import send_digests
 from annotate.pools import actions as pooling
 from annotate.pools.models import Pool
 from jobs.runner import run
@@ -21,3 +22,9 @@ def load(pk: int) -> None:
 def pool(pk: int) -> None:
     """Make the pool of this row."""
     run(Pool, pk, pooling.make_pool)
+
+
+@shared_task(name="annotate.notices")
+def notices() -> None:
+    """Mail what is new to everybody who wants it and was not told today."""
+    send_digests()

@@ -18,12 +18,13 @@ class AuditConfig(AppConfig):
         from annotate.collection.intake import stale
         from annotate.judging import journal_entries
         from annotate.judgments import completion_queries, tally
-        from annotate.overview import contributions, progress
+        from annotate.overview import contributions, notices, progress
         from annotate.pools import replacing
         from annotate.projects import audit_events, chain, kind_settings
         from annotate.rewriting import sent_back
         from audit.audit_events import AUDIT_EVENTS
         from audit.checks import chain_content as of_checks
+        from audit.checks import notices as check_notices
         from audit.checks import outcomes
         from audit.checks import overview as checks
         from audit.reports import overview
@@ -33,6 +34,7 @@ class AuditConfig(AppConfig):
         from audit.reviews.intake.decisions import Decisions
         from audit.reviews.intake.reviews import Reviews
         from audit.reviews.intake.rubrics import Rubrics
+        from audit.settling import notices as disagreement_notices
 
         audit_events.register(AUDIT_EVENTS)
         kind_settings.take_rubric.register(project_rubric.take_rubric)
@@ -45,6 +47,8 @@ class AuditConfig(AppConfig):
         contributions.register(overview.contribution)
         progress.reviews_by_member.register(overview.reviews_by_member)
         contributions.register(checks.contribution)
+        notices.register(disagreement_notices.notices)
+        notices.register(check_notices.notices)
         files.register(Rubrics, Reviews, Decisions)
         stale.register(stale_rows.CHECKS)
         stale.register_beside(stale_rows.REVIEWS)

@@ -6,7 +6,7 @@ takes longer than answering it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from typing import Any
@@ -27,17 +27,29 @@ def first(
     each, in turn; None where there is no row.
     """
     row = values_of(sql, parameters)
-    if row is None:
-        return None
-    made, start = [], 0
+    return None if row is None else _made(row, of)
+
+
+def every(sql: str, parameters: Sequence[Any], *of: type[models.Model]) -> list[tuple[Any, ...]]:
+    """Return the same of every row, with what is selected behind the columns of the models."""
+    with connection.cursor() as cursor:
+        cursor.execute(sql, parameters)
+        return [_made(row, of) for row in cursor.fetchall()]
+
+
+def _made(row: tuple[Any, ...], of: Sequence[type[models.Model]]) -> tuple[Any, ...]:
+    made: list[Any] = []
+    start = 0
     for model in of:
-        names, moments = _attributes(model)
+        names, moments, booleans = _attributes(model)
         values = list(row[start : start + len(names)])
         for place in moments:
             values[place] = moment(values[place])
+        for place in booleans:
+            values[place] = None if values[place] is None else bool(values[place])
         made.append(model.from_db(connection.alias, names, values))
         start += len(names)
-    return tuple(made)
+    return (*made, *row[start:])
 
 
 def values_of(sql: str, parameters: Mapping[str, Any]) -> tuple[Any, ...] | None:
@@ -104,11 +116,12 @@ def moment(value: datetime | str | None) -> datetime | None:
 
 
 @cache
-def _attributes(model: type[models.Model]) -> tuple[list[str], list[int]]:
-    """The names of a model's values, and which of them are moments."""
+def _attributes(model: type[models.Model]) -> tuple[list[str], list[int], list[int]]:
+    """The names of a model's values, and which of them are moments, and which booleans."""
     fields = model._meta.concrete_fields
     moments = [at for at, field in enumerate(fields) if isinstance(field, models.DateTimeField)]
-    return [field.attname for field in fields], moments
+    booleans = [at for at, field in enumerate(fields) if isinstance(field, models.BooleanField)]
+    return [field.attname for field in fields], moments, booleans
 
 
 # Of any row: no database has a larger one.

@@ -62,7 +62,7 @@ class User(AbstractUser):
 
 
 class Preferences(models.Model):
-    """How one person likes the pages: their keys, light or dark, their time zone."""
+    """How one person likes the pages: their keys, light or dark, their time zone, their notices."""
 
     class Theme(models.TextChoices):
         """Light or dark; blank is as the system has it."""
@@ -76,6 +76,11 @@ class Preferences(models.Model):
     theme = models.CharField(max_length=10, choices=Theme, blank=True)
     # A name of the IANA database; blank: that of the browser.
     time_zone = models.CharField(max_length=64, blank=True)
+    # Notices with a cause after this moment are new; null: all are.
+    notices_seen_at = models.DateTimeField(null=True, blank=True)
+    # Whether new notices are mailed, at most once a day, and when they were last.
+    mail_digest = models.BooleanField(default=False)
+    digest_sent_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         app_label = "annotate"  # its table is where it always was

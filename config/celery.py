@@ -103,6 +103,8 @@ app.conf.update(
         # One that was not taken in time is useless, and does not pile up.
         "heartbeat": {"task": "jobs.heartbeat", "schedule": 10, "options": {"expires": 10}},
         "reconcile": {"task": "jobs.reconcile", "schedule": 15, "options": {"expires": 15}},
+        # Each person is mailed at most once a day; their row says when.
+        "notices": {"task": "annotate.notices", "schedule": 3600, "options": {"expires": 3600}},
     },
 )
 app.autodiscover_tasks()

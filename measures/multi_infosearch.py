@@ -5,20 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Literal, TypeAlias
 
-from .infosearch import (
-    NO_GOLD,
-    MissingScore,
-    Reward,
-    SeveralGold,
-    SicrVariant,
-    WiseRules,
-    mean_over_gold,
-    strict_compliance,
-)
+from .infosearch import Reward, WiseRules, mean_over_gold
 from .intervals import RESAMPLES, Bootstrap, IntervalKind
 from .measurement import Measurement
 from .modes import Gold, Modes, gold_modes
 from .runs import Missing, Run, Scores, Ties, check_choice, listed, queries_of, warn_of_runs
+from .strict_compliance import NO_GOLD, MissingScore, SeveralGold, SicrVariant, strict_compliance
 from .summary import summarise
 
 MultiVariant: TypeAlias = Literal["paper", "notebook"]

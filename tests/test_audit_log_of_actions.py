@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import date
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from annotate.guidelines.rejudge_requests import Which
 from annotate.judging import actions as judging
 from annotate.judgments import assignments
 from annotate.models import Assignment, AuditEvent, Judgment, Pool, Run, Verdict
+from annotate.pairs.named_people import name_people
 from annotate.pools import actions as pooling
 from annotate.pools import removal
 from annotate.pools.negatives import choose_hard_negatives
@@ -26,7 +28,7 @@ from annotate.pools.replacing import (
     undo_replacement,
 )
 from annotate.projects import actions as projects
-from annotate.projects import kind_settings, rules, taxonomy
+from annotate.projects import kind_settings, rules, schedule, taxonomy
 from annotate.projects.audit_events import AUDIT_EVENTS
 from annotate.projects.taxonomies import Kind
 from annotate.topics import removal as topic_removal
@@ -336,6 +338,14 @@ def test_everything_that_a_lead_does_is_in_the_audit_log_once(story):
         lambda: topic_removal.remove_pairs(pairs=pairs, reason="Too vague.", **out)
     )
     story.does("pairs.restored", times=2)(lambda: topic_removal.restore_pairs(pairs=pairs, **out))
+
+    # Who takes tasks, and until when.
+    on = {"query": story.query, "people": {"judge": [carla.pk]}}
+    story.does("query.people", times=2)(lambda: name_people(by=carla, **on))
+    story.does("project.paused", times=2)(lambda: schedule.pause(by=carla))
+    story.does("project.resumed", times=2)(lambda: schedule.resume(by=carla))
+    due_on = date(2027, 3, 31)
+    story.does("project.due", times=2)(lambda: schedule.set_due_date(due_on=due_on, by=carla))
 
     # The project as a whole.
     story.does("project.kind", "project.rules", times=2)(

@@ -17,6 +17,7 @@ NO_PAGE = {
     *("annotate:naming", "annotate:pool_cancellation", "annotate:pool_documents"),
     *("annotate:hard_negatives", "annotate:candidate_removal", "annotate:candidate_restoration"),
     "annotate:replacement_undoing",
+    *("annotate:pause", "annotate:due_date", "annotate:notices_count"),
     *("annotate:member", "annotate:archiving", "annotate:load_confirmation"),
     *("annotate:load_cancellation", "annotate:load_leaving", "annotate:undo"),
     *("annotate:judgment", "annotate:flag", "annotate:draft", "annotate:advice"),

@@ -25,7 +25,14 @@ def assignment_of(pair: InstructionPair, author: Membership, now: datetime) -> A
     if held is not None:
         return held
     try:
-        return assignments.take(pair=pair, task=Task.JUDGE, by=author, become_blind=True, now=now)
+        return assignments.take(
+            pair=pair,
+            task=Task.JUDGE,
+            by=author,
+            become_blind=True,
+            unrestricted=True,
+            now=now,
+        )
     except Refused as refused:
         raise Refused(
             _("Whoever said this has no task here, and none is free: it cannot come to them again.")

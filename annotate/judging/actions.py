@@ -227,7 +227,12 @@ def _speaking(
                 if not late:
                     raise Refused(assignments.NOT_YOURS)
                 assignments.take(
-                    pair=on.pair, task=Assignment.Task.JUDGE, by=by, become_blind=True, now=now
+                    pair=on.pair,
+                    task=Assignment.Task.JUDGE,
+                    by=by,
+                    become_blind=True,
+                    unrestricted=True,
+                    now=now,
                 )
                 assignments.work_in(pair=on.pair, task=Assignment.Task.JUDGE, by=by, now=now)
             yield look_up(on, by, uuid, now)

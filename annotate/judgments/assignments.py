@@ -11,17 +11,18 @@ from django.db.models import QuerySet, Value
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, ngettext
 
 from annotate.judgments.blindness import hides_figures, must_answer_first
 from annotate.judgments.completion import left_in
 from annotate.judgments.in_force import judgments_in_force
-from annotate.judgments.open_pairs import Task, is_any_open, open_pairs
+from annotate.judgments.open_pairs import Task, is_any_open, is_quota_reached, open_pairs
 from annotate.pairs.models import Assignment, InstructionPair
 from annotate.pairs.pool import workable_pairs
 from annotate.projects.access import refuse_if_archived
 from annotate.projects.audit_log import record
 from annotate.projects.models import Membership, Project
+from annotate.projects.schedule import refuse_if_paused
 from base.errors import Refused
 from base.prepared_queries import Built, prepared
 
@@ -48,10 +49,12 @@ def take_next(
     now = now or timezone.now()
     project = by.project
     refuse_if_archived(project)
+    refuse_if_paused(project)
     with transaction.atomic():
         give_back_untouched(project=project, task=task, now=now)
         if held := _untouched_with_work(task, by):
             return held
+        _refuse_above_quota(by)
         if is_any_open(task=task, by=by):
             _refuse_unconfirmed(task, by, become_blind)
         # First past the pairs that others are just taking; only if nothing is left, wait for them.
@@ -75,10 +78,13 @@ def take(
     task: str,
     by: Membership,
     become_blind: bool = False,
+    unrestricted: bool = False,
     now: datetime | None = None,
 ) -> Assignment:
     """Give `by` an assignment of `task` on this pair; the one they hold, if they do. Refused when
-    none is free. `become_blind`: as with `take_next`.
+    none is free. `become_blind`: as with `take_next`. `unrestricted`: also while the project is
+    paused, for who is not named and above a quota: for work that is done already, or that a lead
+    asks for.
     """
     now = now or timezone.now()
     refuse_if_archived(by.project)
@@ -87,9 +93,12 @@ def take(
         held = by.assignments.filter(pair=locked, task=task).first()
         if held is not None:
             return held
+        if not unrestricted:
+            refuse_if_paused(by.project)
+            _refuse_above_quota(by)
         give_back_untouched(project=by.project, task=task, now=now)
         if not (
-            open_pairs(task=task, by=by).filter(pk=locked.pk).exists()
+            open_pairs(task=task, by=by, unrestricted=unrestricted).filter(pk=locked.pk).exists()
             or _has_answered(locked, task, by)
         ):
             raise Refused(_("Every task on this one is taken, or there is nothing to do here now."))
@@ -230,6 +239,22 @@ def _has_answered(pair: InstructionPair, task: str, by: Membership) -> bool:
         and judgments_in_force(by.project).filter(annotator=by, narrative__pair=pair).exists()
         and workable_pairs(by.project, task).filter(pk=pair.pk).exists()
     )
+
+
+def _refuse_above_quota(by: Membership) -> None:
+    """Refuse another task to who has as many as a lead gives them, under a lock on who asks."""
+    if by.most_tasks is None:
+        return
+    Membership.objects.select_for_update(no_key=True).get(pk=by.pk)
+    if is_quota_reached(by):
+        raise Refused(
+            ngettext(
+                "A lead gives you at most %(most)s task in this project, and you have taken it.",
+                "A lead gives you at most %(most)s tasks in this project, and you have taken them.",
+                by.most_tasks,
+            )
+            % {"most": by.most_tasks}
+        )
 
 
 def _refuse_unconfirmed(task: str, by: Membership, become_blind: bool) -> None:

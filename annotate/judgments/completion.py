@@ -19,7 +19,7 @@ the browser, files or programs.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -28,7 +28,6 @@ from django.db.models import Count, Q, QuerySet
 from annotate.judgments import revisions
 from annotate.judgments.completion_queries import (
     answers_of_people,
-    answers_of_people_on,
     ask_by_rules,
     asked_again,
     count_alive,
@@ -204,11 +203,16 @@ def rewritten(project: Project) -> Judging:
     return Judging(pairs, done, pairs, done)
 
 
-def answers_by_pair(*projects: Project) -> dict[tuple[int, int], int]:
-    """Return how many answers each person has given on each pair, by pair and person: two
-    queries.
+def answers_by_pair(
+    *projects: Project, pairs: Container[int] | None = None
+) -> dict[tuple[int, int], int]:
+    """Return how many answers each person has given on each pair, by pair and person: two queries.
+
+    `pairs`: only on these (by key).
     """
     states = revisions.states_in_force(projects)
+    if pairs is not None:
+        states = [state for state in states if state.pair in pairs]
     counts = _answers_of_people.of(states, _rules(projects))
     return {
         (state.pair, person): count
@@ -348,8 +352,7 @@ def _left_to_judge(
         (pair, person): many for pair, person, many in ask_by_rules(asked_again, projects, **here)
     }
     if answers is None:
-        found_on = ask_by_rules(answers_of_people_on, projects, **here)
-        answers = {(pair, person): many for pair, person, many in found_on}
+        answers = answers_by_pair(*projects, pairs=pairs)
     repeats = _repeats(projects, assignments, in_force, sizes)
     found = {}
     for assignment in assignments:

@@ -23,6 +23,7 @@ from annotate.collection.models import Candidate
 from annotate.judgments.completion_queries import submitted_reviews
 from annotate.judgments.models import Flag, Judgment
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
+from annotate.pairs.named_people import open_to
 from annotate.pairs.pool import (
     OF_EACH,
     WHOLE_POOL,
@@ -37,9 +38,12 @@ from base.prepared_queries import Built, Prepared, prepared
 Task = Assignment.Task
 
 
-def open_pairs(*, task: str, by: Membership, held: bool = False) -> QuerySet[InstructionPair]:
+def open_pairs(
+    *, task: str, by: Membership, held: bool = False, unrestricted: bool = False
+) -> QuerySet[InstructionPair]:
     """Pairs on which `by` could take an assignment of `task` now (`held`: also where they have
-    one), fullest first.
+    one), fullest first. A lead may restrict who takes a query's tasks, and how many somebody takes;
+    `unrestricted` leaves that out.
     """
     project = by.project
     pairs = workable_pairs(project, task)
@@ -51,6 +55,10 @@ def open_pairs(*, task: str, by: Membership, held: bool = False) -> QuerySet[Ins
     mine = Assignment.objects.filter(pair=OuterRef("pk"), task=task, member__in=[by.pk])
     if held:
         return pairs.filter(Exists(mine))
+    if not unrestricted:
+        pairs = pairs.filter(open_to(task, by.pk))
+        if is_quota_reached(by):
+            pairs = pairs.none()
     assignments = _counted(Assignment.objects.filter(pair=OuterRef("pk"), task=task), "pair")
     overlap = (
         F(f"project__overlap_{task}")
@@ -69,6 +77,21 @@ def open_pairs(*, task: str, by: Membership, held: bool = False) -> QuerySet[Ins
         wanting = _documents_wanting(by).filter(others__lt=OuterRef("overlap") - OuterRef("taken"))
         free = free.annotate(under=_under(project)).filter(Exists(wanting))
     return free
+
+
+def is_quota_reached(by: Membership) -> bool:
+    """Tell whether `by` has as many tasks as a lead gives them."""
+    return bool(_with_quota_reached([by]))
+
+
+def _with_quota_reached(members: Sequence[Membership]) -> set[int]:
+    """Return the keys of the members who have as many tasks as a lead gives them."""
+    most = {one.pk: one.most_tasks for one in members if one.most_tasks is not None}
+    if not most:
+        return set()
+    rows = Assignment.objects.filter(member__in=most, pair__removed_at__isnull=True).order_by()
+    taken = dict(rows.values_list("member").annotate(n=Count("pk")))
+    return {member for member, limit in most.items() if taken.get(member, 0) >= limit}
 
 
 def count_open(*, task: str, by: Membership) -> int:
@@ -107,8 +130,14 @@ def is_any_open(*, task: str, by: Membership) -> bool:
 
 
 def _ask(query: Prepared, task: str, members: Sequence[Membership]) -> list[tuple[Any, ...]]:
-    """Ask for the members in whose projects anybody is asked to do the task."""
-    asked = [member for member in members if member.project.overlap(task)]
+    """Ask for the members in whose projects anybody is asked to do the task now."""
+    asked = [
+        member
+        for member in members
+        if member.project.overlap(task) and member.project.paused_at is None
+    ]
+    if full := _with_quota_reached(asked):
+        asked = [member for member in asked if member.pk not in full]
     if not asked:
         return []
     projects = [member.project for member in asked]
@@ -156,6 +185,8 @@ def _open_in(
 
 def count_free_assignments(pair: InstructionPair, task: str, by: Membership) -> int:
     """How many assignments of `task` on this pair are open to `by`."""
+    if by.project.paused_at is not None:
+        return 0
     found: QuerySet[Any] = open_pairs(task=task, by=by).filter(pk=pair.pk)
     if task == Task.JUDGE:
         fewest = _documents_wanting(by).order_by("others").values("others")[:1]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from annotate.overview.api import assignments, collection, dashboard, steps
+from annotate.overview.api import assignments, collection, dashboard, notices, query_people, steps
 
 PROJECT = "projects/<slug:slug>/"
 QUERY = f"{PROJECT}queries/<int:query>/"
@@ -16,6 +16,7 @@ urlpatterns = [
         dashboard.MemberPace.as_view(),
         name="api_member_pace",
     ),
+    path("me/notices/", notices.MyNotices.as_view(), name="api_notices"),
     path(f"{PROJECT}steps/", steps.Steps.as_view(), name="api_steps"),
     path(f"{PROJECT}progress/", dashboard.Progress.as_view(), name="api_progress"),
     path(f"{PROJECT}pace/", dashboard.Pace.as_view(), name="api_pace"),
@@ -23,6 +24,7 @@ urlpatterns = [
     path(f"{PROJECT}flags/", dashboard.ProjectFlags.as_view(), name="api_project_flags"),
     path(f"{PROJECT}queries/", collection.Queries.as_view(), name="api_queries"),
     path(QUERY, collection.OneQuery.as_view(), name="api_query"),
+    path(f"{QUERY}people/", query_people.QueryPeople.as_view(), name="api_query_people"),
     path(f"{QUERY}candidates/", collection.Candidates.as_view(), name="api_candidates"),
     path(f"{PROJECT}pairs/", collection.Pairs.as_view(), name="api_pairs"),
     path(f"{PROJECT}assignments/", assignments.Assignments.as_view(), name="api_assignments"),

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as _lazy
+from django.utils.translation import ngettext
 
 from annotate.collection.models import Query
 from annotate.overview.matrix import Asked, people_of
 from annotate.overview.matrix_cells import Key, Wanted
+from annotate.pairs.models import Assignment
 from annotate.projects.models import Membership
 
 # Two grades that met, as the page of differences links them: "0~2".
@@ -86,3 +89,41 @@ class MatrixForm(forms.Form):
             after=Key.parse(self.data.get("after", "")),
             before=Key.parse(self.data.get("before", "")),
         )
+
+
+class QueryPeopleForm(forms.Form):
+    """Who takes each task of a query."""
+
+    def __init__(
+        self,
+        *args: Any,
+        tasks: Sequence[Assignment.Task],
+        people: Sequence[Membership],
+        named: Mapping[str, set[int]],
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(*args, **kwargs)
+        self.named = named
+        overlaps = {task: people[0].project.overlap(task) if people else 0 for task in tasks}
+        for task in tasks:
+            self.fields[task.value] = forms.TypedMultipleChoiceField(
+                label=task.label,
+                required=False,
+                coerce=int,
+                choices=[(one.pk, one.name) for one in people],
+                initial=sorted(named[task]),
+                widget=forms.CheckboxSelectMultiple,
+                help_text=ngettext(
+                    "%(count)s person does this on each instruction. Nobody ticked: everybody may.",
+                    "%(count)s people do this on each instruction. Nobody ticked: everybody may.",
+                    overlaps[task],
+                )
+                % {"count": overlaps[task]},
+            )
+
+    def people(self) -> dict[str, set[int]]:
+        """Return the ticked members of each task; a task that is not asked here keeps its own."""
+        return {
+            task: set(self.cleaned_data[task]) if task in self.fields else keys
+            for task, keys in self.named.items()
+        }

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from django.urls import path
 
-from annotate.overview.views import dashboard, home
+from annotate.overview.views import dashboard, home, notices, query_people
 from annotate.overview.views import project as projects
 
 urlpatterns = [
     path("", home.home, name="home"),
+    path("notices/", notices.notices, name="notices"),
+    path("notices/count/", notices.notices_count, name="notices_count"),
     path("projects/<slug:slug>/", projects.project, name="project"),
     path("projects/<slug:slug>/assignments/", home.assignment, name="assignment"),
     path(
@@ -18,6 +20,11 @@ urlpatterns = [
     ),
     path("projects/<slug:slug>/queries/", projects.queries, name="queries"),
     path("projects/<slug:slug>/queries/<int:pk>/", projects.query, name="query"),
+    path(
+        "projects/<slug:slug>/queries/<int:pk>/people/",
+        query_people.query_people,
+        name="query_people",
+    ),
     path("projects/<slug:slug>/progress/", dashboard.progress, name="progress"),
     path("projects/<slug:slug>/matrix/", dashboard.matrix, name="matrix"),
     path("projects/<slug:slug>/flags/", dashboard.flags, name="flags"),

@@ -367,3 +367,23 @@ class Assignment(models.Model):
 
     def __str__(self) -> str:
         return f"{self.task} {self.seat}"
+
+
+class NamedPerson(models.Model):
+    """Somebody whom a lead named to take a task of a query. Where nobody is named, everybody may
+    take it.
+    """
+
+    query = models.ForeignKey(Query, on_delete=models.CASCADE, related_name="named_people")
+    task = models.CharField(max_length=10, choices=Assignment.Task)
+    member = models.ForeignKey(Membership, on_delete=models.CASCADE, related_name="+")
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                name="person_named_once_per_task", fields=["query", "task", "member"]
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.task} {self.member_id}"

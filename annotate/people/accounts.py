@@ -58,6 +58,34 @@ def reactivate(*, user: User, by: User) -> User:
     return user
 
 
+def let_administrate(*, user: User, by: User) -> User:
+    """Let an account run the installation. Doing it twice changes nothing."""
+    return _set_administration(user, by, runs=True)
+
+
+def end_administration(*, user: User, by: User) -> User:
+    """Take the right to run the installation away from an account. Refused: one's own, so that
+    somebody always has it.
+    """
+    return _set_administration(user, by, runs=False)
+
+
+def _set_administration(user: User, by: User, *, runs: bool) -> User:
+    with transaction.atomic():
+        user, by = _locked(user, by)
+        if user.pk == by.pk:
+            raise Refused(_("You cannot change your own rights. Ask another administrator."))
+        if runs and not user.is_active:
+            raise Refused(_("The account of %(name)s is closed.") % {"name": user.username})
+        before = user.is_superuser
+        user.is_superuser = user.is_staff = runs
+        user.save(update_fields=["is_superuser", "is_staff"])
+        if before != runs:
+            changes = {"is_superuser": (before, runs)}
+            record(project=None, what="account.rights", about=user, changes=changes, by=by)
+    return user
+
+
 def sign_out(*, user: User, by: User) -> int:
     """End every session of somebody's account; return how many there were."""
     check_admin(by)

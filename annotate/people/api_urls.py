@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from annotate.people.api import accounts, me, members
+from annotate.people.api import accounts, me, members, several
 
 PROJECT = "projects/<slug:slug>/"
 
@@ -32,6 +32,11 @@ urlpatterns = [
     path(f"{PROJECT}members/", members.Members.as_view(), name="api_members"),
     path(f"{PROJECT}members/<int:member>/", members.OneMember.as_view(), name="api_member"),
     path(f"{PROJECT}invitations/", members.Invitations.as_view(), name="api_invitations"),
+    path(
+        f"{PROJECT}invitations/several/",
+        several.SeveralInvitations.as_view(),
+        name="api_several_invitations",
+    ),
     path(
         f"{PROJECT}invitations/<int:invitation>/",
         members.OneInvitation.as_view(),

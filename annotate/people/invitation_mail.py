@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from allauth.account.adapter import get_adapter
@@ -19,18 +20,31 @@ class HandedOver(NamedTuple):
     mailed: bool | None
 
 
-def hand_over(request: HttpRequest, link: Link) -> HandedOver:
+def hand_over_all(request: HttpRequest, links: Iterable[Link]) -> list[HandedOver]:
+    """Hand over several links. After a mail that could not be sent no other is tried: each would
+    wait as long.
+    """
+    handed: list[HandedOver] = []
+    for link in links:
+        works = all(one.mailed is not False for one in handed)
+        handed.append(hand_over(request, link, try_mail=works))
+    return handed
+
+
+def hand_over(request: HttpRequest, link: Link, *, try_mail: bool = True) -> HandedOver:
     """Return the address of a link that was just made; mail it where it shall go."""
     found = link.invitation
     url = request.build_absolute_uri(reverse("annotate:invitation", args=[link.token]))
     if not found.email:
         return HandedOver(url, None)
+    if not try_mail:
+        return HandedOver(url, False)
     try:
         get_adapter(request).send_mail(
             "account/email/invitation",
             found.email,
             {
-                "project": found.project,
+                "projects": [project.name for project in link.projects],
                 "inviter": found.created_by.username,
                 "until": date_format(found.expires_at, "j M Y, H:i e"),
                 "url": url,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
@@ -28,6 +29,7 @@ from base.users import User
 
 # For how many days a link may hold.
 DAYS = range(1, 31)
+LONGEST_ADDRESS = 254
 
 
 class Link(NamedTuple):
@@ -35,6 +37,14 @@ class Link(NamedTuple):
 
     invitation: Invitation
     token: str
+    # All rows of a link to several projects; `invitation` is the first of them.
+    invitations: tuple[Invitation, ...] = ()
+
+    @property
+    def projects(self) -> list[Project]:
+        """The projects that the link leads to."""
+        rows = self.invitations or (self.invitation,)
+        return [row.project for row in rows if row.project is not None]
 
 
 def invite(
@@ -51,19 +61,35 @@ def invite(
     With `name` whoever comes has that user name, and is the rater of that name if a file brought
     one; `email` is where the link will be sent.
     """
-    check_lead(by)
-    if by.user is None:
+    return invite_to_projects(roles={by: role}, name=name, email=email, days=days, now=now)
+
+
+def invite_to_projects(
+    *,
+    roles: Mapping[Membership, str],
+    name: str = "",
+    email: str = "",
+    days: int = 7,
+    now: datetime | None = None,
+) -> Link:
+    """Make a link that lets one person into several projects. `roles` has the role in each, by the
+    inviting person's own membership there; `name` and `email`: as with `invite`.
+    """
+    inviters = {by.user for by in roles}
+    inviter = inviters.pop() if inviters else None
+    if inviter is None or inviters:
         raise Refused(_("Only leads of this project can do that."))
-    check_role(role)
     name = _name(name)
-    if name and by.project.memberships.filter(name=name, is_machine=True).exists():
-        raise Refused(
-            _("“%(name)s” is the name of a machine rater here. Choose another name.")
-            % {"name": name}
-        )
-    return _make(
-        project=by.project, role=role, name=name, email=email, days=days, by=by.user, now=now
-    )
+    for by, role in roles.items():
+        check_lead(by)
+        check_role(role)
+        if name and by.project.memberships.filter(name=name, is_machine=True).exists():
+            raise Refused(
+                _("“%(name)s” is the name of a machine rater here. Choose another name.")
+                % {"name": name}
+            )
+    projects: dict[Project | None, str] = {by.project: role for by, role in roles.items()}
+    return _make(roles=projects, name=name, email=email, days=days, by=inviter, now=now)
 
 
 def invite_to_installation(
@@ -71,8 +97,8 @@ def invite_to_installation(
 ) -> Link:
     """Make a link that lets one person have an account, in no project yet."""
     check_admin(by)
-    role = Membership.Role.ANNOTATOR
-    return _make(project=None, role=role, name=_name(name), email=email, days=days, by=by, now=now)
+    roles: dict[Project | None, str] = {None: Membership.Role.ANNOTATOR.value}
+    return _make(roles=roles, name=_name(name), email=email, days=days, by=by, now=now)
 
 
 def withdraw(*, invitation: Invitation, by: User, now: datetime | None = None) -> Invitation:
@@ -91,44 +117,43 @@ def withdraw(*, invitation: Invitation, by: User, now: datetime | None = None) -
 
 
 def read(token: str, *, now: datetime | None = None) -> Invitation:
-    """Return the open invitation of a link, with its project and who made it, or refuse with why
-    it does not hold.
+    """Return the first open invitation of a link, as `read_all`."""
+    return read_all(token, now=now)[0]
+
+
+def read_all(token: str, *, now: datetime | None = None) -> list[Invitation]:
+    """Return the open invitations of a link, each with its project and who made it, or refuse with
+    why none holds.
 
     A link holds as long as who made it could make it: whoever leads no more lets nobody in.
     """
-    found = (
-        Invitation.objects.select_related("project", "created_by")
-        .filter(digest=_digest(token))
-        .first()
-    )
-    if found is None:
-        raise NotHere(_("This link leads nowhere. Look whether all of it was copied."))
-    _check_open(found, now or timezone.now())
-    return found
+    rows = Invitation.objects.select_related("project", "created_by")
+    return _open_of(rows.filter(digest=_digest(token)).order_by("pk"), now or timezone.now())
 
 
-def used_by(token: str, user: User | AnonymousUser) -> Invitation | None:
-    """Return the invitation of a link by which this very person came in."""
+def used_by(token: str, user: User | AnonymousUser) -> list[Invitation]:
+    """Return the invitations of a link by which this very person came in."""
     if not user.is_authenticated:
-        return None
-    found = Invitation.objects.select_related("project")
-    return found.filter(digest=_digest(token), accepted_by=user).first()
+        return []
+    found = Invitation.objects.select_related("project").order_by("pk")
+    return list(found.filter(digest=_digest(token), accepted_by=user))
 
 
 def accept(
     *, token: str, by: User, made_for_it: bool = False, now: datetime | None = None
 ) -> Membership | None:
-    """Let `by` in by a link, which is used up; return who they are in its project, if it has one.
+    """Let `by` in by a link, which is used up; return who they are in its first project, if it has
+    one.
 
-    Refused: a link for another name, and one to a project they are in. A link to the installation
-    is used up only by who got their account by it (`made_for_it`).
+    Refused: a link for another name, and one to projects they are all in. A link to the
+    installation is used up only by who got their account by it (`made_for_it`).
     """
     now = now or timezone.now()
     with transaction.atomic():
-        found = _locked(token, now)
-        if found.project is None and not made_for_it:
+        rows = _locked(token, now)
+        if rows[0].project is None and not made_for_it:
             raise Refused(_("You have an account already. Pass this link on, or let it expire."))
-        return _use(found, by, now)
+        return _use(rows, by, now)
 
 
 def accept_with_new_account(
@@ -141,8 +166,8 @@ def accept_with_new_account(
     """
     now = now or timezone.now()
     with transaction.atomic():
-        found = _locked(token, now)
-        username = checked_name(found.name or username)
+        rows = _locked(token, now)
+        username = checked_name(rows[0].name or username)
         if name_is_taken(username):
             raise Unfit(_("This name is taken. Choose another."), "username")
         email = _address(email)
@@ -162,7 +187,7 @@ def accept_with_new_account(
             raise Unfit(_("This name is taken. Choose another."), "username") from error
         if email:
             EmailAddress.objects.create(user=user, email=email, primary=True, verified=False)
-        _use(found, user, now)
+        _use(rows, user, now)
     return user
 
 
@@ -172,7 +197,10 @@ def name_is_taken(name: str, invitation: Invitation | None = None) -> bool:
     """
     if _account_has(name):
         return True
-    return invitation is not None and _is_somebody_else(invitation, name)
+    if invitation is None:
+        return False
+    rows = Invitation.objects.select_related("project").filter(digest=invitation.digest)
+    return any(_is_somebody_else(row, name) for row in rows)
 
 
 def _account_has(name: str) -> bool:
@@ -189,84 +217,98 @@ def check_admin(by: User) -> None:
 
 def _make(
     *,
-    project: Project | None,
-    role: str,
+    roles: Mapping[Project | None, str],
     name: str,
     email: str,
     days: int,
     by: User,
     now: datetime | None,
 ) -> Link:
+    """Make one row for each project of a link; the project None is the installation."""
     if days not in DAYS:
         raise Refused(_("A link holds for 1 to 30 days."))
     if name and User.objects.filter(username__iexact=name).exists():
         raise Refused(
-            _("%(name)s has an account already, and can be added at once.") % {"name": name}
-            if project is not None
-            else _("%(name)s has an account already.") % {"name": name}
+            _("%(name)s has an account already.") % {"name": name}
+            if None in roles
+            else _("%(name)s has an account already, and can be added at once.") % {"name": name}
         )
     if name and _account_has(name):
         raise Refused(
             _("An account has a name that looks like %(name)s. Choose another.") % {"name": name}
         )
-    now = now or timezone.now()
+    email, now = _address(email), now or timezone.now()
     token = secrets.token_urlsafe(32)
+    rows = []
     with transaction.atomic():
-        invitation = Invitation.objects.create(
-            project=project,
-            role=role,
-            name=name,
-            email=_address(email),
-            digest=_digest(token),
-            created_at=now,
-            created_by=by,
-            expires_at=now + timedelta(days=days),
-        )
-        words = "" if project is None else role
-        record(
-            project=project,
-            what="invitation.made",
-            about=invitation,
-            words=words,
-            by=by,
-            now=now,
-        )
-    return Link(invitation, token)
-
-
-def _locked(token: str, now: datetime) -> Invitation:
-    """Return the open invitation, locked, and its project, locked as well."""
-    pk = read(token, now=now).pk
-    found = Invitation.objects.select_for_update(of=("self",)).get(pk=pk)
-    if found.project_id is not None:
-        found.project = Project.objects.select_for_update(no_key=True).get(pk=found.project_id)
-    _check_open(found, now)
-    return found
-
-
-def _use(found: Invitation, by: User, now: datetime) -> Membership | None:
-    if found.name and found.name != by.username:
-        raise Refused(
-            _("This link is for %(name)s. Sign out, and open it again.") % {"name": found.name}
-        )
-    member = None
-    if found.project is not None:
-        if found.project.memberships.active().filter(user=by).exists():
-            raise Refused(_("You are in this project already."))
-        if _is_somebody_else(found, by.username):
-            raise Unfit(
-                _(
-                    "“%(name)s” is somebody else in this project already. Choose another name, or "
-                    "ask for a link that is for this one."
-                )
-                % {"name": by.username},
-                "username",
+        for project, role in roles.items():
+            row = Invitation.objects.create(
+                project=project,
+                role=role,
+                name=name,
+                email=email,
+                digest=_digest(token),
+                created_at=now,
+                created_by=by,
+                expires_at=now + timedelta(days=days),
             )
-        member = join(found.project, by, found.role)
-    found.accepted_at, found.accepted_by = now, by
-    found.save(update_fields=["accepted_at", "accepted_by"])
-    record(project=found.project, what="invitation.taken", about=found, by=by, now=now)
-    return member
+            words = "" if project is None else role
+            record(project=project, what="invitation.made", about=row, words=words, by=by, now=now)
+            rows.append(row)
+    return Link(rows[0], token, tuple(rows))
+
+
+def _locked(token: str, now: datetime) -> list[Invitation]:
+    """Return the open invitations of a link, locked, and their projects, locked as well."""
+    keys = [row.pk for row in read_all(token, now=now)]
+    rows = Invitation.objects.select_for_update(of=("self",)).filter(digest=_digest(token))
+    locked = list(rows.order_by("pk"))
+    projects = Project.objects.select_for_update(no_key=True).order_by("pk")
+    by_key = {one.pk: one for one in projects.filter(pk__in=[row.project_id for row in locked])}
+    for row in locked:
+        if row.project_id is not None:
+            row.project = by_key[row.project_id]
+    # What has opened since is not what the person was shown.
+    return [row for row in _open_of(locked, now) if row.pk in keys]
+
+
+def _use(rows: Sequence[Invitation], by: User, now: datetime) -> Membership | None:
+    """Let `by` into the projects of a link and use up all its rows; return the first membership."""
+    name = rows[0].name
+    if name and name != by.username:
+        raise Refused(_("This link is for %(name)s. Sign out, and open it again.") % {"name": name})
+    new = [row for row in rows if not _is_in(row.project, by)]
+    if not new:
+        raise Refused(
+            _("You are in this project already.")
+            if len(rows) == 1
+            else _("You are in these projects already.")
+        )
+    members = [_join(row, by) for row in new]
+    for row in rows:
+        row.accepted_at, row.accepted_by = now, by
+        row.save(update_fields=["accepted_at", "accepted_by"])
+        record(project=row.project, what="invitation.taken", about=row, by=by, now=now)
+    return members[0]
+
+
+def _is_in(project: Project | None, user: User) -> bool:
+    return project is not None and project.memberships.active().filter(user=user).exists()
+
+
+def _join(found: Invitation, by: User) -> Membership | None:
+    if found.project is None:
+        return None
+    if _is_somebody_else(found, by.username):
+        raise Unfit(
+            _(
+                "“%(name)s” is somebody else in this project already. Choose another name, or "
+                "ask for a link that is for this one."
+            )
+            % {"name": by.username},
+            "username",
+        )
+    return join(found.project, by, found.role)
 
 
 def _is_somebody_else(invitation: Invitation, name: str) -> bool:
@@ -278,9 +320,27 @@ def _is_somebody_else(invitation: Invitation, name: str) -> bool:
     )
 
 
-def _check_open(found: Invitation, now: datetime) -> None:
-    if found.accepted_at is not None:
+def _open_of(rows: Iterable[Invitation], now: datetime) -> list[Invitation]:
+    """Return those of a link's rows that hold, or refuse with why the first one does not."""
+    rows = list(rows)
+    if not rows:
+        raise NotHere(_("This link leads nowhere. Look whether all of it was copied."))
+    if any(row.accepted_at is not None for row in rows):
         raise Stale(_("Somebody has come in by this link already. Ask for another."))
+    found, reasons = [], []
+    for row in rows:
+        try:
+            _check_open(row, now)
+        except Refused as refused:
+            reasons.append(refused)
+        else:
+            found.append(row)
+    if not found:
+        raise reasons[0]
+    return found
+
+
+def _check_open(found: Invitation, now: datetime) -> None:
     if found.withdrawn_at is not None:
         raise Stale(_("This link was taken back. Ask for another."))
     if found.expires_at <= now:
@@ -313,6 +373,8 @@ def _address(email: str) -> str:
             validate_email(email)
         except ValidationError as error:
             raise Unfit(_("This is no mail address."), "email") from error
+        if len(email) > LONGEST_ADDRESS:
+            raise Unfit(_("This mail address is too long."), "email")
     return email
 
 

@@ -19,6 +19,9 @@ from base.errors import Refused
 from base.providers import Provider
 from base.users import User
 
+# How many tasks a lead may limit a member to.
+QUOTAS = range(10_001)
+
 # The package of judgments answers.
 free_assignments: Provider[[QuerySet[Membership]], None] = Provider(
     "Who frees the assignments that leaving members never began?"
@@ -133,6 +136,31 @@ def change_role(*, member: Membership, role: str, by: Membership) -> Membership:
         if before != role:
             changes = {"role": (before, role)}
             record(project=by.project, what="member.role", about=member, changes=changes, by=by)
+    return member
+
+
+def set_quota(*, member: Membership, most_tasks: int | None, by: Membership) -> Membership:
+    """Give a member at most so many tasks, those they have taken counted; None: any number. Tasks
+    beyond it that they hold stay theirs.
+    """
+    check_lead(by)
+    if most_tasks is not None and most_tasks not in QUOTAS:
+        raise Refused(
+            _("Write a number of tasks from 0 to %(most)s, or nothing for no limit.")
+            % {"most": QUOTAS.stop - 1}
+        )
+    with transaction.atomic():
+        Project.objects.select_for_update(no_key=True).get(pk=by.project_id)
+        member = _member_of(by, member)
+        if member.user_id is None:
+            raise Refused(
+                _("%(name)s has no account, so they take no tasks.") % {"name": member.name}
+            )
+        before, member.most_tasks = member.most_tasks, most_tasks
+        member.save(update_fields=["most_tasks"])
+        if before != most_tasks:
+            changes = {"most_tasks": (before, most_tasks)}
+            record(project=by.project, what="member.quota", about=member, changes=changes, by=by)
     return member
 
 

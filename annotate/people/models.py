@@ -79,7 +79,8 @@ class InvitationQuerySet(models.QuerySet["Invitation"]):
 class Invitation(models.Model):
     """A link that lets one person in: to a project with a role, or to the installation alone.
 
-    The link itself is kept nowhere: `digest` is the SHA-256 of the secret in it.
+    The link itself is kept nowhere: `digest` is the SHA-256 of the secret in it. A link to several
+    projects is one row for each, with the same digest.
     """
 
     # None: an account, and no project.
@@ -93,7 +94,7 @@ class Invitation(models.Model):
     name = models.CharField(max_length=150, blank=True)
     # Where the link was sent; blank: it was handed over in another way.
     email = models.EmailField(blank=True)
-    digest = models.CharField(max_length=64, unique=True)
+    digest = models.CharField(max_length=64)
     created_at = models.DateTimeField(default=timezone.now)
     created_by = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
     expires_at = models.DateTimeField()
@@ -110,6 +111,15 @@ class Invitation(models.Model):
 
     class Meta:
         constraints: ClassVar = [
+            # A link leads to each project once, or to the installation; it is found by its digest.
+            models.UniqueConstraint(
+                name="invitation_once_per_project", fields=["digest", "project"]
+            ),
+            models.UniqueConstraint(
+                name="invitation_once_to_installation",
+                fields=["digest"],
+                condition=Q(project__isnull=True),
+            ),
             # Each state is a fact with who and when, and a link is used or taken back, never both.
             models.CheckConstraint(
                 name="invitation_accepted_by_and_at",

@@ -24,13 +24,19 @@ class Unsuitable(Refused):
 
 
 def change_preferences(
-    *, keys: object = None, theme: object = None, time_zone: object = None, by: User
+    *,
+    keys: object = None,
+    theme: object = None,
+    time_zone: object = None,
+    mail_digest: bool | None = None,
+    by: User,
 ) -> Preferences:
     """Change what `by` prefers, all of it or nothing; None leaves a preference as it is.
 
     `keys` maps action names to keys; actions it does not name keep the key they have. `theme` is
     light, dark or "" (as the system); `time_zone` a name of the IANA database or "" (as the
-    browser). What cannot be is refused with `Unsuitable`.
+    browser). `mail_digest`: whether new notices are mailed. What cannot be is refused
+    with `Unsuitable`.
     """
     wrong: dict[str, str] = {}
     if keys is not None and not isinstance(keys, Mapping):
@@ -58,6 +64,8 @@ def change_preferences(
             row.theme = str(theme)
         if time_zone is not None:
             row.time_zone = str(time_zone)
+        if mail_digest is not None:
+            row.mail_digest = mail_digest
         row.save()
     by.preferences = row
     return row

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from annotate.people.views import account, accounts, members, naming, preferences, tokens
+from annotate.people.views import account, accounts, members, naming, preferences, several, tokens
 
 urlpatterns = [
     path("settings/", preferences.preferences, name="preferences"),
@@ -23,6 +23,7 @@ urlpatterns = [
     path("projects/<slug:slug>/naming/", naming.naming, name="naming"),
     path("projects/<slug:slug>/members/", members.members, name="members"),
     path("projects/<slug:slug>/members/<int:pk>/", members.fellow, name="member"),
+    path("projects/<slug:slug>/invitations/", several.several, name="several_invitations"),
     path(
         "projects/<slug:slug>/invitations/<int:pk>/withdrawal/",
         accounts.withdrawal,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from annotate.projects.api import audit_log, kinds, projects, taxonomy
+from annotate.projects.api import audit_log, kinds, projects, schedule, taxonomy
 
 PROJECT = "projects/<slug:slug>/"
 
@@ -14,6 +14,8 @@ urlpatterns = [
     path(f"{PROJECT}kind/", kinds.KindOfProject.as_view(), name="api_kind"),
     path(PROJECT, projects.OneProject.as_view(), name="api_project"),
     path(f"{PROJECT}archiving/", projects.Archiving.as_view(), name="api_archiving"),
+    path(f"{PROJECT}pause/", schedule.Pause.as_view(), name="api_pause"),
+    path(f"{PROJECT}due-date/", schedule.DueDate.as_view(), name="api_due_date"),
     path(f"{PROJECT}categories/", taxonomy.Categories.as_view(), name="api_categories"),
     path(f"{PROJECT}categories/taking/", taxonomy.Taxonomy.as_view(), name="api_taxonomy"),
     path(f"{PROJECT}audit-log/", audit_log.AuditLog.as_view(), name="api_audit_log"),

@@ -98,6 +98,13 @@ class Project(models.Model):
     archived_by = models.ForeignKey(
         User, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
     )
+    # While a lead pauses the project nobody is given a new task.
+    paused_at = models.DateTimeField(null=True, blank=True)
+    paused_by = models.ForeignKey(
+        User, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+    )
+    # The day by which it is to be done, in the reader's time zone.
+    due_on = models.DateField(null=True, blank=True)
 
     class Meta:
         constraints: ClassVar = [
@@ -116,6 +123,11 @@ class Project(models.Model):
                 name="project_archived_by_and_at",
                 condition=Q(archived_at__isnull=True, archived_by__isnull=True)
                 | Q(archived_at__isnull=False, archived_by__isnull=False),
+            ),
+            models.CheckConstraint(
+                name="project_paused_by_and_at",
+                condition=Q(paused_at__isnull=True, paused_by__isnull=True)
+                | Q(paused_at__isnull=False, paused_by__isnull=False),
             ),
         ]
 
@@ -240,6 +252,8 @@ class Membership(models.Model):
     left_at = models.DateTimeField(null=True, blank=True)
     # Since when this person agrees to be named in what the project publishes; null: not.
     named_at = models.DateTimeField(null=True, blank=True)
+    # A lead gives them at most so many tasks; null: as many as there are.
+    most_tasks = models.PositiveSmallIntegerField(null=True, blank=True)
 
     objects = MembershipQuerySet.as_manager()
 

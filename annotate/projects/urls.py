@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from annotate.projects.views import audit_log, kind, taxonomy
+from annotate.projects.views import audit_log, kind, schedule, taxonomy
 from annotate.projects.views import project as views_project
 from annotate.projects.views import project as views_project_
 
@@ -17,4 +17,6 @@ urlpatterns = [
     path("projects/<slug:slug>/audit-log/", audit_log.audit_log, name="audit_log"),
     path("projects/<slug:slug>/audit-log/table/", audit_log.table, name="audit_log_table"),
     path("projects/<slug:slug>/archiving/", views_project_.archiving, name="archiving"),
+    path("projects/<slug:slug>/pause/", schedule.pause, name="pause"),
+    path("projects/<slug:slug>/due-date/", schedule.due_date, name="due_date"),
 ]

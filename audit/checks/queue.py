@@ -81,8 +81,11 @@ def to_settle(member: Membership, sample: Sample | None = None) -> QuerySet[Any,
 
 
 def count_to_check(members: Sequence[Membership]) -> dict[int, int]:
-    """Return how many items each of these members of different projects could still check."""
-    return _count(_to_check, members)
+    """Return how many items each of these members of different projects could still check; none
+    while a project is paused.
+    """
+    counts = _count(_to_check, [one for one in members if one.project.paused_at is None])
+    return {one.pk: counts.get(one.pk, 0) for one in members}
 
 
 def count_to_settle(members: Sequence[Membership]) -> dict[int, int]:
@@ -126,6 +129,15 @@ def labels_of(found: Sample, showing: str) -> QuerySet[Any, Any]:
     if showing == "unchecked":
         return items.filter(spoken__lt=2)
     return items
+
+
+def next_to_check(member: Membership, left: QuerySet[SampleItem], after: int | None) -> int | None:
+    """The item of `left` that `member` checks after another one; None where none is left, or the
+    project is paused.
+    """
+    if member.project.paused_at is not None:
+        return None
+    return following(left, after)
 
 
 def following(items: QuerySet[SampleItem], after: int | None) -> int | None:

@@ -197,6 +197,9 @@ PAGES: dict[str, Callable[[Scene], list[str]]] = {
     "annotate:query": lambda scene: [
         scene.one("annotate:query", pk=scene.project.queries.earliest("pk").pk)
     ],
+    "annotate:query_people": lambda scene: [
+        scene.one("annotate:query_people", pk=scene.project.queries.earliest("pk").pk)
+    ],
     "annotate:progress": lambda scene: [
         scene.one("annotate:progress"),
         reverse("annotate:progress", args=["empty"]),
@@ -229,6 +232,8 @@ PAGES: dict[str, Callable[[Scene], list[str]]] = {
         for version, query in ((1, ""), (2, ""), (2, "?query=none"))
     ],
     "annotate:members": every("annotate:members"),
+    "annotate:notices": plain("annotate:notices"),
+    "annotate:several_invitations": every("annotate:several_invitations"),
     "annotate:categories": every("annotate:categories"),
     "annotate:kind": every("annotate:kind", "?kind=followtable"),
     "annotate:pools": lambda scene: [

@@ -17,7 +17,7 @@ from annotate.models import Adjudication, Candidate, InstructionPair, Narrative
 from audit.checks import actions
 from audit.models import Decision, Review, Sample
 from audit.reviews.criteria import FOLLOWTABLE
-from exporters.exports import claimed, selection
+from exporters.exports import claimed, publishing, selection
 from exporters.exports.trec import size
 from exporters.releases import comparison, contents
 from exporters.releases.preview import preview
@@ -430,3 +430,28 @@ def test_the_page_of_a_new_release_counts_the_labels_whose_check_is_over(scene):
     say(sample, "G", ada=1)  # open: one has spoken
 
     assert dict(preview(scene.carla).counts)["checked labels"] == 2
+
+
+def test_the_publish_page_counts_pairs_with_claimed_labels_alone(scene):
+    """C1 and C2 are accepted: C1 has 7 labels, C2 has 2, and nobody has judged any of them."""
+    decide(scene, "C1")
+    decide(scene, "C2")
+    kept_back = publishing.preview(scene.project)
+    publishing.set_publication(project=scene.project, changes={"claims": True}, by=scene.carla)
+    published = publishing.preview(scene.project)
+
+    assert kept_back.counts[:2] == [
+        ("instruction pairs that people judged", 0),
+        ("instruction pairs with claimed labels alone", 0),
+    ]
+    assert kept_back.checks[0] == (
+        "2 instruction pairs have claimed labels alone. Publish claimed labels below."
+    )
+    assert dict(published.counts) == {
+        "instruction pairs that people judged": 0,
+        "instruction pairs with claimed labels alone": 2,
+        "instruction pairs that are left out": 4,
+        "queries": 2,
+        "documents": 9,
+    }
+    assert not any("no layout can be written" in one for one in published.checks)

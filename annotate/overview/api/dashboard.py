@@ -30,6 +30,7 @@ from annotate.overview.forms import MatrixForm
 from annotate.overview.matrix import matrix
 from annotate.overview.matrix_cells import Cell, Key, Row
 from annotate.overview.progress import task_progress
+from annotate.overview.time_estimate import time_estimate
 from annotate.projects import access
 from annotate.projects.models import Membership
 from base import reader_preferences as personal
@@ -77,6 +78,7 @@ class Pace(Resource):
         assignments = [(one.task, one.name, one.done, one.total) for one in far]
         tasks = paces.tasks_pace(member.project, assignments, calendar, pace)
         lately = paces.last_days(days, pace)
+        time = time_estimate(member, judging)
         return Response(
             {
                 "zone": str(calendar.zone),
@@ -84,6 +86,7 @@ class Pace(Resource):
                 "answered": work.answered,
                 "flagged": work.flagged,
                 "left": work.left,
+                "time_estimate": time and {**time._asdict(), "seconds": time.seconds},
                 "outlook": _outlook(
                     estimate(work.left, lately, days[-1].on, asked=work.wanted > 0)
                 ),

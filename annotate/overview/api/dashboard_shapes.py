@@ -97,6 +97,20 @@ class TaskPaceSerializer(serializers.Serializer[Any]):
     outlook = OutlookSerializer()
 
 
+class TimeEstimateSerializer(serializers.Serializer[Any]):
+    """How much time the judgments that are left take people."""
+
+    judgments = serializers.IntegerField(help_text="Left; where `planned`, wanted later.")
+    each = serializers.FloatField(help_text="Seconds for one judgment.")
+    measured = serializers.IntegerField(
+        help_text="Of how many judgments that is the mean; 0: it is assumed."
+    )
+    planned = serializers.BooleanField(
+        help_text="Whether the narratives are still to be written: then the whole pool is counted."
+    )
+    seconds = serializers.FloatField(help_text="For all of them together.")
+
+
 class PaceSerializer(serializers.Serializer[Any]):
     """How a project comes on."""
 
@@ -107,6 +121,9 @@ class PaceSerializer(serializers.Serializer[Any]):
         help_text="How many of the answers are final flags; not of pairs that you still judge."
     )
     left = serializers.IntegerField()
+    time_estimate = TimeEstimateSerializer(
+        allow_null=True, help_text="null where nothing is left to judge."
+    )
     outlook = OutlookSerializer()
     tasks = TaskPaceSerializer(many=True)
     people = PersonPaceSerializer(many=True)

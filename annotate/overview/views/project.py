@@ -37,11 +37,12 @@ from annotate.overview.progress import (
     statements_of,
     task_progress,
 )
+from annotate.overview.time_estimate import time_estimate
 from annotate.overview.views.home import assignment_rows, work_url, worker
 from annotate.pairs.instruction_styles import other_styles
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.pools.provenance import brought
-from annotate.projects import access
+from annotate.projects import access, schedule
 from annotate.projects.kinds import kind_of
 from annotate.projects.models import Membership, Project
 from base.page_request import PageRequest
@@ -73,6 +74,8 @@ def project(request: PageRequest, slug: str) -> HttpResponse:
             "project": member.project,
             "member": member,
             "section": "overview",
+            "due": schedule.due(member.project),
+            "time_estimate": time_estimate(member, judgments) if member.leads else None,
             "judging": judgments,
             "judging_begun": completion.has_judging_begun(member.project, judgments),
             "tasks": tasks,

@@ -40,6 +40,9 @@ class PreferencesSerializer(serializers.Serializer[Any]):
         allow_blank=True,
         help_text="A name of the IANA database; empty: the browser’s.",
     )
+    mail_digest = serializers.BooleanField(
+        help_text="Whether new notices are mailed to you, at most once a day."
+    )
 
 
 class SentPreferences(Sent):
@@ -50,6 +53,7 @@ class SentPreferences(Sent):
         choices=["", *Preferences.Theme.values], required=False, allow_blank=True
     )
     time_zone = serializers.CharField(max_length=64, required=False, allow_blank=True)
+    mail_digest = serializers.BooleanField(required=False)
 
 
 class SentNaming(Sent):
@@ -111,6 +115,7 @@ class MyPreferences(Resource):
                 "keys": keys_for(self.person),
                 "theme": chosen.theme,
                 "time_zone": chosen.time_zone,
+                "mail_digest": chosen.mail_digest,
             }
         )
 

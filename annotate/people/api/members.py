@@ -28,18 +28,34 @@ class MemberSerializer(serializers.ModelSerializer[Membership]):
         read_only_fields = fields
 
 
+class ChangedMemberSerializer(serializers.ModelSerializer[Membership]):
+    """A member as a lead has changed them."""
+
+    class Meta:
+        model = Membership
+        fields = (*MemberSerializer.Meta.fields, "most_tasks")
+        read_only_fields = fields
+
+
 class SentChange(Sent):
-    """What shall change of a member: one of the two."""
+    """What shall change of a member: one of these."""
 
     role = serializers.ChoiceField(choices=Membership.Role.choices, required=False)
     left = serializers.BooleanField(
         required=False, help_text="true: they leave the project; false: they come back."
     )
+    most_tasks = serializers.IntegerField(
+        required=False,
+        allow_null=True,
+        min_value=0,
+        max_value=actions.QUOTAS.stop - 1,
+        help_text="They are given at most so many tasks; null: any number.",
+    )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Exactly one thing changes."""
         if len(attrs) != 1:
-            raise serializers.ValidationError(_("Send one of these: role, left."))
+            raise serializers.ValidationError(_("Send one of these: role, left, most_tasks."))
         return attrs
 
 
@@ -133,19 +149,21 @@ class OneMember(Resource):
         found = access.fellow(access.member(self.person, slug), member)
         return Response(MemberSerializer(found).data)
 
-    @writes(MemberSerializer, sent=SentChange, scope=Scope.LEAD)
+    @writes(ChangedMemberSerializer, sent=SentChange, scope=Scope.LEAD)
     def patch(self, request: Request, slug: str, member: int) -> Response:
-        """Make a member annotator or lead, let them go, or take them back in."""
+        """Make a member annotator or lead, let them go, take them back in, or limit their tasks."""
         by = access.lead(self.person, slug)
         found = access.fellow(by, member)
         sent = self.sent()
         if "role" in sent:
             actions.change_role(member=found, role=sent["role"], by=by)
+        elif "most_tasks" in sent:
+            actions.set_quota(member=found, most_tasks=sent["most_tasks"], by=by)
         elif sent["left"]:
             actions.remove_member(member=found, by=by)
         elif found.left_at is not None and found.user is not None:
             actions.add_member(username=found.user.username, role=found.role, by=by)
-        return Response(MemberSerializer(access.fellow(by, member)).data)
+        return Response(ChangedMemberSerializer(access.fellow(by, member)).data)
 
 
 class Invitations(Resource):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from django import forms
@@ -23,6 +24,10 @@ GOOD_PASSWORD = _lazy(
 OF_THE_PERSON = ("username", "email")
 
 
+# For how long a link holds.
+DAYS = [(1, _lazy("1 day")), (7, _lazy("7 days")), (30, _lazy("30 days"))]
+
+
 class InvitationForm(forms.Form):
     """Somebody who shall come to the installation."""
 
@@ -42,7 +47,7 @@ class InvitationForm(forms.Form):
     days = forms.TypedChoiceField(
         label=_lazy("The link holds for"),
         coerce=int,
-        choices=[(1, _lazy("1 day")), (7, _lazy("7 days")), (30, _lazy("30 days"))],
+        choices=DAYS,
         initial=7,
     )
 
@@ -60,9 +65,58 @@ class MemberForm(InvitationForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["username"].help_text = _lazy(
-            "Whoever has an account is in at once. Else it will be theirs, with what a file says "
-            "under this name; leave it empty, and they choose."
+            "Somebody who has an account becomes a member at once. Anybody else gets a link to "
+            "make an account of this name; what files say under the name is then theirs. Left "
+            "empty, they choose a name."
         )
+
+
+class SeveralForm(forms.Form):
+    """Several people to invite, each to the same projects."""
+
+    people = forms.CharField(
+        label=_lazy("People"),
+        max_length=40_000,
+        help_text=_lazy(
+            "One person per line: a user name, a mail address, or both with a comma between. "
+            "Whoever has an account of this name is in at once; anybody else gets a link."
+        ),
+        widget=forms.Textarea(
+            attrs={
+                "rows": 8,
+                "autocomplete": "off",
+                "autocapitalize": "none",
+                "spellcheck": "false",
+            }
+        ),
+    )
+    days = forms.TypedChoiceField(
+        label=_lazy("The links hold for"), coerce=int, choices=DAYS, initial=7
+    )
+
+    def __init__(
+        self, *args: Any, leading: Sequence[Membership], here: Membership, **kwargs: Any
+    ) -> None:
+        super().__init__(*args, **kwargs)
+        self.leading = leading
+        for lead in leading:
+            field = forms.ChoiceField(
+                label=lead.project.name,
+                required=False,
+                choices=[("", _lazy("Not invited")), *Membership.Role.choices],
+                initial=Membership.Role.ANNOTATOR if lead.pk == here.pk else "",
+            )
+            self.fields[f"role-{lead.project.slug}"] = field
+
+    @property
+    def projects(self) -> list[forms.BoundField]:
+        """The fields that say which role people have in each project."""
+        return [self[f"role-{lead.project.slug}"] for lead in self.leading]
+
+    def roles(self) -> dict[Membership, str]:
+        """The role in each chosen project, by the inviting person's membership there."""
+        chosen = {lead: self.cleaned_data[f"role-{lead.project.slug}"] for lead in self.leading}
+        return {lead: role for lead, role in chosen.items() if role}
 
 
 class JoinForm(forms.Form):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from allauth.account.utils import perform_login
@@ -41,7 +42,7 @@ SESSION_KEY = "invitation"
 def invitation(request: HttpRequest, token: str) -> HttpResponse:
     """Let the reader of a link in: with the account they have, or with a new one."""
     try:
-        found = invitations.read(token)
+        rows = invitations.read_all(token)
     except Refused as refused:
         request.session.pop(SESSION_KEY, None)
         if mine := invitations.used_by(token, request.user):
@@ -51,8 +52,8 @@ def invitation(request: HttpRequest, token: str) -> HttpResponse:
     if request.session.get(SESSION_KEY) != token and not request.user.is_authenticated:
         request.session[SESSION_KEY] = token
     if request.user.is_authenticated:
-        return _join(request, request.user, found, token)
-    form = JoinForm(request.POST if request.method == "POST" else None, invitation=found)
+        return _join(request, request.user, rows, token)
+    form = JoinForm(request.POST if request.method == "POST" else None, invitation=rows[0])
     if request.method == "POST" and form.is_valid():
         try:
             user = invitations.accept_with_new_account(
@@ -67,12 +68,12 @@ def invitation(request: HttpRequest, token: str) -> HttpResponse:
             form.add_error(None, str(refused))
         else:
             request.session.pop(SESSION_KEY, None)
-            answer: HttpResponse = perform_login(request, user, redirect_url=_after(found))
+            answer: HttpResponse = perform_login(request, user, redirect_url=_after(rows))
             return answer
-    return _invitation_page(request, found, form, token)
+    return _invitation_page(request, rows, form, token)
 
 
-def _join(request: HttpRequest, user: User, found: Invitation, token: str) -> HttpResponse:
+def _join(request: HttpRequest, user: User, rows: Sequence[Invitation], token: str) -> HttpResponse:
     """The same for who is signed in: one button."""
     error = ""
     if request.method == "POST":
@@ -81,14 +82,17 @@ def _join(request: HttpRequest, user: User, found: Invitation, token: str) -> Ht
         except Refused as refused:
             error = str(refused)
         else:
-            messages.success(request, _("You are in the project."))
-            return redirect(_after(found))
-    return _invitation_page(request, found, None, token, error)
+            messages.success(
+                request,
+                _("You are in the project.") if len(rows) == 1 else _("You are in the projects."),
+            )
+            return redirect(_after(rows))
+    return _invitation_page(request, rows, None, token, error)
 
 
 def _invitation_page(
     request: HttpRequest,
-    found: Invitation,
+    rows: Sequence[Invitation],
     form: JoinForm | None,
     token: str,
     error: str = "",
@@ -96,13 +100,17 @@ def _invitation_page(
     return render(
         request,
         "people/invitation.html",
-        {"invitation": found, "form": form, "token": token, "error": error},
+        {"invitation": rows[0], "invitations": rows, "form": form, "token": token, "error": error},
         status=422 if error or (form is not None and form.errors) else 200,
     )
 
 
-def _after(found: Invitation) -> str:
-    return reverse("annotate:home") if found.project is None else found.project.get_absolute_url()
+def _after(rows: Sequence[Invitation]) -> str:
+    """The project that a link leads to; the start page where there are several, or none."""
+    project = rows[0].project
+    if project is None or len(rows) > 1:
+        return reverse("annotate:home")
+    return project.get_absolute_url()
 
 
 def invited(request: HttpRequest, link: Link) -> dict[str, Any]:
@@ -203,8 +211,9 @@ def _accounts_page(
 
 @require_POST
 def account(request: PageRequest, pk: int) -> HttpResponse:
-    """Close somebody's account, open it again, sign it out everywhere, take its second factor away,
-    or make a link for a new password: `change` says which.
+    """Close somebody's account, open it again, let it run the installation or no longer, sign it
+    out everywhere, take its second factor away, or make a link for a new password: `change` says
+    which.
     """
     found = people_access.account(request.user, pk)
     change = request.POST.get("change", "")
@@ -216,6 +225,12 @@ def account(request: PageRequest, pk: int) -> HttpResponse:
         elif change == "open":
             people.reactivate(user=found, by=request.user)
             said = _("%(name)s can sign in again.") % names
+        elif change == "administrate":
+            people.let_administrate(user=found, by=request.user)
+            said = _("%(name)s runs this installation.") % names
+        elif change == "no-administration":
+            people.end_administration(user=found, by=request.user)
+            said = _("%(name)s no longer runs this installation.") % names
         elif change == "sign-out":
             people.sign_out(user=found, by=request.user)
             said = _("%(name)s is signed out everywhere.") % names

@@ -10,6 +10,7 @@ from django.db.models import F
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST
 
 from annotate.people import invitations
@@ -84,7 +85,7 @@ def _let_in(member: Membership, asked: Mapping[str, Any]) -> Link | None:
 
 @require_POST
 def fellow(request: PageRequest, slug: str, pk: int) -> HttpResponse:
-    """Make a member annotator or lead, let them go, or take them back in."""
+    """Make a member annotator or lead, let them go, take them back in, or limit their tasks."""
     by = access.lead(request.user, slug)
     found = access.fellow(by, pk)
     change = request.POST.get("change", "")
@@ -92,6 +93,19 @@ def fellow(request: PageRequest, slug: str, pk: int) -> HttpResponse:
         if change == "leave":
             member_actions.remove_member(member=found, by=by)
             words = _("%(name)s has left the project. What they said stays.") % {"name": found.name}
+        elif change == "quota":
+            most = _quota(request.POST.get("most_tasks", ""))
+            member_actions.set_quota(member=found, most_tasks=most, by=by)
+            words = (
+                _("%(name)s takes any number of tasks.") % {"name": found.name}
+                if most is None
+                else ngettext(
+                    "%(name)s takes at most %(most)s task.",
+                    "%(name)s takes at most %(most)s tasks.",
+                    most,
+                )
+                % {"name": found.name, "most": most}
+            )
         elif change == "return" and found.user is not None:
             member_actions.add_member(username=found.user.username, role=found.role, by=by)
             words = _("%(name)s is back.") % {"name": found.name}
@@ -104,3 +118,13 @@ def fellow(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     else:
         messages.success(request, words)
     return redirect("annotate:members", slug)
+
+
+def _quota(typed: str) -> int | None:
+    """Read a number of tasks; nothing typed is no limit."""
+    typed = typed.strip()
+    if not typed:
+        return None
+    if not (typed.isascii() and typed.isdigit() and len(typed) < 10):
+        raise Refused(_("Write a whole number of tasks, or nothing for no limit."))
+    return int(typed)

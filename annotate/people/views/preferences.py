@@ -19,13 +19,16 @@ from base.reader_preferences import preferences as preferences_of
 from base.reader_preferences import zones
 
 YEAR = 60 * 60 * 24 * 365
+# Whether new notices are mailed, as the page sends it; anything else leaves it.
+DIGESTS = {"yes": True, "no": False}
 # Of what cannot be a key, as much comes back as a person can have typed.
 SHOWN = 200
 
 
 @require_http_methods(["GET", "POST"])
 def preferences(request: PageRequest) -> HttpResponse:
-    """Show one's own settings; change those that are sent: keys, `theme`, `time_zone`.
+    """Show one's own settings; change those that are sent: keys, `theme`, `time_zone`,
+    `mail_digest`.
 
     Keys are sent as `key-<action>`; `reset` puts one action's key back, `reset_all` every one. A
     script that asks for JSON gets an empty answer (204) instead of the page.
@@ -37,7 +40,11 @@ def preferences(request: PageRequest) -> HttpResponse:
     theme, zone = request.POST.get("theme"), request.POST.get("time_zone")
     try:
         changed = change_preferences(
-            keys=keys or None, theme=theme, time_zone=_zone(zone), by=request.user
+            keys=keys or None,
+            theme=theme,
+            time_zone=_zone(zone),
+            mail_digest=DIGESTS.get(request.POST.get("mail_digest", "")),
+            by=request.user,
         )
     except Unsuitable as refused:
         return _page(
@@ -126,6 +133,7 @@ def _page(
             "theme_chosen": kept.theme if theme is None else theme,
             "zone_chosen": kept.time_zone if zone is None else zone[:SHOWN],
             "zones": zones(),
+            "mail_digest": kept.mail_digest,
             "now": timezone.now(),
             "memberships": memberships_of(request.user).order_by("project__name", "pk"),
         },

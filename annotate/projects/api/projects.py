@@ -51,6 +51,10 @@ class ProjectSerializer(serializers.Serializer[Any]):
     role = serializers.ChoiceField(choices=Membership.Role.choices, help_text="Yours.")
     member = serializers.IntegerField(help_text="The key of your membership.")
     archived_at = serializers.DateTimeField(allow_null=True)
+    paused_at = serializers.DateTimeField(
+        allow_null=True, help_text="Since when no new tasks are given out; null: it is not paused."
+    )
+    due_on = serializers.DateField(allow_null=True, help_text="By when it is to be done.")
     created_at = serializers.DateTimeField()
 
 
@@ -129,7 +133,7 @@ class Projects(Resource):
         """List your projects."""
         archived = self.asked()["archived"]
         mine = (access.archived_projects if archived else access.memberships_of)(self.person)
-        return self.page(mine, lambda members: [_as_json(member) for member in members])
+        return self.page(mine, lambda members: [project_as_json(member) for member in members])
 
     @writes(FullProjectSerializer, sent=SentProject, status=201, scope=Scope.LEAD)
     def post(self, request: Request) -> Response:
@@ -170,16 +174,17 @@ class Archiving(Resource):
     def put(self, request: Request, slug: str) -> Response:
         """Put a project away: nothing in it changes any more."""
         rules.archive(by=access.lead(self.person, slug))
-        return Response(_as_json(access.member(self.person, slug)))
+        return Response(project_as_json(access.member(self.person, slug)))
 
     @writes(ProjectSerializer, scope=Scope.LEAD)
     def delete(self, request: Request, slug: str) -> Response:
         """Bring a project back."""
         rules.unarchive(by=access.lead(self.person, slug))
-        return Response(_as_json(access.member(self.person, slug)))
+        return Response(project_as_json(access.member(self.person, slug)))
 
 
-def _as_json(member: Membership) -> dict[str, Any]:
+def project_as_json(member: Membership) -> dict[str, Any]:
+    """Return a project as one of its members sees it."""
     project = member.project
     return dict(
         ProjectSerializer(
@@ -191,6 +196,8 @@ def _as_json(member: Membership) -> dict[str, Any]:
                 "role": member.role,
                 "member": member.pk,
                 "archived_at": project.archived_at,
+                "paused_at": project.paused_at,
+                "due_on": project.due_on,
                 "created_at": project.created_at,
             }
         ).data
@@ -202,7 +209,7 @@ def full_project(member: Membership) -> dict[str, Any]:
     project = member.project
     grades = project.grades.order_by("value").values("value", "name", "sentence")
     return {
-        **_as_json(member),
+        **project_as_json(member),
         "grades": list(grades),
         "relevant_from": project.relevant_from,
         "evidence_rule": project.evidence_rule,

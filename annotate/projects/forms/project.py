@@ -155,6 +155,21 @@ class RulesForm(forms.ModelForm[Project]):
         ]
 
 
+class DueDateForm(forms.Form):
+    """The day by which a project is to be done."""
+
+    due_on = forms.DateField(
+        label=_lazy("To be done by"),
+        required=False,
+        help_text=_lazy(
+            "Everybody in the project reads how many days are left. Empty: no due date."
+        ),
+        error_messages={"invalid": _lazy("Write the date as year-month-day, such as 2027-03-31.")},
+        widget=forms.DateInput(format="%Y-%m-%d", attrs={"type": "date"}),
+        input_formats=["%Y-%m-%d"],
+    )
+
+
 class GradeForm(forms.Form):
     """One grade with the sentence that says when to give it."""
 

@@ -10,7 +10,13 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from annotate.projects import access, rules
 from annotate.projects.actions import create_project
-from annotate.projects.forms.project import GradeFormSet, NewProjectForm, RulesForm, grade_rules
+from annotate.projects.forms.project import (
+    DueDateForm,
+    GradeFormSet,
+    NewProjectForm,
+    RulesForm,
+    grade_rules,
+)
 from annotate.projects.kinds import kind_of
 from base.errors import Refused
 from base.page_request import PageRequest
@@ -77,6 +83,7 @@ def settings(request: PageRequest, slug: str) -> HttpResponse:
             "kind": kind_of(member.project.kind),
             "form": form,
             "grades": formset,
+            "due_form": DueDateForm(initial={"due_on": member.project.due_on}),
             "judged": judged,
         },
         status=422 if bad else 200,

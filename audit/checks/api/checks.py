@@ -45,6 +45,7 @@ from audit.checks.plans import plan
 from audit.checks.queue import (
     following,
     labels_of,
+    next_to_check,
     progress,
     to_check,
     to_settle,
@@ -219,8 +220,12 @@ class NextLabel(Resource):
         """Tell which label you could check, or settle, after another one."""
         member, found = access.sample(self.person, sample)
         asked = self.asked()
-        waiting = (to_check if asked["task"] == "check" else to_settle)(member, found)
-        return Response({"label": following(waiting, asked.get("after"))})
+        after = asked.get("after")
+        if asked["task"] == "check":
+            label = next_to_check(member, to_check(member, found), after)
+        else:
+            label = following(to_settle(member, found), after)
+        return Response({"label": label})
 
 
 class Label(Resource):

@@ -24,7 +24,7 @@ from audit.checks.condition_counts import Broken, broken_conditions
 from audit.checks.forms import CheckForm
 from audit.checks.models import Check, Question, Sample, SampleItem
 from audit.checks.modes import MODES, has_passes, waiting_in
-from audit.checks.queue import following, to_check, to_settle, with_checks
+from audit.checks.queue import following, next_to_check, to_check, to_settle, with_checks
 from base import keymap
 from base.errors import Refused
 from base.page_request import PageRequest
@@ -235,7 +235,7 @@ def _broken(item: SampleItem) -> Broken | None:
 def _place(member: Membership, item: SampleItem) -> dict[str, Any]:
     """How far the reader is in the sample, and where to go from here."""
     left = _left(member, item.sample, item)
-    onward = following(left, item.pk)
+    onward = next_to_check(member, left, item.pk)
     waiting = left.count()
     answered = Check.objects.current().filter(checker=member, place__lt=Check.SETTLES)
     if has_passes(member.project):
@@ -304,13 +304,15 @@ def _left(member: Membership, found: Sample, after: SampleItem | None) -> QueryS
 def _onward(
     request: PageRequest, member: Membership, found: Sample, after: SampleItem | None
 ) -> HttpResponse:
-    onward = following(_left(member, found, after), after.pk if after else None)
+    onward = next_to_check(member, _left(member, found, after), after.pk if after else None)
     if onward is not None:
         return redirect("audit:check", onward)
-    if has_passes(member.project) and waiting_in(member):
-        messages.info(request, _("Nothing more waits for you here. Go on with another mode."))
-        return redirect("audit:checks", member.project.slug)
-    messages.info(request, _("There is nothing more for you to check in this sample."))
+    # The page of a paused project says so itself.
+    if member.project.paused_at is None:
+        if has_passes(member.project) and waiting_in(member):
+            messages.info(request, _("Nothing more waits for you here. Go on with another mode."))
+            return redirect("audit:checks", member.project.slug)
+        messages.info(request, _("There is nothing more for you to check in this sample."))
     return redirect(found)
 
 

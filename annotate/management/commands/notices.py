@@ -1,0 +1,20 @@
+"""Mail what is new to everybody who wants it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from annotate.overview.notice_mail import send_digests
+
+
+class Command(BaseCommand):
+    """Send the digests that are due, as a worker does every hour."""
+
+    help = "Mails each person who wants it what is new, at most once a day."
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Send them, and say how many."""
+        sent = send_digests()
+        self.stdout.write(f"{sent} {'mail' if sent == 1 else 'mails'} sent")

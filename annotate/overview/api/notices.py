@@ -1,0 +1,75 @@
+"""What is new for the person who asks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotate.overview.notices import mark_read, new_among, notices_of, seen_until
+from base.api.resource import Resource, Scope, Sent, reads, writes
+from base.users import User
+
+
+class NoticeSerializer(serializers.Serializer[Any]):
+    """One thing that waits for you in a project."""
+
+    project = serializers.CharField(help_text="The project's slug.")
+    kind = serializers.CharField(
+        help_text="sent-back, look-again, held, open, to-check or disputes."
+    )
+    text = serializers.CharField()
+    count = serializers.IntegerField()
+    at = serializers.DateTimeField(help_text="The moment of its latest cause.")
+    new = serializers.BooleanField(help_text="Whether that is after `seen_until`.")
+
+
+class NoticesSerializer(serializers.Serializer[Any]):
+    """What waits for you, newest first."""
+
+    seen_until = serializers.DateTimeField(allow_null=True)
+    notices = NoticeSerializer(many=True)
+
+
+class SentSeen(Sent):
+    """Up to which moment you have read your notices."""
+
+    seen_until = serializers.DateTimeField()
+
+
+class MyNotices(Resource):
+    """What is new for the person who asks."""
+
+    tag = "You"
+
+    @reads(NoticesSerializer)
+    def get(self, request: Request) -> Response:
+        """List what waits for you."""
+        return Response(_told(self.person))
+
+    @writes(NoticesSerializer, sent=SentSeen, scope=Scope.JUDGE)
+    def put(self, request: Request) -> Response:
+        """Mark notices as read up to a moment. An earlier one than before changes nothing."""
+        mark_read(until=self.sent()["seen_until"], by=self.person)
+        return Response(_told(self.person))
+
+
+def _told(user: User) -> dict[str, Any]:
+    found, seen = notices_of(user), seen_until(user)
+    new = new_among(found, seen)
+    return {
+        "seen_until": seen,
+        "notices": [
+            {
+                "project": one.project.slug,
+                "kind": one.kind,
+                "text": one.text,
+                "count": one.count,
+                "at": one.at,
+                "new": one in new,
+            }
+            for one in found
+        ],
+    }

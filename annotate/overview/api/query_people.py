@@ -1,0 +1,66 @@
+"""Who takes the tasks of a query."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotate.collection import access as collection_access
+from annotate.collection.models import Query
+from annotate.pairs.named_people import name_people, named_people
+from annotate.projects import access
+from base.api.resource import KeyField, Resource, Scope, Sent, reads, writes
+
+MOST = 1_000
+
+
+def _keys() -> serializers.ListField:
+    return serializers.ListField(
+        child=KeyField(),
+        max_length=MOST,
+        default=list,
+        help_text="Keys of members; empty: everybody.",
+    )
+
+
+class SentPeople(Sent):
+    """Who takes each task of a query."""
+
+    rewrite = _keys()
+    judge = _keys()
+    review = _keys()
+
+
+class PeopleSerializer(serializers.Serializer[Any]):
+    """Who takes each task of a query, by the keys of members; empty: everybody."""
+
+    rewrite = serializers.ListField(child=serializers.IntegerField())
+    judge = serializers.ListField(child=serializers.IntegerField())
+    review = serializers.ListField(child=serializers.IntegerField())
+
+
+class QueryPeople(Resource):
+    """Who takes the tasks of a query: for leads."""
+
+    tag = "Assignments"
+
+    @reads(PeopleSerializer)
+    def get(self, request: Request, slug: str, query: int) -> Response:
+        """Read who takes each task of a query."""
+        by = access.lead(self.person, slug)
+        return Response(_told(collection_access.query(by, query)))
+
+    @writes(PeopleSerializer, sent=SentPeople, scope=Scope.LEAD)
+    def put(self, request: Request, slug: str, query: int) -> Response:
+        """Name who takes each task of a query. Tasks that people hold already stay theirs."""
+        by = access.lead(self.person, slug)
+        found = collection_access.query(by, query)
+        name_people(query=found, people=self.sent(), by=by)
+        return Response(_told(found))
+
+
+def _told(query: Query) -> dict[str, list[int]]:
+    return {task: sorted(keys) for task, keys in named_people(query).items()}

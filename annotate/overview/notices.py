@@ -1,0 +1,171 @@
+"""What is new for a person: counted from the rows that cause it, at every look.
+
+No notice is stored. Each has the moment of its latest cause, and is new to who has not marked their
+notices as read since. What a notice tells is what home tells: nothing of what others said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db import transaction
+from django.db.models import Count, Exists, F, Max, Min, OuterRef
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from annotate.judgments import blindness, completion, open_pairs
+from annotate.judgments.models import RejudgeRequest
+from annotate.overview.my_assignments import my_assignments, read_assignments
+from annotate.pairs.models import Assignment, InstructionPair, Narrative
+from annotate.projects import access
+from annotate.projects.models import Membership, Project
+from base.reader_preferences import preferences
+from base.users import Preferences, User
+
+
+@dataclass(frozen=True)
+class Notice:
+    """One thing that waits for a person in a project, and since when at the latest."""
+
+    project: Project
+    # A word of ours: sent-back, look-again, held, open, to-check, disputes.
+    kind: str
+    text: str
+    count: int
+    at: datetime
+    url: str
+
+
+# The notices of memberships of one person in different projects, by the key of each.
+Provider = Callable[[Sequence[Membership]], Mapping[int, list[Notice]]]
+_providers: list[Provider] = []
+
+
+def register(provider: Provider) -> None:
+    """Ask this provider for notices too; called once, when a room starts."""
+    if provider not in _providers:
+        _providers.append(provider)
+
+
+def notices_of(user: User) -> list[Notice]:
+    """Return what waits for a person in their projects, newest first."""
+    members = list(access.memberships_of(user).select_related("user"))
+    found: list[Notice] = []
+    for provider in (_sent_back, _look_again, _held, _open, *_providers):
+        for several in provider(members).values():
+            found += several
+    return sorted(found, key=lambda one: (-one.at.timestamp(), one.project.name, one.kind))
+
+
+def seen_until(user: User) -> datetime | None:
+    """Return the moment up to which a person marked their notices as read."""
+    return preferences(user).notices_seen_at
+
+
+def new_among(notices: Sequence[Notice], since: datetime | None) -> list[Notice]:
+    """Return the notices whose latest cause is after a moment; None: all."""
+    return [one for one in notices if since is None or one.at > since]
+
+
+def mark_read(*, until: datetime, by: User, now: datetime | None = None) -> Preferences:
+    """Mark as read what a person was shown at a moment. An earlier moment changes nothing, and none
+    lies in the future.
+    """
+    until = min(until, now or timezone.now())
+    with transaction.atomic():
+        User.objects.select_for_update(no_key=True).get(pk=by.pk)
+        row = Preferences.objects.filter(user=by).first() or Preferences(user=by)
+        if row.notices_seen_at is None or row.notices_seen_at < until:
+            row.notices_seen_at = until
+            row.save()
+    by.preferences = row
+    return row
+
+
+def _sent_back(members: Sequence[Membership]) -> dict[int, list[Notice]]:
+    """Narratives that these members wrote and that have to be written anew."""
+    written = Narrative.objects.filter(pk=OuterRef("altered_id"), author__in=members)
+    rows = (
+        InstructionPair.objects.alive()
+        .with_narratives()
+        .filter(project__in=[one.project_id for one in members], sent_back_at__isnull=False)
+        .filter(Exists(written), sent_back_at__gt=F("altered_at"))
+        .order_by()
+        .values_list("project_id", "query_id", "sent_back_at")
+    )
+    by_project: dict[int, list[tuple[datetime, int]]] = {}
+    for project, query, sent_back_at in rows:
+        if sent_back_at is not None:
+            by_project.setdefault(project, []).append((sent_back_at, query))
+    found = {}
+    for member in members:
+        if causes := by_project.get(member.project_id):
+            at, query = max(causes)
+            url = reverse("annotate:query", args=[member.project.slug, query])
+            text = _("Your rewriting was sent back")
+            found[member.pk] = [Notice(member.project, "sent-back", text, len(causes), at, url)]
+    return found
+
+
+def _look_again(members: Sequence[Membership]) -> dict[int, list[Notice]]:
+    """Judgments that a lead asks their authors to look at again."""
+    rows = (
+        RejudgeRequest.objects.open()
+        .filter(judgment__annotator__in=members)
+        .order_by()
+        .values_list("judgment__annotator")
+        .annotate(n=Count("pk"), at=Max("at"), pair=Min("judgment__narrative__pair"))
+    )
+    causes = {member: cause for member, *cause in rows}
+    found = {}
+    for member in members:
+        if member.pk in causes:
+            count, at, pair = causes[member.pk]
+            url = reverse("annotate:judging", args=[pair])
+            text = _("A lead asks you to look at judgments again")
+            found[member.pk] = [Notice(member.project, "look-again", text, count, at, url)]
+    return found
+
+
+def _held(members: Sequence[Membership]) -> dict[int, list[Notice]]:
+    """Tasks that these members hold and that have work left."""
+    read_assignments(members)
+    completion.read_left(members)
+    found = {}
+    for member in members:
+        held = my_assignments(member)
+        if held:
+            at = max(one.assignment.taken_at for one in held)
+            text = _("Tasks that you hold")
+            url = reverse("annotate:home")
+            found[member.pk] = [Notice(member.project, "held", text, len(held), at, url)]
+    return found
+
+
+def _open(members: Sequence[Membership]) -> dict[int, list[Notice]]:
+    """Tasks that these members could take, but those that would hide figures from a lead."""
+    counts: dict[int, int] = {}
+    for task in Assignment.Task:
+        work = open_pairs.open_work_of(task=task, members=members)
+        for member in members:
+            if work[member.pk] and not blindness.hides_figures(task=task, by=member):
+                counts[member.pk] = counts.get(member.pk, 0) + len(work[member.pk])
+    offered = [member for member in members if member.pk in counts]
+    rows = Narrative.objects.filter(pair__project__in=[one.project_id for one in offered])
+    newest = dict(rows.order_by().values_list("pair__project").annotate(at=Max("created_at")))
+    return {
+        member.pk: [
+            Notice(
+                member.project,
+                "open",
+                _("Tasks that you can take"),
+                counts[member.pk],
+                max(member.joined_at, newest.get(member.project_id, member.joined_at)),
+                reverse("annotate:home"),
+            )
+        ]
+        for member in offered
+    }

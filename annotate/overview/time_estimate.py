@@ -1,0 +1,90 @@
+"""How much time the judgments that are left take people, at the pace measured in the project."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+from django.db.models import Count, F, Sum
+
+from annotate.collection.models import Candidate
+from annotate.judgments import revisions
+from annotate.judgments.blindness import blind_pairs
+from annotate.judgments.completion import Judging
+from annotate.judgments.models import Judgment
+from annotate.pairs.pool import in_pool_of, in_scope_of_some
+from annotate.projects.models import Membership, Project
+
+# Seconds for one judgment where the time of none is known.
+ASSUMED: Final = 60.0
+
+
+class TimeEstimate(NamedTuple):
+    """The time that judgments take, and what it was computed from."""
+
+    # How many judgments are left; before there is anything to judge, how many will be wanted.
+    judgments: int
+    # Seconds for one judgment, and of how many it is the mean; 0: it is assumed.
+    each: float
+    measured: int
+    # Whether the narratives that are judged under are still to be written.
+    planned: bool
+
+    @property
+    def seconds(self) -> float:
+        """The time that all of them take together."""
+        return self.judgments * self.each
+
+
+def time_estimate(reader: Membership, judging: Judging) -> TimeEstimate | None:
+    """Estimate the time for what is left in the reader's project; None where nothing is. `judging`:
+    how far its judging is.
+
+    The time that others took on pairs that the reader still judges is left out.
+    """
+    project = reader.project
+    planned = not judging.wanted
+    judgments = _wanted_later(project) if planned else judging.left
+    if not judgments:
+        return None
+    seconds, measured = _measured(reader)
+    each = seconds / measured if measured else ASSUMED
+    return TimeEstimate(judgments, each, measured, planned)
+
+
+def _wanted_later(project: Project) -> int:
+    """Count the judgments that the whole pool will want, once every narrative is written."""
+    if not project.overlap_judge:
+        return 0
+    documents = in_scope_of_some(project, Candidate.objects.filter(query__project=project)).filter(
+        in_pool_of(F("query__pairs")),
+        query__removed_at__isnull=True,
+        query__pairs__isnull=False,
+        query__pairs__removed_at__isnull=True,
+    )
+    # A document counts for each instruction of its query.
+    return documents.values_list("pk", "query__pairs").count() * project.overlap_judge
+
+
+def _measured(reader: Membership) -> tuple[float, int]:
+    """Return the seconds of the judgments whose time is known, and their number."""
+    project, blind = reader.project, blind_pairs(reader)
+    states = [one for one in revisions.states_in_force([project]) if one.pair not in blind]
+    found = _EFFORTS.of(states, {project.pk: None}).values()
+    return sum(ms for ms, _count in found) / 1_000, sum(count for _ms, count in found)
+
+
+def _count_efforts(_rules: None, narratives: list[int]) -> Mapping[int, tuple[int, int]]:
+    """Return the milliseconds and the number of the timed judgments of each narrative."""
+    rows = (
+        Judgment.objects.current()
+        .of_people()
+        .filter(narrative__in=narratives, active_ms__isnull=False)
+        .order_by()
+        .values_list("narrative")
+        .annotate(ms=Sum("active_ms"), n=Count("pk"))
+    )
+    return {narrative: (ms, count) for narrative, ms, count in rows}
+
+
+_EFFORTS = revisions.Counts(_count_efforts)

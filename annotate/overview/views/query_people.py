@@ -1,0 +1,51 @@
+"""The page on which a lead names who takes the tasks of a query."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods
+
+from annotate.collection import access as collection_access
+from annotate.overview.forms import QueryPeopleForm
+from annotate.pairs.models import Assignment
+from annotate.pairs.named_people import name_people, named_people, people_to_name
+from annotate.projects import access
+from base.errors import Refused
+from base.page_request import PageRequest
+
+
+@require_http_methods(["GET", "POST"])
+def query_people(request: PageRequest, slug: str, pk: int) -> HttpResponse:
+    """Say who takes each task of a query: the ticked people, or everybody."""
+    member = access.lead(request.user, slug)
+    found = collection_access.query(member, pk)
+    tasks = [task for task in Assignment.Task if member.project.overlap(task)]
+    form = QueryPeopleForm(
+        request.POST if request.method == "POST" else None,
+        tasks=tasks,
+        people=list(people_to_name(member.project)),
+        named=named_people(found),
+    )
+    if request.method == "POST" and form.is_valid():
+        try:
+            name_people(query=found, people=form.people(), by=member)
+        except Refused as refused:
+            form.add_error(None, str(refused))
+        else:
+            messages.success(request, _("Saved. Tasks that people hold already stay theirs."))
+            return redirect("annotate:query", slug, pk)
+    return render(
+        request,
+        "overview/query_people.html",
+        {
+            "project": member.project,
+            "member": member,
+            "section": "queries",
+            "query": found,
+            "form": form,
+        },
+        status=422 if form.errors else 200,
+    )

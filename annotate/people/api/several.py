@@ -1,0 +1,121 @@
+"""Inviting several people at once, each to one project or more."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.utils.translation import gettext as _
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotate.people.api.members import NewLinkSerializer, link_told
+from annotate.people.invitation_batches import MOST, Invited, Invitee, invite_several
+from annotate.people.invitation_mail import HandedOver, hand_over_all
+from annotate.people.invitations import DAYS
+from annotate.projects import access
+from annotate.projects.models import Membership
+from base.api.resource import Resource, Scope, Sent, writes
+
+
+class SentInvitee(Sent):
+    """A person to invite: a user name, a mail address, or both."""
+
+    username = serializers.CharField(
+        max_length=150,
+        required=False,
+        allow_blank=True,
+        default="",
+        help_text="Empty: they choose.",
+    )
+    email = serializers.EmailField(required=False, allow_blank=True, default="")
+
+
+class SentRole(Sent):
+    """A project that the person who asks leads, and the role in it."""
+
+    project = serializers.SlugField(max_length=80)
+    role = serializers.ChoiceField(
+        choices=Membership.Role.choices, default=Membership.Role.ANNOTATOR.value
+    )
+
+
+class SentInvitations(Sent):
+    """Whom to invite to this project, and to which others with it."""
+
+    people = serializers.ListField(child=SentInvitee(), min_length=1, max_length=MOST)
+    role = serializers.ChoiceField(
+        choices=Membership.Role.choices, default=Membership.Role.ANNOTATOR.value
+    )
+    other_projects = serializers.ListField(
+        child=SentRole(),
+        max_length=MOST,
+        default=list,
+        help_text="Other projects that the same links lead to.",
+    )
+    days = serializers.IntegerField(min_value=DAYS.start, max_value=DAYS.stop - 1, default=7)
+
+
+class InvitedSerializer(serializers.Serializer[Any]):
+    """What was done for one person: an account was added at once, or a link was made."""
+
+    username = serializers.CharField()
+    email = serializers.CharField()
+    projects = serializers.ListField(
+        child=serializers.CharField(), help_text="Slugs of the projects they are added to."
+    )
+    link = NewLinkSerializer(allow_null=True, help_text="null: the account was added at once.")
+
+
+class InvitedPeopleSerializer(serializers.Serializer[Any]):
+    """What was done for each person, in the order in which they were sent."""
+
+    people = InvitedSerializer(
+        many=True, help_text="null where the same is sent again with one key: links are not kept."
+    )
+
+
+class SeveralInvitations(Resource):
+    """Inviting several people at once."""
+
+    tag = "Members"
+
+    @writes(
+        InvitedPeopleSerializer,
+        sent=SentInvitations,
+        status=201,
+        scope=Scope.LEAD,
+        secret=("people",),
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """Invite people to this project, and to others that you lead: all of them, or none. Whoever
+        has an account of the name is added at once; anybody else gets one link for all projects.
+        Lines of an error are places in `people`, from 1.
+        """
+        by = access.lead(self.person, slug)
+        sent = self.sent()
+        roles = {by: sent["role"]}
+        for other in sent["other_projects"]:
+            roles.setdefault(access.lead(self.person, other["project"]), other["role"])
+        people = [Invitee(one["username"].strip(), one["email"]) for one in sent["people"]]
+        if nameless := [n for n, one in enumerate(people, start=1) if not any(one)]:
+            sentence = _("Give a user name or a mail address.")
+            raise serializers.ValidationError({"people": {str(n): [sentence] for n in nameless}})
+        found = invite_several(
+            people=dict(enumerate(people, start=1)), roles=roles, days=sent["days"]
+        )
+        links = [one.link for one in found if one.link is not None]
+        handed = iter(hand_over_all(request, links))
+        told = [_told(one, next(handed) if one.link else None) for one in found]
+        return Response({"people": told}, status=201, headers={"Cache-Control": "no-store"})
+
+
+def _told(one: Invited, handed: HandedOver | None) -> dict[str, Any]:
+    return {
+        "username": one.invitee.name,
+        "email": one.invitee.email,
+        "projects": [project.slug for project in one.projects],
+        "link": {**link_told(one.link.invitation), **handed._asdict()}
+        if one.link and handed
+        else None,
+    }

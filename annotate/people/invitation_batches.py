@@ -1,0 +1,149 @@
+"""Inviting several people at once, each to one project or more."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from annotate.people.invitations import Link, invite_to_projects
+from annotate.people.members import add_member, check_lead
+from annotate.projects.models import Membership, Project
+from base.errors import Refused
+from base.users import User
+
+# People who may be invited at once.
+MOST = 100
+
+
+class Invitee(NamedTuple):
+    """A person to invite: a user name, a mail address, or both."""
+
+    name: str = ""
+    email: str = ""
+
+
+class Invited(NamedTuple):
+    """What was done for one person: the link that was made, or the memberships of an account."""
+
+    invitee: Invitee
+    link: Link | None
+    members: tuple[Membership, ...] = ()
+
+    @property
+    def projects(self) -> list[Project]:
+        """The projects that the link leads to, or that the account was added to."""
+        return self.link.projects if self.link else [member.project for member in self.members]
+
+
+class RefusedLines(Refused):
+    """Some people cannot be invited: `lines` has a sentence for each, by the number of the line."""
+
+    def __init__(self, lines: Mapping[int, str]) -> None:
+        super().__init__(" ".join(told_of_lines(lines)))
+        self.lines = dict(lines)
+
+
+def told_of_lines(lines: Mapping[int, str]) -> list[str]:
+    """Return one sentence per line: "Line 3: This is no mail address."."""
+    return [_("Line %(number)s: %(why)s") % {"number": n, "why": lines[n]} for n in sorted(lines)]
+
+
+def read_lines(text: str) -> dict[int, Invitee]:
+    """Return the people of a text by the number of their line; empty lines are left out.
+
+    A line is a user name, a mail address, or both with a comma between them.
+    """
+    found, wrong = {}, {}
+    for number, line in enumerate(text.splitlines(), start=1):
+        parts = [part.strip() for part in line.split(",") if part.strip()]
+        emails = [part for part in parts if "@" in part]
+        # A user name may hold an "@"; alone it is read as an address.
+        if len(parts) > 2 or (len(parts) == 2 and not emails):
+            wrong[number] = _("Write a user name, a mail address, or both with a comma between.")
+        elif parts:
+            email = emails[-1] if emails else ""
+            names = [part for part in parts if part != email]
+            found[number] = Invitee("".join(names), email)
+    if wrong:
+        raise RefusedLines(wrong)
+    return found
+
+
+def invite_several(
+    *,
+    people: Mapping[int, Invitee],
+    roles: Mapping[Membership, str],
+    days: int = 7,
+    now: datetime | None = None,
+) -> list[Invited]:
+    """Invite people, by the number of their line, to projects: all of them, or none.
+
+    `roles` has the role in each project, by the inviting person's own membership there. Whoever has
+    an account of the given name is added at once; anybody else gets one link for all projects.
+    Refused with what is wrong on each line.
+    """
+    if not people:
+        raise Refused(_("Nobody is named. Write one person per line."))
+    if len(people) > MOST:
+        raise Refused(_("At most %(most)s people are invited at once.") % {"most": MOST})
+    if not roles:
+        raise Refused(_("Choose at least one project."))
+    for by in roles:
+        check_lead(by)
+    wrong = _repeated(people)
+    done = []
+    with transaction.atomic():
+        for number, invitee in people.items():
+            if number in wrong:
+                continue
+            try:
+                # What one line did before it was refused is undone with everything else.
+                done.append(_invite(invitee, roles, days, now))
+            except Refused as refused:
+                wrong[number] = str(refused)
+        if wrong:
+            raise RefusedLines(wrong)
+    return done
+
+
+def _repeated(people: Mapping[int, Invitee]) -> dict[int, str]:
+    """Return a sentence for each line that names somebody an earlier line names."""
+    wrong: dict[int, str] = {}
+    for field in Invitee._fields:
+        first: dict[str, int] = {}
+        for number, invitee in people.items():
+            value = getattr(invitee, field).lower()
+            if value and first.setdefault(value, number) != number:
+                wrong[number] = _("This repeats line %(first)s.") % {"first": first[value]}
+    return wrong
+
+
+def _invite(
+    invitee: Invitee, roles: Mapping[Membership, str], days: int, now: datetime | None
+) -> Invited:
+    user = User.objects.filter(username=invitee.name).first() if invitee.name else None
+    if user is None:
+        link = invite_to_projects(
+            roles=roles, name=invitee.name, email=invitee.email, days=days, now=now
+        )
+        return Invited(invitee, link)
+    new = _not_in_yet(user, roles)
+    if not new:
+        raise Refused(_("%(name)s is in all these projects.") % {"name": user.username})
+    members = [
+        add_member(username=user.username, role=role, by=by, now=now)
+        for by, role in roles.items()
+        if by in new
+    ]
+    return Invited(invitee, None, tuple(members))
+
+
+def _not_in_yet(user: User, roles: Mapping[Membership, str]) -> Sequence[Membership]:
+    projects = [by.project_id for by in roles]
+    there = Membership.objects.active().filter(user=user, project__in=projects)
+    is_in = set(there.values_list("project_id", flat=True))
+    return [by for by in roles if by.project_id not in is_in]

@@ -1,0 +1,90 @@
+"""The page on which a lead invites several people at once, to one project or more."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods
+
+from annotate.people.forms.people import SeveralForm
+from annotate.people.invitation_batches import (
+    Invited,
+    RefusedLines,
+    invite_several,
+    read_lines,
+    told_of_lines,
+)
+from annotate.people.invitation_mail import hand_over_all
+from annotate.projects import access
+from annotate.projects.models import Membership
+from base.errors import Refused
+from base.page_request import PageRequest
+
+
+@require_http_methods(["GET", "POST"])
+def several(request: PageRequest, slug: str) -> HttpResponse:
+    """Invite people, one per line, to any of the projects that the person leads."""
+    member = access.lead(request.user, slug)
+    leading = list(
+        access.memberships_of(request.user)
+        .filter(role=Membership.Role.LEAD)
+        .select_related("user")
+        .order_by("project__name", "pk")
+    )
+    # This project first.
+    leading.sort(key=lambda one: one.pk != member.pk)
+    form = SeveralForm(
+        request.POST if request.method == "POST" else None, leading=leading, here=member
+    )
+    done = None
+    if request.method == "POST" and form.is_valid():
+        try:
+            found = invite_several(
+                people=read_lines(form.cleaned_data["people"]),
+                roles=form.roles(),
+                days=form.cleaned_data["days"],
+            )
+        except RefusedLines as refused:
+            form.add_error("people", told_of_lines(refused.lines))
+        except Refused as refused:
+            form.add_error(None, str(refused))
+        else:
+            # Links are shown in the answer itself, so that they are kept nowhere.
+            done = _done(request, found)
+            form = SeveralForm(leading=leading, here=member)
+    response = render(
+        request,
+        "people/several.html",
+        {
+            "project": member.project,
+            "member": member,
+            "section": "members",
+            "form": form,
+            "done": done,
+        },
+        status=422 if form.errors else 200,
+    )
+    if done:
+        response["Cache-Control"] = "no-store"
+    return response
+
+
+def _done(request: HttpRequest, found: list[Invited]) -> list[dict[str, Any]]:
+    """What was done for each person: the link and whether it was mailed, or where they are in."""
+    links = [one.link for one in found if one.link is not None]
+    handed = dict(zip([link.token for link in links], hand_over_all(request, links), strict=True))
+    if any(one.mailed is False for one in handed.values()):
+        messages.error(request, _("Mails could not be sent. Hand these links over yourself."))
+    return [
+        {
+            "name": one.invitee.name or one.invitee.email,
+            "email": one.invitee.email,
+            "projects": [project.name for project in one.projects],
+            "handed": handed[one.link.token] if one.link else None,
+        }
+        for one in found
+    ]

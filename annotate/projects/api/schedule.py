@@ -1,0 +1,48 @@
+"""Whether a project is paused, and by which day it is to be done."""
+
+from __future__ import annotations
+
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotate.projects import access, schedule
+from annotate.projects.api.projects import ProjectSerializer, project_as_json
+from base.api.resource import Resource, Scope, Sent, writes
+
+
+class SentDueDate(Sent):
+    """The day by which a project is to be done."""
+
+    due_on = serializers.DateField(allow_null=True, help_text="null: there is none.")
+
+
+class Pause(Resource):
+    """Whether a project is paused."""
+
+    tag = "Projects"
+
+    @writes(ProjectSerializer, scope=Scope.LEAD)
+    def put(self, request: Request, slug: str) -> Response:
+        """Pause a project: nobody is given a new task. What people still save counts."""
+        schedule.pause(by=access.lead(self.person, slug))
+        return Response(project_as_json(access.member(self.person, slug)))
+
+    @writes(ProjectSerializer, scope=Scope.LEAD)
+    def delete(self, request: Request, slug: str) -> Response:
+        """Resume a project: tasks are given out again."""
+        schedule.resume(by=access.lead(self.person, slug))
+        return Response(project_as_json(access.member(self.person, slug)))
+
+
+class DueDate(Resource):
+    """The day by which a project is to be done."""
+
+    tag = "Projects"
+
+    @writes(ProjectSerializer, sent=SentDueDate, scope=Scope.LEAD)
+    def put(self, request: Request, slug: str) -> Response:
+        """Set the due date, or take it away."""
+        by = access.lead(self.person, slug)
+        schedule.set_due_date(due_on=self.sent()["due_on"], by=by)
+        return Response(project_as_json(access.member(self.person, slug)))

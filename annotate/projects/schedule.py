@@ -1,0 +1,103 @@
+"""When a project is to be done, and whether a lead paused it."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime
+from enum import StrEnum
+from typing import NamedTuple
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from annotate.projects.access import refuse_if_archived
+from annotate.projects.audit_log import record
+from annotate.projects.models import Membership, Project
+from base import reader_preferences
+from base.errors import Refused
+
+
+class DueState(StrEnum):
+    """Where a due date lies, seen from today."""
+
+    AHEAD = "ahead"
+    TODAY = "today"
+    OVERDUE = "overdue"
+
+
+class Due(NamedTuple):
+    """A due date, and how many days there are until then, or have been since."""
+
+    on: date
+    days: int
+    state: DueState
+
+
+def due(project: Project, *, now: datetime | None = None) -> Due | None:
+    """Return the due date as its reader sees it, in the time zone that they chose, else in UTC."""
+    if project.due_on is None:
+        return None
+    zone = reader_preferences.zone_of_reader() or UTC
+    days = (project.due_on - (now or timezone.now()).astimezone(zone).date()).days
+    state = DueState.AHEAD if days > 0 else DueState.OVERDUE if days < 0 else DueState.TODAY
+    return Due(project.due_on, abs(days), state)
+
+
+def refuse_if_paused(project: Project) -> None:
+    """Refuse to give out tasks while a lead has paused the project."""
+    if project.paused_at is not None:
+        raise Refused(
+            _(
+                "This project is paused by a lead, so no new tasks are given out. What you have "
+                "done is kept."
+            )
+        )
+
+
+def pause(*, by: Membership, now: datetime | None = None) -> Project:
+    """Pause the project: nobody is given a new task, and what people still save counts. Pausing
+    twice keeps the first moment.
+    """
+    return _set_paused(by, now or timezone.now())
+
+
+def resume(*, by: Membership) -> Project:
+    """End the pause: tasks are given out again. Resuming twice changes nothing."""
+    return _set_paused(by, None)
+
+
+def _set_paused(by: Membership, at: datetime | None) -> Project:
+    with transaction.atomic():
+        project = _locked(by)
+        if (project.paused_at is None) == (at is None):
+            return project
+        project.paused_at, project.paused_by = at, (by.user if at else None)
+        project.save(update_fields=["paused_at", "paused_by"])
+        what = "project.paused" if at else "project.resumed"
+        record(project=project, what=what, about=project, by=by, now=at)
+    return project
+
+
+def set_due_date(*, due_on: date | None, by: Membership) -> Project:
+    """Set the day by which the project is to be done; None: there is none."""
+    with transaction.atomic():
+        project = _locked(by)
+        before, project.due_on = project.due_on, due_on
+        if before == due_on:
+            return project
+        project.save(update_fields=["due_on"])
+        changes = {"due_on": (_iso(before), _iso(due_on))}
+        record(project=project, what="project.due", about=project, changes=changes, by=by)
+    return project
+
+
+def _locked(by: Membership) -> Project:
+    if not by.leads:
+        raise Refused(_("Only leads of this project can do that."))
+    project = Project.objects.select_for_update(no_key=True).get(pk=by.project_id)
+    refuse_if_archived(project)
+    return project
+
+
+def _iso(day: date | None) -> str | None:
+    return None if day is None else day.isoformat()

@@ -1,0 +1,48 @@
+"""Pause a project, resume it, and say by which day it is to be done."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST
+
+from annotate.projects import access, schedule
+from annotate.projects.forms.project import DueDateForm
+from base.errors import Refused
+from base.page_request import PageRequest
+
+
+@require_POST
+def pause(request: PageRequest, slug: str) -> HttpResponse:
+    """Pause the project, or resume it."""
+    member = access.lead(request.user, slug)
+    try:
+        if request.POST.get("paused") == "yes":
+            schedule.pause(by=member)
+            words = _("The project is paused. Nobody is given a new task.")
+        else:
+            schedule.resume(by=member)
+            words = _("The project goes on. Tasks are given out again.")
+    except Refused as refused:
+        messages.error(request, str(refused))
+    else:
+        messages.success(request, words)
+    return redirect("annotate:settings", slug)
+
+
+@require_POST
+def due_date(request: PageRequest, slug: str) -> HttpResponse:
+    """Set the due date, or take it away."""
+    member = access.lead(request.user, slug)
+    form = DueDateForm(request.POST)
+    try:
+        if not form.is_valid():
+            raise Refused(" ".join(map(str, form.errors["due_on"])))
+        schedule.set_due_date(due_on=form.cleaned_data["due_on"], by=member)
+    except Refused as refused:
+        messages.error(request, str(refused))
+    else:
+        messages.success(request, _("The due date is saved."))
+    return redirect("annotate:settings", slug)

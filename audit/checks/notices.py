@@ -1,0 +1,35 @@
+"""Notices of labels to check."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from django.db.models import Max
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from annotate.overview.notices import Notice
+from annotate.projects.models import Membership
+from audit.checks.models import Sample
+from audit.checks.queue import count_to_check
+
+
+def notices(members: Sequence[Membership]) -> dict[int, list[Notice]]:
+    """Labels that each of these members could check, and when the newest sample was drawn."""
+    counts = count_to_check(members)
+    rows = Sample.objects.filter(project__in=[one.project_id for one in members]).order_by()
+    drawn = dict(rows.values_list("project").annotate(at=Max("created_at")))
+    return {
+        member.pk: [
+            Notice(
+                member.project,
+                "to-check",
+                _("Labels to check"),
+                counts[member.pk],
+                max(member.joined_at, drawn[member.project_id]),
+                reverse("audit:checks", args=[member.project.slug]),
+            )
+        ]
+        for member in members
+        if counts[member.pk]
+    }

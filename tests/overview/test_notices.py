@@ -1,0 +1,223 @@
+"""Notices tell a person what waits for them and what of it is new, by mail if they want it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.core import mail
+from django.core.management import call_command
+from django.urls import reverse
+
+from annotate.judgments import assignments
+from annotate.models import Assignment, Preferences, RejudgeRequest
+from annotate.overview.notice_mail import send_digests
+from annotate.overview.notices import mark_read, new_among, notices_of, seen_until
+from annotate.people.preferences import change_preferences
+from annotate.projects.models import Membership
+from base.users import User
+from tests import factories
+
+NOON = datetime(2026, 11, 23, 12, tzinfo=UTC)
+LONG_AGO = datetime(2001, 1, 1, tzinfo=UTC)
+HOUR = timedelta(hours=1)
+
+
+@pytest.fixture
+def pair(db):
+    """An instruction with a document to judge, all of it long ago."""
+    project = factories.project(overlap_rewrite=0, overlap_review=0)
+    query = factories.query(project)
+    factories.candidate(query)
+    made = factories.pair(query)
+    made.narratives.update(created_at=LONG_AGO)
+    return made
+
+
+@pytest.fixture
+def ada(pair):
+    made = factories.member(pair.project, "ada")
+    Membership.objects.update(joined_at=LONG_AGO)
+    return made
+
+
+def told(member):
+    user = User.objects.get(pk=member.user_id)
+    return {one.kind: one.count for one in notices_of(user)}
+
+
+def is_new(member, since):
+    user = User.objects.get(pk=member.user_id)
+    return {one.kind for one in new_among(notices_of(user), since)}
+
+
+def test_tasks_to_take_are_a_notice_and_are_new_again_with_a_new_narrative(pair, ada):
+    assert told(ada) == {"open": 1}
+    assert is_new(ada, NOON) == set()
+
+    pair.narratives.filter(side="altered").update(created_at=NOON + HOUR)
+
+    assert is_new(ada, NOON) == {"open"}
+
+
+def test_a_task_that_is_held_is_a_notice_until_its_work_is_done(pair, ada):
+    assignments.take_next(task=Assignment.Task.JUDGE, by=ada)
+    assert told(ada) == {"held": 1}
+
+    candidate = pair.query.candidates.get()
+    factories.judgment(factories.altered(pair), candidate, ada)
+
+    assert told(ada) == {}
+
+
+def test_a_rewriting_that_was_sent_back_is_a_notice_to_its_author_alone(pair, ada):
+    ben, carla = factories.member(pair.project, "ben"), factories.lead(pair.project)
+    pair.narratives.filter(side="altered").update(author=ada)
+    type(pair).objects.update(sent_back_at=NOON, sent_back_by=carla)
+
+    assert told(ada)["sent-back"] == 1
+    assert "sent-back" not in told(ben) | told(carla)
+    assert is_new(ada, NOON - HOUR) >= {"sent-back"}
+
+    factories.narrative(pair, version=2, author=ada, created_at=NOON + HOUR)
+    assert "sent-back" not in told(ada)
+
+
+def test_a_request_to_look_again_is_a_notice_to_the_author_of_the_judgment(pair, ada):
+    ben, carla = factories.member(pair.project, "ben"), factories.lead(pair.project)
+    candidate = pair.query.candidates.get()
+    said = factories.judgment(factories.altered(pair), candidate, ada)
+    RejudgeRequest.objects.create(judgment=said, by=carla, words="Why?", at=NOON)
+
+    assert told(ada)["look-again"] == 1
+    assert "look-again" not in told(ben)
+
+
+def test_leads_alone_are_told_of_disagreements_to_settle(pair, ada):
+    carla, ben = factories.lead(pair.project), factories.member(pair.project, "ben")
+    candidate, narrative = pair.query.candidates.get(), factories.altered(pair)
+    factories.judgment(narrative, candidate, ada, 0, at=NOON)
+    factories.judgment(narrative, candidate, ben, 1, at=NOON + HOUR)
+
+    assert told(carla)["disputes"] == 1
+    assert "disputes" not in told(ada) | told(ben)
+    assert is_new(carla, NOON) >= {"disputes"}
+    assert "disputes" not in is_new(carla, NOON + 2 * HOUR)
+
+
+def test_a_lead_who_still_judges_is_not_told_that_others_differ(pair, ada):
+    carla, ben = factories.lead(pair.project), factories.member(pair.project, "ben")
+    candidate, narrative = pair.query.candidates.get(), factories.altered(pair)
+    factories.assignment(pair, carla)
+    factories.judgment(narrative, candidate, ada, 0)
+    factories.judgment(narrative, candidate, ben, 1)
+
+    assert "disputes" not in told(carla)
+
+
+def test_marking_as_read_never_goes_back_and_never_lies_ahead(ada):
+    mark_read(until=NOON, by=ada.user, now=NOON)
+    mark_read(until=NOON - HOUR, by=ada.user, now=NOON)
+    assert seen_until(User.objects.get(username="ada")) == NOON
+
+    mark_read(until=NOON + HOUR, by=ada.user, now=NOON + HOUR / 2)
+    assert seen_until(User.objects.get(username="ada")) == NOON + HOUR / 2
+
+
+def test_the_page_shows_what_is_new_until_it_is_marked_as_read(client, ada):
+    client.force_login(ada.user)
+    page, count = reverse("annotate:notices"), reverse("annotate:notices_count")
+
+    shown = client.get(page)
+    assert "Tasks that you can take" in shown.content.decode()
+    assert "1 new" in client.get(count).content.decode()
+    client.post(page, {"until": shown.context["until"]})
+
+    again = client.get(page).content.decode()
+    assert "Tasks that you can take" in again
+    assert "Mark all as read" not in again
+    assert "new" not in client.get(count).content.decode()
+    assert client.post(page, {"until": "soon"}).status_code == 302
+
+
+def test_programs_read_notices_and_mark_them(client, ada):
+    client.force_login(ada.user)
+    url = reverse("annotate:api_notices")
+
+    [notice] = client.get(url).json()["notices"]
+    assert (notice["project"], notice["kind"], notice["new"]) == ("tides", "open", True)
+    told = client.put(url, {"seen_until": "2020-01-01T00:00:00Z"}, content_type="application/json")
+
+    assert [one["new"] for one in told.json()["notices"]] == [False]
+
+
+@pytest.fixture
+def wants_mail(ada):
+    User.objects.update(email="ada@example.org")
+    change_preferences(mail_digest=True, by=ada.user)
+    return ada
+
+
+def test_nobody_is_mailed_who_has_not_asked_for_it(ada):
+    User.objects.update(email="ada@example.org")
+
+    assert send_digests(now=NOON) == 0
+
+
+def test_what_is_new_is_mailed_once_a_day_at_most(pair, wants_mail, settings):
+    settings.CSRF_TRUSTED_ORIGINS = ["https://rejudge.example.org"]
+    assert send_digests(now=NOON) == 1
+    [message] = mail.outbox
+    assert (message.to, message.subject) == (["ada@example.org"], "[Rejudge] 1 notice")
+    assert "- Tides: Tasks that you can take (1)" in message.body
+    assert "https://rejudge.example.org/notices/" in message.body
+
+    # Something new an hour later waits for the next day.
+    pair.narratives.update(created_at=NOON + HOUR)
+    assert send_digests(now=NOON + 2 * HOUR) == 0
+    assert send_digests(now=NOON + 25 * HOUR) == 1
+    # Nothing new, no mail.
+    assert send_digests(now=NOON + 50 * HOUR) == 0
+
+
+def test_what_was_read_on_the_page_is_not_mailed(wants_mail):
+    mark_read(until=NOON, by=wants_mail.user, now=NOON)
+
+    assert send_digests(now=NOON + HOUR) == 0
+
+
+def test_a_closed_account_gets_no_mail(wants_mail):
+    User.objects.update(is_active=False)
+
+    assert send_digests(now=NOON) == 0
+
+
+def test_a_mail_that_could_not_be_sent_is_tried_again(wants_mail, monkeypatch):
+    def fail(*args, **kwargs):
+        raise ConnectionRefusedError
+
+    with monkeypatch.context() as broken:
+        broken.setattr("django.core.mail.EmailMessage.send", fail)
+        assert send_digests(now=NOON) == 0
+    assert Preferences.objects.get().digest_sent_at is None
+
+    assert send_digests(now=NOON + HOUR) == 1
+
+
+def test_the_command_mails_what_is_due(wants_mail, capsys):
+    call_command("notices")
+
+    assert capsys.readouterr().out == "1 mail sent\n"
+
+
+def test_the_settings_turn_mail_on_and_off(client, ada):
+    client.force_login(ada.user)
+    page = reverse("annotate:preferences")
+    for choice, kept in (("yes", True), ("", True), ("no", False)):
+        client.post(page, {"mail_digest": choice})
+        assert Preferences.objects.get().mail_digest is kept
+
+    told = client.patch(
+        reverse("annotate:api_preferences"), {"mail_digest": True}, content_type="application/json"
+    )
+    assert told.json()["mail_digest"] is True

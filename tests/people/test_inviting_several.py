@@ -1,0 +1,239 @@
+"""A lead invites several people at once, to several projects, by one link each."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from django.core import mail
+from django.db import IntegrityError, transaction
+from django.urls import reverse
+
+from annotate.models import AuditEvent, Invitation, Membership, User
+from annotate.people import invitations
+from annotate.people.invitation_batches import (
+    Invitee,
+    RefusedLines,
+    invite_several,
+    read_lines,
+)
+from base.errors import Refused, Stale
+from tests import factories
+
+ANNOTATOR, LEAD = Membership.Role.ANNOTATOR, Membership.Role.LEAD
+PASSWORD = "seven long words of a tide"
+LINK = re.compile(r"http://testserver/invitations/([\w-]+)/")
+
+
+@pytest.fixture
+def carla(db):
+    """The lead of the project tides."""
+    return factories.lead(factories.project())
+
+
+@pytest.fixture
+def moon(carla):
+    """Carla's membership of a second project that she leads."""
+    return factories.lead(factories.project("moon"), "carla")
+
+
+@pytest.fixture
+def link(carla, moon):
+    """A link to both projects, to the second one as a lead."""
+    return invitations.invite_to_projects(roles={carla: ANNOTATOR, moon: LEAD})
+
+
+def roles_of(user):
+    return dict(user.memberships.values_list("project__slug", "role"))
+
+
+def new(token, name="ada"):
+    return invitations.accept_with_new_account(token=token, username=name, password=PASSWORD)
+
+
+def test_one_link_lets_one_person_into_all_its_projects_each_in_its_role(link):
+    ada = new(link.token)
+
+    assert roles_of(ada) == {"tides": "annotator", "moon": "lead"}
+    with pytest.raises(Stale, match="come in by this link already"):
+        new(link.token, "ben")
+
+
+def test_a_link_still_leads_to_the_other_project_after_one_took_it_back(link, moon):
+    [row] = [one for one in link.invitations if one.project == moon.project]
+    invitations.withdraw(invitation=row, by=moon.user)
+
+    assert roles_of(new(link.token)) == {"tides": "annotator"}
+
+
+def test_a_link_leads_only_to_projects_that_its_maker_still_leads(link, moon):
+    factories.lead(moon.project, "gina")
+    Membership.objects.filter(pk=moon.pk).update(role=ANNOTATOR)
+
+    assert roles_of(new(link.token)) == {"tides": "annotator"}
+
+
+def test_whoever_is_in_one_of_the_projects_joins_the_others_and_keeps_their_role(link, moon):
+    factories.member(moon.project, "ben")
+    ben = factories.user("ben")
+
+    invitations.accept(token=link.token, by=ben)
+
+    assert roles_of(ben) == {"tides": "annotator", "moon": "annotator"}
+    assert not Invitation.objects.open().exists()
+
+
+def test_whoever_is_in_all_of_the_projects_is_refused(link, moon):
+    with pytest.raises(Refused, match="You are in these projects already"):
+        invitations.accept(token=link.token, by=moon.user)
+
+
+def test_a_link_leads_to_a_project_once(link):
+    first = link.invitations[0]
+    first.pk = None
+    with pytest.raises(IntegrityError, match="digest"), transaction.atomic():
+        first.save(force_insert=True)
+
+
+def test_each_line_is_a_user_name_a_mail_address_or_both():
+    text = "ada\n\n ben@example.org \nfay, fay@example.org"
+
+    assert read_lines(text) == {
+        1: Invitee("ada"),
+        3: Invitee("", "ben@example.org"),
+        4: Invitee("fay", "fay@example.org"),
+    }
+
+
+def test_nobody_is_invited_when_lines_are_wrong_and_each_of_them_is_named(carla, moon):
+    people = read_lines("ada\nno body\nx@y\nada\ncarla")
+
+    with pytest.raises(RefusedLines) as refused:
+        invite_several(people=people, roles={carla: ANNOTATOR, moon: ANNOTATOR})
+
+    assert {number: why.partition(".")[0] for number, why in refused.value.lines.items()} == {
+        2: "Enter a valid username",
+        3: "This is no mail address",
+        4: "This repeats line 1",
+        5: "carla is in all these projects",
+    }
+    assert not Invitation.objects.exists()
+
+
+def test_an_account_is_added_at_once_to_the_projects_it_is_not_in(carla, moon):
+    factories.member(moon.project, "ben")
+    ben = factories.user("ben")
+
+    [done] = invite_several(people={1: Invitee("ben")}, roles={carla: LEAD, moon: LEAD})
+
+    assert done.link is None
+    assert roles_of(ben) == {"tides": "lead", "moon": "annotator"}
+
+
+def test_the_audit_log_of_each_project_says_who_was_invited(carla, moon):
+    invite_several(people={1: Invitee("ada")}, roles={carla: ANNOTATOR, moon: LEAD})
+
+    found = AuditEvent.objects.filter(what="invitation.made").order_by("project__slug")
+    assert list(found.values_list("project__slug", "about", "words", "name")) == [
+        ("moon", "ada", "lead", "carla"),
+        ("tides", "ada", "annotator", "carla"),
+    ]
+
+
+def test_the_page_shows_a_link_for_each_person_and_mails_it_to_an_address(client, carla, moon):
+    client.force_login(carla.user)
+    page = reverse("annotate:several_invitations", args=["tides"])
+    sent = {"people": "ada\nben@example.org", "role-tides": "annotator", "role-moon": "lead"}
+
+    response = client.post(page, {**sent, "days": "7"})
+
+    tokens = set(LINK.findall(response.content.decode()))
+    assert (response.status_code, len(tokens)) == (200, 2)
+    assert response["Cache-Control"] == "no-store"
+    [message] = mail.outbox
+    assert (message.to, message.subject) == (
+        ["ben@example.org"],
+        "[Rejudge] You are invited to 2 projects",
+    )
+    assert "in the projects “Tides”, “Moon”" in message.body
+    client.logout()
+    [mailed] = LINK.findall(str(message.body))
+    shown = client.get(reverse("annotate:invitation", args=[mailed])).content.decode()
+    assert "Moon (as: Lead)" in shown
+
+
+def test_the_page_names_the_line_that_is_wrong_and_keeps_what_was_typed(client, carla):
+    client.force_login(carla.user)
+    page = reverse("annotate:several_invitations", args=["tides"])
+
+    response = client.post(
+        page, {"people": "ada\nnot a name", "role-tides": "annotator", "days": "7"}
+    )
+
+    assert response.status_code == 422
+    assert "Line 2: Enter a valid username." in response.content.decode()
+    assert "ada\nnot a name" in response.content.decode()
+
+
+def test_the_page_offers_only_projects_that_the_person_leads(client, carla):
+    factories.member(factories.project("moon"), "carla")
+    client.force_login(carla.user)
+    page = reverse("annotate:several_invitations", args=["tides"])
+
+    assert "role-moon" not in client.get(page).content.decode()
+    response = client.post(page, {"people": "ada", "role-moon": "annotator", "days": "7"})
+
+    assert response.status_code == 422
+    assert not Invitation.objects.exists()
+
+
+def test_after_a_mail_that_fails_no_other_is_tried(client, carla, monkeypatch):
+    tried = []
+
+    def fail(*args, **kwargs):
+        tried.append(args)
+        raise ConnectionRefusedError
+
+    monkeypatch.setattr("allauth.account.adapter.EmailMultiAlternatives.send", fail)
+    client.force_login(carla.user)
+    page = reverse("annotate:several_invitations", args=["tides"])
+
+    shown = client.post(
+        page,
+        {"people": "a@example.org\nb@example.org", "role-tides": "annotator", "days": "7"},
+    ).content.decode()
+
+    assert len(tried) == 1
+    assert "Mails could not be sent." in shown
+    assert len(set(LINK.findall(shown))) == 2
+
+
+def test_a_program_invites_several_to_several(client, carla, moon):
+    client.force_login(carla.user)
+    url = reverse("annotate:api_several_invitations", args=["tides"])
+    body = {
+        "people": [{"username": "ada"}, {"email": "ben@example.org"}],
+        "other_projects": [{"project": "moon", "role": "lead"}],
+    }
+
+    response = client.post(url, body, content_type="application/json")
+
+    assert response.status_code == 201
+    told = response.json()["people"]
+    assert [one["projects"] for one in told] == [["tides", "moon"]] * 2
+    assert [one["link"]["mailed"] for one in told] == [None, True]
+    assert User.objects.filter(username="ada").count() == 0
+    ada = new(LINK.findall(told[0]["link"]["url"])[0])
+    assert roles_of(ada) == {"tides": "annotator", "moon": "lead"}
+
+
+def test_a_program_invites_to_no_project_that_its_person_does_not_lead(client, carla):
+    factories.member(factories.project("moon"), "carla")
+    client.force_login(carla.user)
+    url = reverse("annotate:api_several_invitations", args=["tides"])
+    body = {"people": [{"username": "ada"}], "other_projects": [{"project": "moon"}]}
+
+    response = client.post(url, body, content_type="application/json")
+
+    assert response.status_code == 403
+    assert not Invitation.objects.exists()
