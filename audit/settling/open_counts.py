@@ -64,20 +64,30 @@ def open_answers(
     to documents under each of them, by key: at most five queries where nothing changed.
     """
     rules = _rules(projects)
-    waiting = reader.sent_back
-    to_judge = set(reader.to_judge)
     states = revisions.states_of_newest(reader.projects)
-    alike: list[revisions.State] = []
-    apart: dict[ConsensusRule, list[revisions.State]] = defaultdict(list)
-    for state in states:
-        if state.narrative in waiting or state.pair in to_judge:
-            apart[rules[state.project]].append(state)
-        else:
-            alike.append(state)
+    alike, apart = _split(reader, states)
     counts = _OPEN_ANSWERS.of(alike, rules)
-    for rule, several in apart.items():
+    by_rule: dict[ConsensusRule, list[revisions.State]] = defaultdict(list)
+    for state in apart:
+        by_rule[rules[state.project]].append(state)
+    for rule, several in by_rule.items():
         counts |= _count_to_reader(rule, several, reader)
     return states, counts
+
+
+def _split(
+    reader: Reader, states: Iterable[revisions.State]
+) -> tuple[list[revisions.State], list[revisions.State]]:
+    """Return the states of narratives whose open answers are the same to every lead, and the rest:
+    those that the reader still judges, and those of which an answer was sent back.
+    """
+    waiting, to_judge = reader.sent_back, set(reader.to_judge)
+    alike: list[revisions.State] = []
+    apart: list[revisions.State] = []
+    for state in states:
+        theirs = state.narrative in waiting or state.pair in to_judge
+        (apart if theirs else alike).append(state)
+    return alike, apart
 
 
 def open_others(reader: Reader) -> dict[str, int]:
@@ -112,20 +122,11 @@ def newest_open(lead: Membership) -> datetime | None:
     """Return since when the newest disagreement that is open to a lead is one; None: there is
     none. What answers come to is counted again only where something changed since.
     """
-    rules = _rules([lead.project])
-    waiting = {narrative for (narrative,) in _sent_back.rows(project=[lead.project_id])}
     reader = Reader(lead)
-    to_judge = set(reader.to_judge)
-    alike: list[revisions.State] = []
-    apart: list[int] = []
-    for state in revisions.states_of_newest([lead.project_id]):
-        if state.narrative in waiting or state.pair in to_judge:
-            apart.append(state.narrative)
-        else:
-            alike.append(state)
-    moments = [*_NEWEST_ANSWERS.of(alike, rules).values()]
+    alike, apart = _split(reader, revisions.states_of_newest(reader.projects))
+    moments = [*_NEWEST_ANSWERS.of(alike, _rules([lead.project])).values()]
     if apart:
-        moments += _moments(reader, _ANSWERS, apart).values()
+        moments += _moments(reader, _ANSWERS, [state.narrative for state in apart]).values()
     moments += _moments(reader, _OTHERS).values()
     return max(moments, default=None)
 
