@@ -41,10 +41,12 @@ def _made(row: tuple[Any, ...], of: Sequence[type[models.Model]]) -> tuple[Any, 
     made: list[Any] = []
     start = 0
     for model in of:
-        names, moments = _attributes(model)
+        names, moments, booleans = _attributes(model)
         values = list(row[start : start + len(names)])
         for place in moments:
             values[place] = moment(values[place])
+        for place in booleans:
+            values[place] = None if values[place] is None else bool(values[place])
         made.append(model.from_db(connection.alias, names, values))
         start += len(names)
     return (*made, *row[start:])
@@ -114,11 +116,12 @@ def moment(value: datetime | str | None) -> datetime | None:
 
 
 @cache
-def _attributes(model: type[models.Model]) -> tuple[list[str], list[int]]:
-    """The names of a model's values, and which of them are moments."""
+def _attributes(model: type[models.Model]) -> tuple[list[str], list[int], list[int]]:
+    """The names of a model's values, and which of them are moments, and which booleans."""
     fields = model._meta.concrete_fields
     moments = [at for at, field in enumerate(fields) if isinstance(field, models.DateTimeField)]
-    return [field.attname for field in fields], moments
+    booleans = [at for at, field in enumerate(fields) if isinstance(field, models.BooleanField)]
+    return [field.attname for field in fields], moments, booleans
 
 
 # Of any row: no database has a larger one.

@@ -15,6 +15,7 @@ from django.utils.translation import gettext as _
 
 from annotate.projects.models import Guideline, Membership, MembershipQuerySet, Project
 from base.errors import Refused
+from base.raw_sql import columns, first
 from base.users import User
 
 Person = User | AnonymousUser
@@ -42,14 +43,18 @@ def archived_projects(user: Person) -> MembershipQuerySet:
 
 def member(user: Person, slug: str) -> Membership:
     """Return the person's membership of the project called `slug`, or raise Http404."""
-    found = (
-        Membership.objects.active()
-        .select_related("project", "user")
-        .filter(user_id=user_key(user), project__slug=slug)
-        .first()
-    )
-    if found is None:
+    sql = f"""
+        SELECT {columns(Membership, "m")}, {columns(Project, "p")}, {columns(User, "u")}
+        FROM annotate_membership m
+        JOIN annotate_project p ON p.id = m.project_id
+        JOIN {User._meta.db_table} u ON u.id = m.user_id
+        WHERE m.user_id = %(user)s AND p.slug = %(slug)s AND m.left_at IS NULL
+    """  # noqa: S608 (the columns of our own tables)
+    row = first(sql, {"user": user_key(user), "slug": slug}, Membership, Project, User)
+    if row is None:
         raise Http404("There is no project of this name among yours.")
+    found: Membership
+    found, found.project, found.user = row
     return found
 
 

@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 from django.contrib.auth.backends import ModelBackend
 from django.contrib.sessions.backends.db import SessionStore
+from django.http import HttpRequest, HttpResponse, HttpResponseForbidden
+from django.middleware import csrf
 from django.template.loader import render_to_string
 
 from config import request_guard
@@ -17,7 +19,7 @@ from config import request_guard
 
 @pytest.fixture
 def repeated_requests(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
-    """Read each session and each user once, draw each page of a refused verb once, log nothing.
+    """Read each session and each user once, draw each page of a refusal once, log nothing.
 
     Only for tests in which every request is undone or refused: what it does to a session or a user
     would not be seen by the next one.
@@ -41,6 +43,16 @@ def repeated_requests(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCapture
         # A request may keep rows on its user; the next one begins without them.
         return copy.copy(users[user_id])
 
+    draw_forged = csrf._get_failure_view()
+    forged: dict[tuple[Any, str], bytes] = {}
+
+    def refuse_forged(request: HttpRequest, reason: str = "") -> HttpResponse:
+        key = request.user.pk, reason
+        if key not in forged:
+            forged[key] = draw_forged(request, reason=reason).content
+        return HttpResponseForbidden(forged[key])
+
+    monkeypatch.setattr(csrf, "_get_failure_view", lambda: refuse_forged)
     monkeypatch.setattr(SessionStore, "load", load_once)
     monkeypatch.setattr(ModelBackend, "get_user", get_user_once)
     monkeypatch.setattr(request_guard, "render_to_string", cache(render_to_string))

@@ -220,19 +220,41 @@ def test_the_sample_made_last_has_the_word_and_one_that_says_nothing_has_none(sc
     assert of_claims(files)["claims_checked"] == 1
 
 
-def test_how_many_conditions_a_document_meets_corrects_no_grade(scene, write):
-    under = scene.narratives["C1"]
-    condition = under.conditions.create(number=1, text="At sea.")
-    scene.asked = scene.asked._replace(asks=Sample.Asks.COUNT)
-    sample = sample_of(scene)
-    for by in (scene.ada, scene.ben):
-        item = sample.items.get(candidate__document__doc_id="B")
-        actions.check(item=item, verdicts={condition.pk: "not_met"}, by=by)
+def test_a_count_of_conditions_corrects_the_grade_where_grades_are_counts(scene, write):
+    scene.project.condition_rule = "count_met"
+    scene.project.save()
+
+    count_none_of(scene, "B")
+
+    files = write(scene.project)
+    assert "301 0 B 0\n" in files["qrels.claimed.txt"]
+    assert of_claims(files) == {
+        "claims": 13,
+        "claims_unchecked": 12 - 6,
+        "claims_open": 6,
+        "claims_checked": 1,
+        "claims_corrected": 1,
+    }
+
+
+def test_a_count_of_conditions_corrects_no_grade_of_another_kind(scene, write):
+    count_none_of(scene, "B")
 
     files = write(scene.project)
 
     assert "301 0 B 1\n" in files["qrels.claimed.txt"]
     assert of_claims(files) == {"claims": 13, "claims_unchecked": 13}
+
+
+def count_none_of(scene, doc_id: str) -> None:
+    """Let two people say that a document meets none of the conditions; it has one."""
+    under = scene.narratives["C1"]
+    condition = under.conditions.create(number=1, text="At sea.")
+    scene.asked = scene.asked._replace(asks=Sample.Asks.COUNT)
+    sample = sample_of(scene)
+    for by in (scene.ada, scene.ben):
+        item = sample.items.get(candidate__document__doc_id=doc_id)
+        actions.check(item=item, verdicts={condition.pk: "not_met"}, by=by)
 
 
 def test_what_people_judged_stands_before_checks_and_claims(scene, write):
