@@ -82,20 +82,30 @@ def open_answers(
     to documents under each of them, by key: at most five queries where nothing changed.
     """
     rules = _rules(projects)
-    waiting = reader.sent_back
-    to_judge = set(reader.to_judge)
     states = revisions.states_of_newest(reader.projects)
-    alike: list[revisions.State] = []
-    apart: dict[ConsensusRule, list[revisions.State]] = defaultdict(list)
-    for state in states:
-        if state.narrative in waiting or state.pair in to_judge:
-            apart[rules[state.project]].append(state)
-        else:
-            alike.append(state)
+    alike, apart = _split(reader, states)
     counts = _OPEN_ANSWERS.of(alike, rules)
-    for rule, several in apart.items():
+    by_rule: dict[ConsensusRule, list[revisions.State]] = defaultdict(list)
+    for state in apart:
+        by_rule[rules[state.project]].append(state)
+    for rule, several in by_rule.items():
         counts |= _count_to_reader(rule, several, reader)
     return states, counts
+
+
+def _split(
+    reader: Reader, states: Iterable[revisions.State]
+) -> tuple[list[revisions.State], list[revisions.State]]:
+    """Return the states of narratives whose open answers are the same to every lead, and the rest:
+    those that the reader still judges, and those of which an answer was sent back.
+    """
+    waiting, to_judge = reader.sent_back, set(reader.to_judge)
+    alike: list[revisions.State] = []
+    apart: list[revisions.State] = []
+    for state in states:
+        theirs = state.narrative in waiting or state.pair in to_judge
+        (apart if theirs else alike).append(state)
+    return alike, apart
 
 
 def open_others(reader: Reader) -> dict[str, int]:

@@ -16,6 +16,8 @@ from annotate.people.members import set_quota
 from base.errors import Refused
 from tests import factories
 
+pytestmark = pytest.mark.both_databases
+
 JUDGE, REWRITE, REVIEW = Assignment.Task.JUDGE, Assignment.Task.REWRITE, Assignment.Task.REVIEW
 
 

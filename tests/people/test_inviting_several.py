@@ -20,6 +20,8 @@ from annotate.people.invitation_batches import (
 from base.errors import Refused, Stale
 from tests import factories
 
+pytestmark = pytest.mark.both_databases
+
 ANNOTATOR, LEAD = Membership.Role.ANNOTATOR, Membership.Role.LEAD
 PASSWORD = "seven long words of a tide"
 LINK = re.compile(r"http://testserver/invitations/([\w-]+)/")
