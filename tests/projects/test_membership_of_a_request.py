@@ -22,9 +22,11 @@ def values(row: Model) -> dict[str, str]:
 
 def test_one_query_reads_the_member_the_project_and_the_account(django_assert_num_queries):
     carla = factories.lead(factories.project("tides", show_prior=True))
+    assert carla.user
 
     with django_assert_num_queries(1):
         found = access.member(carla.user, "tides")
+        assert found.user
         read = [values(row) for row in (found, found.project, found.user)]
 
     assert read == [values(model.objects.get()) for model in (Membership, Project, User)]
@@ -33,7 +35,7 @@ def test_one_query_reads_the_member_the_project_and_the_account(django_assert_nu
 @pytest.mark.parametrize("change", [lambda: {"left_at": timezone.now()}, lambda: {"user": None}])
 def test_who_has_left_or_has_no_account_is_no_member(change):
     ada = factories.member(factories.project("tides"), "ada")
-    user = ada.user
+    assert (user := ada.user)
     Membership.objects.update(**change())
 
     with pytest.raises(Http404):
@@ -45,6 +47,7 @@ def test_who_has_left_or_has_no_account_is_no_member(change):
 def test_a_membership_of_another_project_is_not_found():
     ada = factories.member(factories.project("tides"), "ada")
     factories.project("reefs")
+    assert ada.user
 
     with pytest.raises(Http404):
         access.member(ada.user, "reefs")
