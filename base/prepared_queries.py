@@ -6,6 +6,7 @@ time. What is prepared returns plain values: numbers and strings, no moments and
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, NamedTuple
@@ -80,7 +81,8 @@ class Prepared:
         built = self.build(*shape, **{name: mark for mark, name in marks.items()})
         sql, parameters = built if isinstance(built, tuple) else built.query.sql_with_params()
         return _Statement(
-            sql.split("%s"),
+            # Not at "%%s", which stands for "%s" itself.
+            re.split(r"(?<!%)%s", sql),
             [marks.get(one, (one,)) for one in parameters],
         )
 

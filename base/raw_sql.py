@@ -6,7 +6,7 @@ takes longer than answering it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from typing import Any
@@ -27,9 +27,19 @@ def first(
     each, in turn; None where there is no row.
     """
     row = values_of(sql, parameters)
-    if row is None:
-        return None
-    made, start = [], 0
+    return None if row is None else _made(row, of)
+
+
+def every(sql: str, parameters: Sequence[Any], *of: type[models.Model]) -> list[tuple[Any, ...]]:
+    """Return the same of every row, with what is selected behind the columns of the models."""
+    with connection.cursor() as cursor:
+        cursor.execute(sql, parameters)
+        return [_made(row, of) for row in cursor.fetchall()]
+
+
+def _made(row: tuple[Any, ...], of: Sequence[type[models.Model]]) -> tuple[Any, ...]:
+    made: list[Any] = []
+    start = 0
     for model in of:
         names, moments, booleans = _attributes(model)
         values = list(row[start : start + len(names)])
@@ -39,7 +49,7 @@ def first(
             values[place] = None if values[place] is None else bool(values[place])
         made.append(model.from_db(connection.alias, names, values))
         start += len(names)
-    return tuple(made)
+    return (*made, *row[start:])
 
 
 def values_of(sql: str, parameters: Mapping[str, Any]) -> tuple[Any, ...] | None:

@@ -1,4 +1,4 @@
-"""Routes in a tree, so that an address is compared with few of them.
+"""Routes in a tree, so that an address is compared with few of them; and addresses made once.
 
 Django compares an address with one route after the other. Most of ours begin alike, so each group
 that shares its next segment (`projects/`, `<slug:slug>/`) is compared once.
@@ -7,11 +7,30 @@ that shares its next segment (`projects/`, `<slug:slug>/`) is compared once.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
-from django.urls import URLPattern, URLResolver, include, path
+from django.urls import (
+    URLPattern,
+    URLResolver,
+    get_script_prefix,
+    get_urlconf,
+    include,
+    path,
+    reverse,
+)
 from django.urls.resolvers import RoutePattern
 
 Route = URLPattern | URLResolver
+
+
+def address(name: str, *arguments: int | str) -> str:
+    """Return what `reverse` returns: made once for the same arguments."""
+    return _address(name, arguments, get_script_prefix(), get_urlconf())
+
+
+@lru_cache(maxsize=4_000)
+def _address(name: str, arguments: tuple[int | str, ...], _prefix: str, urlconf: str | None) -> str:
+    return reverse(name, urlconf=urlconf, args=arguments)
 
 
 def in_a_tree(routes: Sequence[Route]) -> list[Route]:

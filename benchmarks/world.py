@@ -60,15 +60,26 @@ def add_pools(
 
     `text` writes the text of a document; `prior` says its relevance by its number.
     """
+    texts = [text() for _ in range(pools * size)]
     documents = Document.objects.bulk_create(
         [
-            Document(project=project, doc_id=f"D{n}", title=" ".join(rng.choices(words, k=6)))
-            for n in range(pools * size)
+            Document(
+                project=project,
+                doc_id=f"D{n}",
+                title=" ".join(rng.choices(words, k=6)),
+                length=len(one),
+                text_version=1,
+            )
+            for n, one in enumerate(texts)
         ],
         batch_size=2000,
     )
     DocumentText.objects.bulk_create(
-        (DocumentText(document=one, text=text()) for one in documents), batch_size=1000
+        (
+            DocumentText(document=document, text=one, length=len(one))
+            for document, one in zip(documents, texts, strict=True)
+        ),
+        batch_size=1000,
     )
     queries = Query.objects.bulk_create(
         Query(project=project, query_id=str(300 + n), title=" ".join(rng.choices(words, k=3)))

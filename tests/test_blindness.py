@@ -59,6 +59,8 @@ CHANGING = [
     re.compile(rb'name="csrfmiddlewaretoken" value="[^"]*"|"x-csrftoken": "[^"]*"'),
     # UUIDs are made by chance, and by their sender.
     re.compile(rb"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}"),
+    # Up to which moment notices are marked as read.
+    re.compile(rb'name="until" value="[^"]*"'),
     # How many rows are meant, and the sum of their keys, which PostgreSQL never gives twice.
     re.compile(rb'(?:name="token" value=|"token": ?)"[0-9]+-[0-9]+"'),
 ]
@@ -86,6 +88,7 @@ HOW_FAR = {
     # The same of all of one's projects; and the page that the walk opens after one of these left
     # it something to say.
     *("annotate:home", "api_page", "glossary"),
+    *("annotate:notices", "annotate:notices_count", "annotate:api_notices"),
     *("annotate:api_progress", "annotate:api_queries", "annotate:api_query"),
     # Who is done.
     *("annotate:query", "annotate:api_pair"),

@@ -12,8 +12,6 @@ from collections import OrderedDict
 from dataclasses import dataclass, replace
 from threading import Lock
 
-from django.db.models import OuterRef, Subquery
-
 from annotate.collection import marking
 from annotate.collection.models import Document, DocumentText
 from annotate.collection.table_windows import Found, Grid, Rows, ShownCell, Window, grid, searched
@@ -104,14 +102,6 @@ class DocumentPane:
     def text_version(self) -> int:
         """Which of the document's texts is shown; 0 for none."""
         return self.document.text_version or 0
-
-
-def newest_text() -> Subquery:
-    """The newest text of a candidate's document, for a query of candidates with their documents."""
-    versions = DocumentText.objects.filter(
-        document=OuterRef("document"), version=OuterRef("document__text_version")
-    )
-    return Subquery(versions.values("text")[:1])
 
 
 def show(

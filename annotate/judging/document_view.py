@@ -16,7 +16,7 @@ from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from annotate.collection.document_rendering import DocumentPane, ShownTable, newest_text, prepared
+from annotate.collection.document_rendering import DocumentPane, ShownTable, prepared
 from annotate.collection.models import Candidate, Document, Run, RunLine
 from annotate.judging.answer_rules import grades_that_need_evidence
 from annotate.judging.judging_session import JudgingSession
@@ -26,6 +26,9 @@ from annotate.judgments.repeats import Spot, unmasked
 from annotate.pairs.marked_words import words_to_mark
 from annotate.pairs.models import InstructionPair, Narrative
 from annotate.projects.models import Grade, Membership
+from base.prepared_queries import Built
+from base.prepared_queries import prepared as prepared_query
+from base.raw_sql import columns, every
 
 
 @dataclass(frozen=True)
@@ -96,19 +99,20 @@ def document_views(
     """Return the document views of the documents `wanted`, in that order; one that is not in
     `order`, the reader's pool, is left out. Both hold the numbers that the page knows documents by.
 
-    Four queries read texts, judgments, flags and what is asked for again, however many there are;
-    two more the verdicts and the ranks where there are any to be shown, one what was said of
-    repeats, and two more, where something is answered, whether its id may be shown.
+    Two queries read the texts, and of which documents the reader has said anything, however many
+    there are. Only where they have, three more read judgments, flags and what is asked for again,
+    one what was said of repeats, one the verdicts, and two whether ids may be shown. One reads the
+    ranks where they are shown.
     """
     places = {unmasked(number, member.pk): place for place, number in enumerate(order, start=1)}
     spots = {number: unmasked(number, member.pk) for number in wanted}
     spots = {number: spot for number, spot in spots.items() if spot in places}
     keys = {spot.candidate for spot in spots.values()}
-    found = (
-        Candidate.with_removed.select_related("document").annotate(text=newest_text()).in_bulk(keys)
-    )
-    said_of, flags = _statements(narrative, member, keys, spots)
-    again = rejudge_requests(narrative, member, list(keys), flags)
+    found, texts = _with_texts(keys)
+    spoken = _spoken.rows(narrative=narrative.pk, member=member.pk, candidates=list(keys))
+    spoken_of = {candidate for (candidate,) in spoken}
+    said_of, flags = _statements(narrative, member, spoken_of, spots)
+    again = rejudge_requests(narrative, member, list(spoken_of), flags) if spoken_of else {}
     ranks = _ranks(pair, found.values()) if pair.project.show_rank else {}
     values = [grade.value for grade in grades]
     words = words_to_mark(pair, narrative)
@@ -128,7 +132,7 @@ def document_views(
                 candidate=candidate,
                 position=places[spot],
                 url=f"{url.removesuffix('0/')}{number}/",
-                shown=prepared(candidate.document, candidate.text, words),
+                shown=prepared(candidate.document, texts[candidate.pk], words),
                 name=name_of(
                     candidate.document,
                     pair.project,
@@ -146,10 +150,35 @@ def document_views(
     return made
 
 
+def _with_texts(keys: Collection[int]) -> tuple[dict[int, Candidate], dict[int, str | None]]:
+    """Return candidates of a pool with their documents, and the newest texts of these, by key: one
+    query.
+    """
+    if not keys:
+        return {}, {}
+    sql = f"""
+        SELECT {columns(Candidate, "c")}, {columns(Document, "d")}, t.text
+        FROM annotate_candidate c JOIN annotate_document d ON d.id = c.document_id
+        LEFT JOIN annotate_documenttext t
+            ON t.document_id = d.id AND t.version = d.text_version
+        WHERE c.id IN ({", ".join(["%s"] * len(keys))})
+    """  # noqa: S608 (the columns of our own tables)
+    found: dict[int, Candidate] = {}
+    texts: dict[int, str | None] = {}
+    for candidate, document, text in every(sql, list(keys), Candidate, Document):
+        candidate.document = document
+        found[candidate.pk], texts[candidate.pk] = candidate, text
+    return found, texts
+
+
 def _statements(
-    narrative: Narrative, member: Membership, keys: Iterable[int], spots: Mapping[int, Spot]
+    narrative: Narrative, member: Membership, keys: Collection[int], spots: Mapping[int, Spot]
 ) -> tuple[dict[int, tuple[Judgment | Repeat | None, Flag | None]], dict[int, Flag]]:
-    """What the reader said of each document, by its number; and their flags by candidate."""
+    """What the reader said of each document, by its number; and their flags by candidate. `keys`:
+    the candidates of which they said anything.
+    """
+    if not keys:
+        return dict.fromkeys(spots, (None, None)), {}
     mine = {"narrative": narrative, "annotator": member, "candidate__in": keys}
     judgments = {
         judgment.candidate_id: judgment
@@ -163,6 +192,24 @@ def _statements(
     )
     said = {number: _said_of(spot, judgments, flags, repeats) for number, spot in spots.items()}
     return said, flags
+
+
+@prepared_query("narrative", "member", "candidates")
+def _spoken(narrative: int, member: int, candidates: int) -> Built:
+    """The candidates of which a judge has said anything under a narrative, or is asked again."""
+    mine = {"narrative": narrative, "annotator": member, "candidate__in": [candidates]}
+    asked = RejudgeRequest.objects.standing().filter(
+        **{f"judgment__{name}": value for name, value in mine.items()}
+    )
+    judged, flagged, repeated = (
+        rows.filter(**mine).values_list("candidate_id")
+        for rows in (
+            Judgment.objects.current(),
+            Flag.objects.current(),
+            Repeat.objects.current(),
+        )
+    )
+    return judged.union(flagged, repeated, asked.values_list("judgment__candidate_id"), all=True)
 
 
 def _said_of(

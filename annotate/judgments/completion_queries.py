@@ -9,7 +9,6 @@ from django.db.models import Count, Exists, OuterRef, QuerySet
 
 from annotate.collection.models import Candidate
 from annotate.judgments.in_force import (
-    final_flags,
     flags_that_count,
     judgments_in_force,
     judgments_that_count,
@@ -141,23 +140,6 @@ def _statements_under(scope: str, relevant_from: int, narratives: int) -> tuple[
     return _statements(
         judgments_that_count(rules).filter(**under), flags_that_count(rules).filter(**under)
     )
-
-
-@prepared("project", "relevant_from", "pairs", "people")
-def answers_of_people_on(
-    scope: str, project: int, relevant_from: int, pairs: int, people: int
-) -> Built:
-    """How many answers these people have given on these pairs: pair, person, answers."""
-    rules = _under(scope, project, relevant_from)
-    only = {"narrative__pair__in": [pairs], "annotator__in": [people]}
-    with_said, parameters = _statements(
-        judgments_in_force(rules).filter(**only), final_flags(rules).filter(**only)
-    )
-    sql = f"""
-        {with_said} SELECT v.pair_id, s.annotator, COUNT(*) FROM said s
-        JOIN annotate_narrative v ON v.id = s.narrative GROUP BY v.pair_id, s.annotator
-    """  # noqa: S608 (Django's own query)
-    return sql, parameters
 
 
 @prepared("project")

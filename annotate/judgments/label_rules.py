@@ -15,13 +15,15 @@ from typing import Any, NamedTuple
 from django.db.models import Count, Q, QuerySet
 
 from annotate.collection.models import Candidate
+from annotate.judgments.consensus import consensus
 from annotate.judgments.in_force import in_pools
-from annotate.judgments.models import Judgment, Verdict
+from annotate.judgments.models import Adjudication, ConditionAdjudication, Judgment, Verdict
 from annotate.judgments.pair_rules import Promise, Rule
 from annotate.pairs.models import Condition, Narrative
 from annotate.projects.models import Project
 
 CHUNK = 5_000
+ANSWERS = list(Verdict.Answer.values)
 # What is known of candidates under narratives: None where it is disputed.
 Labels = Mapping[tuple[int, int], int | None]
 
@@ -196,7 +198,11 @@ def _conditions(
 def _attributes(
     project: Project, narratives: QuerySet[Narrative], known: Labels
 ) -> dict[int, LabelStanding]:
-    """Relevant documents satisfy every attribute; a document that is not violates at least one."""
+    """Relevant documents satisfy every attribute; a document that is not violates at least one.
+
+    Where a lead settled the relevance or an attribute of a document, what that came to counts;
+    elsewhere each person's judgment with its own verdicts.
+    """
     altered = dict(narratives.filter(side=Narrative.Side.ALTERED).values_list("pk", "pair_id"))
     said: list[Any] = list(
         Verdict.objects.filter(
@@ -222,9 +228,13 @@ def _attributes(
     pairs_open: set[int] = set()
     spoken: set[int] = set()
     by_people = {row[:2] for row in said if not row[3]}
-    for narrative, candidate, relevance, is_machine, _judgment, met, violated, of in said:
-        if is_machine and (narrative, candidate) in by_people:
-            continue
+    settled = _settled_attributes(project, altered, known)
+    rows = [
+        (*row[:3], *row[5:])
+        for row in said
+        if not (row[3] and row[:2] in by_people) and row[:2] not in settled
+    ]
+    for narrative, candidate, relevance, met, violated, of in [*rows, *settled.values()]:
         pair = altered[narrative]
         spoken.add(pair)
         relevant = relevance >= project.relevant_from
@@ -233,6 +243,47 @@ def _attributes(
         elif met + violated < of and not violated:
             pairs_open.add(pair)
     return {pair: _standing(sorted(wrong[pair]), open_ones=pair in pairs_open) for pair in spoken}
+
+
+def _settled_attributes(
+    project: Project, altered: Mapping[int, int], known: Labels
+) -> dict[tuple[int, int], tuple[int, int, int, int, int, int]]:
+    """Return what settling came to, by narrative and candidate; what is still open is left out.
+
+    Each is the narrative, the candidate, its relevance, how many attributes it meets, how many it
+    violates, and how many there are.
+    """
+    decided = {
+        (candidate, condition): ANSWERS.index(answer)
+        for candidate, condition, answer in ConditionAdjudication.objects.current()
+        .filter(condition__narrative__in=altered)
+        .values_list("candidate", "condition", "answer")
+    }
+    grades = Adjudication.objects.current().filter(narrative__in=altered)
+    conditions = ConditionAdjudication.objects.current().filter(condition__narrative__in=altered)
+    said: dict[tuple[int, int], dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
+    rows: Iterable[tuple[int, int, int, str]] = Verdict.objects.filter(
+        Q(judgment__candidate__in=grades.values("candidate"))
+        | Q(judgment__candidate__in=conditions.values("candidate")),
+        judgment__in=Judgment.objects.current()
+        .filter(in_pools(), annotator__is_machine=False, narrative__in=altered)
+        .values("pk"),
+    ).values_list("judgment__narrative", "judgment__candidate", "condition", "answer")
+    for narrative, candidate, condition, answer in rows:
+        said[narrative, candidate][condition].append(ANSWERS.index(answer))
+    found = {}
+    for (narrative, candidate), answers in said.items():
+        relevance = known.get((narrative, candidate))
+        agreed = [
+            consensus(sorted(given), project.consensus, decided.get((candidate, one))).relevance
+            for one, given in answers.items()
+        ]
+        if relevance is None or None in agreed:
+            continue
+        met = agreed.count(ANSWERS.index(Verdict.Answer.MET))
+        violated = agreed.count(ANSWERS.index(Verdict.Answer.NOT_MET))
+        found[narrative, candidate] = (narrative, candidate, relevance, met, violated, len(agreed))
+    return found
 
 
 def _standing(wrong: list[int], *, open_ones: bool) -> LabelStanding:

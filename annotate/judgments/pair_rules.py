@@ -102,11 +102,11 @@ class Counts:
         """Documents that the altered narrative rules out."""
         return self.dropped + self.unknown_before
 
-    def add(self, before: int | None, now: int, relevant_from: int) -> Change:
-        """Count a document whose relevance is known, and say what became of it."""
+    def add(self, before: int | None, now: int, relevant_from: int, documents: int = 1) -> Change:
+        """Count documents whose relevance is known, and say what became of them."""
         became = change(before, now, relevant_from)
         name = "unknown_before" if before is None and became is Change.STAYED else became.value
-        setattr(self, name, getattr(self, name) + 1)
+        setattr(self, name, getattr(self, name) + documents)
         return became
 
     @property
@@ -139,7 +139,8 @@ class Counts:
         lowest, highest = 100 * self.dropped, 100 * (self.dropped + self.open)
         if highest < least * total or lowest > most * total:
             return Promise.BROKEN
-        return Promise.NOT_YET if self.open else Promise.KEPT
+        decided = lowest >= least * total and highest <= most * total
+        return Promise.KEPT if decided else Promise.NOT_YET
 
 
 def _promise(kept: bool, *, hopeful: bool) -> Promise:

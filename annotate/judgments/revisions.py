@@ -105,6 +105,13 @@ def states_of_newest(projects: Sequence[int]) -> list[State]:
     return [State(*row) for row in _newest.rows(project=projects)]
 
 
+def states_of_every(projects: Sequence[int]) -> list[State]:
+    """Return the states of every version of the narratives in these projects (by key), of pairs
+    that were removed as well: one query.
+    """
+    return [State(*row) for row in _every_version.rows(project=projects)]
+
+
 @prepared("project")
 def _in_force(scope: str, project: int) -> Built:
     return _with_revisions(narratives_in_force(Project(pk=project, judge_scope=scope)))
@@ -119,29 +126,44 @@ def _newest(project: int) -> Built:
     )
 
 
+@prepared("project")
+def _every_version(project: int) -> Built:
+    return _with_revisions(Narrative.objects.filter(pair__project__in=[project]))
+
+
 def _with_revisions(narratives: QuerySet[Narrative]) -> Built:
     columns = narratives.order_by().values_list(
         "pk", "pair_id", "pair__project_id", "pair__query_id"
     )
     sql, parameters = columns.query.sql_with_params()
+    # Revisions of queries and conditions are put together before they are joined. Looked up for
+    # each narrative, they were all read for each: SQLite takes an index for a bad one if most of
+    # its values are null.
     return (
         f"""
-        WITH n (narrative, pair, project, query) AS ({sql})
+        WITH n (narrative, pair, project, query) AS ({sql}),
+        of_query (query, value) AS (
+            SELECT r.query_id, SUM(r.value) FROM annotate_revision r
+            WHERE r.query_id IN (SELECT query FROM n) GROUP BY r.query_id
+        ),
+        of_condition (narrative, value) AS (
+            SELECT k.narrative_id, SUM(r.value) FROM annotate_condition k
+            JOIN annotate_revision r ON r.condition_id = k.id
+            WHERE k.narrative_id IN (SELECT narrative FROM n) GROUP BY k.narrative_id
+        ),
+        machines (project, value) AS (
+            SELECT m.project_id, SUM(m.id) FROM annotate_membership m
+            WHERE m.is_machine AND m.project_id IN (SELECT project FROM n) GROUP BY m.project_id
+        )
         SELECT n.narrative, n.pair, n.project, CAST(
             COALESCE((
                 SELECT SUM(r.value) FROM annotate_revision r WHERE r.narrative_id = n.narrative
-            ), 0) + COALESCE((
-                SELECT SUM(r.value) FROM annotate_revision r WHERE r.query_id = n.query
-            ), 0) + COALESCE((
-                SELECT SUM(r.value) FROM annotate_condition k
-                JOIN annotate_revision r ON r.condition_id = k.id
-                WHERE k.narrative_id = n.narrative
-            ), 0) AS bigint),
-            CAST(COALESCE((
-                SELECT SUM(m.id) FROM annotate_membership m
-                WHERE m.project_id = n.project AND m.is_machine
-            ), 0) AS bigint)
+            ), 0) + COALESCE(q.value, 0) + COALESCE(c.value, 0) AS bigint),
+            CAST(COALESCE(m.value, 0) AS bigint)
         FROM n
+        LEFT JOIN of_query q ON q.query = n.query
+        LEFT JOIN of_condition c ON c.narrative = n.narrative
+        LEFT JOIN machines m ON m.project = n.project
         """,  # noqa: S608 (Django's own query)
         parameters,
     )

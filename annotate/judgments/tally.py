@@ -7,7 +7,7 @@ document, through a cursor: memory does not grow with them.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from operator import itemgetter
@@ -15,15 +15,17 @@ from operator import itemgetter
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from annotate.collection.models import Candidate
+from annotate.judgments import revisions
 from annotate.judgments.blindness import blind_pairs
-from annotate.judgments.completion import sizes_of_pools
+from annotate.judgments.completion import pool_sizes
 from annotate.judgments.consensus import Outcome, consensus
+from annotate.judgments.grade_patterns import GradePattern, patterns_anew, patterns_of
 from annotate.judgments.in_force import in_pools
-from annotate.judgments.label_rules import Claim, LabelStanding, claims, standings
+from annotate.judgments.label_rules import LabelStanding, claims, standings
 from annotate.judgments.models import Adjudication, Judgment
 from annotate.judgments.pair_rules import LIMITS, Change, Counts, Promise, Rule
 from annotate.pairs.models import InstructionPair, Narrative
-from annotate.pairs.pool import WHOLE_POOL, in_scope_of_some, pairs_with_pool
+from annotate.pairs.pool import WHOLE_POOL, pairs_with_pool
 from annotate.projects.kinds import ProjectKind, kind_of
 from annotate.projects.models import Membership, Project
 from base.providers import Provider
@@ -204,42 +206,61 @@ def _count(
     judged: Counter[int] = Counter()
     known: set[tuple[int, int]] = set()
     aside = _generated(project) if project.judge_scope == Project.Scope.EXISTING else set()
-    for tally in tallies_in(project, narratives, reader):
-        known.add((tally.narrative, tally.candidate))
-        relevance = tally.outcome(project.consensus).relevance
-        judged[tally.narrative] += _counted(project, found, tally, relevance, aside)
+    for narrative, patterns in _patterns(project, reader, found).items():
+        for pattern in patterns:
+            relevance = pattern.outcome(project.consensus).relevance
+            _add(project, found[narrative], pattern.prior, relevance, pattern.candidates)
+            judged[narrative] += _count_put(project, pattern.prior, pattern.candidates, aside)
+            if kind.counts_claims:
+                known.update((narrative, candidate) for candidate in pattern.candidates)
     if kind.counts_claims:
         for claim, relevance in claims(narratives):
             if (claim.narrative, claim.candidate) not in known:
-                judged[claim.narrative] += _counted(project, found, claim, relevance, aside)
-    sizes = sizes_of_pools(
-        in_scope_of_some(project, Candidate.objects.filter(query__project=project))
-        .order_by()
-        .values_list("query_id", "made_for_id")
-        .annotate(n=Count("pk")),
-        {one.pair.pk: one.pair.query_id for one in found.values()},
-    )
+                of_claim = [claim.candidate]
+                _add(project, found[claim.narrative], claim.prior, relevance, of_claim)
+                judged[claim.narrative] += _count_put(project, claim.prior, of_claim, aside)
+    sizes = pool_sizes([project], {one.pair.pk: one.pair.query_id for one in found.values()})
     for key, one in found.items():
         one.counts.unjudged = sizes[one.pair.pk] - judged[key]
+        one.grown.sort()
 
 
-def _counted(
-    project: Project,
-    found: Mapping[int, PairStanding],
-    of: Tally | Claim,
-    relevance: int | None,
-    aside: set[int],
-) -> bool:
-    """Count a document; say whether the project puts it before its judges. `aside`: candidates
-    (by key) that it does not.
+def _patterns(
+    project: Project, reader: Membership | None, narratives: Collection[int]
+) -> dict[int, list[GradePattern]]:
+    """Return the patterns of these narratives (by key). An export reads the rows themselves: it may
+    see the database as it was a while ago.
     """
-    one = found[of.narrative]
+    if reader is None:
+        return patterns_anew(list(narratives))
+    return patterns_of(
+        one for one in revisions.states_of_newest([project.pk]) if one.narrative in narratives
+    )
+
+
+def _add(
+    project: Project,
+    to: PairStanding,
+    prior: int | None,
+    relevance: int | None,
+    candidates: Sequence[int],
+) -> None:
+    """Count documents that came with the same relevance and come to the same one."""
     if relevance is None:
-        one.counts.disputed += 1
-    elif one.counts.add(of.prior, relevance, project.relevant_from) is Change.GREW:
-        one.grown.append(of.candidate)
-    in_it = of.prior is not None and of.prior >= project.relevant_from
-    return (in_it or project.judge_scope in WHOLE_POOL) and of.candidate not in aside
+        to.counts.disputed += len(candidates)
+    elif to.counts.add(prior, relevance, project.relevant_from, len(candidates)) is Change.GREW:
+        to.grown += candidates
+
+
+def _count_put(
+    project: Project, prior: int | None, candidates: Sequence[int], aside: set[int]
+) -> int:
+    """Count the documents that the project puts before its judges, of some that came with the same
+    relevance. `aside`: candidates (by key) that it does not.
+    """
+    if project.judge_scope not in WHOLE_POOL and (prior is None or prior < project.relevant_from):
+        return 0
+    return sum(candidate not in aside for candidate in candidates) if aside else len(candidates)
 
 
 def _generated(project: Project) -> set[int]:

@@ -6,9 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Prefetch, prefetch_related_objects
-
-from annotate.judgments import completion
+from annotate.judgments import work_left
 from annotate.pairs.models import Assignment, InstructionPair
 from annotate.projects.models import Membership
 
@@ -29,11 +27,18 @@ def read_assignments(members: Sequence[Membership]) -> None:
     members = [member for member in members if "assignments" not in prefetched(member)]
     if not members:
         return
-    held = Assignment.objects.select_related("pair__query")
-    prefetch_related_objects(members, Prefetch("assignments", held))
+    held: dict[int, list[Assignment]] = {member.pk: [] for member in members}
+    for assignment in Assignment.objects.filter(member__in=held).select_related("pair__query"):
+        held[assignment.member_id].append(assignment)
+    nothing = Assignment.objects.all()
     for member in members:
-        for assignment in member.assignments.all():
+        for assignment in held[member.pk]:
+            assignment.member = member
             assignment.pair.project = member.project
+        # As `prefetch_related_objects` does, which puts a query together for each member.
+        read = nothing.all()
+        read._result_cache = held[member.pk]
+        member.__dict__.setdefault("_prefetched_objects_cache", {})["assignments"] = read
 
 
 def prefetched(member: Membership) -> Mapping[str, Any]:
@@ -47,7 +52,7 @@ def my_assignments(member: Membership) -> list[MyAssignment]:
     then begun ones.
     """
     read_assignments([member])
-    left = completion.left_of(member)
+    left = work_left.left_of(member)
     held = [
         assignment for assignment in member.assignments.all() if assignment.pair.removed_at is None
     ]
@@ -69,5 +74,5 @@ def my_assignments(member: Membership) -> list[MyAssignment]:
 def pair_assignments(pair: InstructionPair) -> list[tuple[Assignment, bool]]:
     """Who sits on a pair, and whether their work is done."""
     held = list(pair.assignments.select_related("member").order_by("task", "seat"))
-    left = completion.left_in(pair.project, held)
+    left = work_left.left_in(pair.project, held)
     return [(assignment, not left[assignment.pk].is_open) for assignment in held]

@@ -7,8 +7,8 @@ notices as read since. What a notice tells is what home tells: nothing of what o
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
-from typing import NamedTuple
 
 from django.db import transaction
 from django.db.models import Count, Exists, F, Max, Min, OuterRef
@@ -16,7 +16,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotate.judgments import blindness, completion, open_pairs
+from annotate.judgments import blindness, open_pairs, work_left
 from annotate.judgments.models import RejudgeRequest
 from annotate.overview.my_assignments import my_assignments, read_assignments
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
@@ -26,7 +26,8 @@ from base.reader_preferences import preferences
 from base.users import Preferences, User
 
 
-class Notice(NamedTuple):
+@dataclass(frozen=True)
+class Notice:
     """One thing that waits for a person in a project, and since when at the latest."""
 
     project: Project
@@ -90,13 +91,15 @@ def _sent_back(members: Sequence[Membership]) -> dict[int, list[Notice]]:
     rows = (
         InstructionPair.objects.alive()
         .with_narratives()
+        .filter(project__in=[one.project_id for one in members], sent_back_at__isnull=False)
         .filter(Exists(written), sent_back_at__gt=F("altered_at"))
         .order_by()
-        .values_list("project", "query", "sent_back_at")
+        .values_list("project_id", "query_id", "sent_back_at")
     )
     by_project: dict[int, list[tuple[datetime, int]]] = {}
-    for project, query, at in rows:
-        by_project.setdefault(project, []).append((at, query))
+    for project, query, sent_back_at in rows:
+        if sent_back_at is not None:
+            by_project.setdefault(project, []).append((sent_back_at, query))
     found = {}
     for member in members:
         if causes := by_project.get(member.project_id):
@@ -130,7 +133,7 @@ def _look_again(members: Sequence[Membership]) -> dict[int, list[Notice]]:
 def _held(members: Sequence[Membership]) -> dict[int, list[Notice]]:
     """Tasks that these members hold and that have work left."""
     read_assignments(members)
-    completion.read_left(members)
+    work_left.read_left(members)
     found = {}
     for member in members:
         held = my_assignments(member)

@@ -10,18 +10,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
-from typing import Any
+from functools import cache, partial
 
 from django.db.models import (
-    Case,
     Count,
     F,
-    Func,
-    IntegerField,
     Q,
-    Sum,
-    Value,
-    When,
 )
 from django.utils import timezone
 
@@ -29,11 +23,10 @@ from annotate.judgments import completion
 from annotate.judgments.blindness import blind_pairs
 from annotate.judgments.completion import Judging
 from annotate.judgments.flags import standing
-from annotate.judgments.in_force import final_flags, of_existing
-from annotate.judgments.models import Flag, Judgment
+from annotate.judgments.in_force import final_flags
+from annotate.overview.activity import Slot, activities
 from annotate.overview.estimate import Estimate, Unknown, estimate
 from annotate.pairs.models import Assignment, Narrative
-from annotate.pairs.pool import narratives_in_force
 from annotate.projects.models import Membership, Project
 
 # How far back the charts go, and the pace that an end is counted by.
@@ -41,23 +34,6 @@ WEEKS = 8
 SHOWN = timedelta(weeks=WEEKS)
 PACES = (7, 14, 28)
 ZERO = timedelta()
-
-
-class Slot(Func):
-    """The number of the hour (of the quarter of an hour) since 1970 in which a moment lies."""
-
-    output_field = IntegerField()
-
-    def __init__(self, moment: Any, seconds: int) -> None:
-        super().__init__(moment, seconds=seconds)
-
-    def as_sqlite(self, compiler: Any, connection: Any, **extra: Any) -> Any:
-        template = "CAST(strftime('%%%%s', %(expressions)s) AS INTEGER) / %(seconds)s"
-        return super().as_sqlite(compiler, connection, template=template, **extra)
-
-    def as_postgresql(self, compiler: Any, connection: Any, **extra: Any) -> Any:
-        template = "FLOOR(EXTRACT(EPOCH FROM %(expressions)s) / %(seconds)s)::bigint"
-        return self.as_sql(compiler, connection, template=template, **extra)
 
 
 @dataclass(frozen=True)
@@ -213,84 +189,21 @@ def people_pace(
     seconds = calendar.slot
     blind = set() if set(people) == {reader.pk} else blind_pairs(reader)
     days = {pk: {day.on: day for day in one.days} for pk, one in found.items()}
-    for pk, slot, counts, count, active, timed in (
-        *_judged(reader, people, calendar, seconds, blind),
-        *_flagged(project, people, calendar, seconds),
-    ):
-        person = found[pk]
-        if counts:
-            person.answered += count
-            person.effort.add((active or 0) / 1_000, timed)
-        if slot and (day := days[pk].get(calendar.day(slot, seconds))):
-            day.counting += count if counts else 0
-            day.other += 0 if counts else count
-            day.active += (active or 0) / 1_000
-            day.timed += timed
+    begins = calendar.since.timestamp()
+    on = cache(partial(calendar.day, seconds=seconds))
+    for one in activities(project, people, seconds, by=reader.pk, blind=blind):
+        person = found[one.person]
+        if one.counts:
+            person.answered += one.number
+            person.effort.add(one.active / 1_000, one.timed)
+        if one.slot * seconds < begins:
+            continue
+        if day := days[one.person].get(on(one.slot)):
+            day.counting += one.number if one.counts else 0
+            day.other += 0 if one.counts else one.number
+            day.active += one.active / 1_000
+            day.timed += one.timed
     return [one for one in found.values() if one.answered or one.member.left_at is None]
-
-
-# Person, slot (0: before the days that are shown, or without a date), whether it counts, how many,
-# milliseconds before the eyes, and of how many those are known.
-Activity = tuple[int, int, int, int, int | None, int]
-
-
-def _judged(
-    reader: Membership, people: Iterable[int], calendar: Calendar, seconds: int, blind: set[int]
-) -> Iterable[Activity]:
-    """Judgments, of pairs in `blind` without how long others took: one walk through them, for
-    there may be hundreds of thousands.
-    """
-    shown = Q(source=Judgment.Source.PAGE, at__gte=calendar.since)
-    told = Q(annotator=reader) | ~Q(narrative__pair__in=blind) if blind else None
-    return (
-        Judgment.objects.filter(annotator__in=list(people))
-        .order_by()
-        .values_list(
-            "annotator_id",
-            Case(When(shown, then=Slot(F("at"), seconds)), default=Value(0)),
-            Case(When(_counts(reader.project, "superseded_at"), then=Value(1)), default=Value(0)),
-        )
-        .annotate(
-            count=Count("pk"),
-            active=Sum("active_ms", filter=told),
-            timed=Count("active_ms", filter=told),
-        )
-    )
-
-
-def _flagged(
-    project: Project, people: Iterable[int], calendar: Calendar, seconds: int
-) -> Iterable[Activity]:
-    """Final flags: they answer as judgments do."""
-    return (
-        Flag.objects.exclude(kind=Flag.Kind.LATER)
-        .filter(annotator__in=list(people))
-        .order_by()
-        .values_list(
-            "annotator_id",
-            Case(When(at__gte=calendar.since, then=Slot(F("at"), seconds)), default=Value(0)),
-            Case(When(_counts(project, "cleared_at"), then=Value(1)), default=Value(0)),
-        )
-        .annotate(
-            count=Count("pk"),
-            active=Value(0, IntegerField()),
-            timed=Value(0, IntegerField()),
-        )
-    )
-
-
-def _counts(project: Project, ended: str) -> Q:
-    """What an answer must be to count now."""
-    counts = Q(
-        **{f"{ended}__isnull": True},
-        text_replaced_at__isnull=True,
-        narrative__in=narratives_in_force(project),
-    )
-    if project.judge_scope == Project.Scope.RELEVANT:
-        counts &= Q(candidate__prior_relevance__gte=project.relevant_from)
-    elif project.judge_scope == Project.Scope.EXISTING:
-        counts &= of_existing()
-    return counts
 
 
 def together(people: Iterable[PersonPace], calendar: Calendar) -> tuple[list[Day], Effort]:

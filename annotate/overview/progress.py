@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from django.db.models import Count, Exists, Max, OuterRef, Subquery
 
 from annotate.collection.models import Candidate, Query
-from annotate.judgments import completion, open_pairs, revisions
+from annotate.judgments import completion, open_pairs, revisions, work_left
 from annotate.judgments.blindness import blind_pairs
 from annotate.judgments.completion import Judging, PairJudging
 from annotate.judgments.consensus import State, consensus
@@ -218,7 +218,7 @@ def people_progress(project: Project) -> list[PersonProgress]:
     )
     held = list(begun.order_by("pk"))
     pairs = dict(project.pairs.values_list("pk", "pair_id"))
-    left = completion.left_in(project, held, answers)
+    left = work_left.left_in(project, held, answers)
     at: dict[int, list[str]] = defaultdict(list)
     for assignment in held:
         if left[assignment.pk].is_open:

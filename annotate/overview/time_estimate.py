@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from django.db.models import Count, Sum
+from django.db.models import Count, F, Sum
 
 from annotate.collection.models import Candidate
 from annotate.judgments import revisions
 from annotate.judgments.blindness import blind_pairs
 from annotate.judgments.completion import Judging
 from annotate.judgments.models import Judgment
-from annotate.pairs.pool import in_scope
+from annotate.pairs.pool import in_pool_of, in_scope_of_some
 from annotate.projects.models import Membership, Project
 
 # Seconds for one judgment where the time of none is known.
@@ -56,8 +56,11 @@ def _wanted_later(project: Project) -> int:
     """Count the judgments that the whole pool will want, once every narrative is written."""
     if not project.overlap_judge:
         return 0
-    documents = in_scope(project, Candidate.objects.filter(query__project=project)).filter(
-        query__removed_at__isnull=True, query__pairs__removed_at__isnull=True
+    documents = in_scope_of_some(project, Candidate.objects.filter(query__project=project)).filter(
+        in_pool_of(F("query__pairs")),
+        query__removed_at__isnull=True,
+        query__pairs__isnull=False,
+        query__pairs__removed_at__isnull=True,
     )
     # A document counts for each instruction of its query.
     return documents.values_list("pk", "query__pairs").count() * project.overlap_judge

@@ -88,7 +88,7 @@ def invite_to_projects(
                 _("“%(name)s” is the name of a machine rater here. Choose another name.")
                 % {"name": name}
             )
-    projects = {by.project: role for by, role in roles.items()}
+    projects: dict[Project | None, str] = {by.project: role for by, role in roles.items()}
     return _make(roles=projects, name=name, email=email, days=days, by=inviter, now=now)
 
 
@@ -97,7 +97,7 @@ def invite_to_installation(
 ) -> Link:
     """Make a link that lets one person have an account, in no project yet."""
     check_admin(by)
-    roles = {None: Membership.Role.ANNOTATOR.value}
+    roles: dict[Project | None, str] = {None: Membership.Role.ANNOTATOR.value}
     return _make(roles=roles, name=_name(name), email=email, days=days, by=by, now=now)
 
 

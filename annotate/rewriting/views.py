@@ -20,7 +20,7 @@ from annotate.collection.document_rendering import show
 from annotate.judgments import assignments
 from annotate.judgments.blindness import may_see
 from annotate.judgments.document_names import names_to
-from annotate.judgments.open_pairs import count_free_assignments
+from annotate.judgments.open_pairs import count_free_assignments, is_any_open
 from annotate.pairs import access
 from annotate.pairs.condition_lines import write as write_conditions
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
@@ -314,6 +314,10 @@ def _show(
         "outcome": outcome(pair, altered, member) if altered and may_see(member, pair) else None,
         "judge_free": altered is not None
         and count_free_assignments(pair, Assignment.Task.JUDGE, member) > 0,
+        # Where another narrative waits once this one is written.
+        "next_free": desk.current is not None
+        and desk.draft is None
+        and is_any_open(task=Assignment.Task.REWRITE, by=member),
         "judge_url": reverse("annotate:judging", args=[pair.pk]) if judging and altered else None,
         "sent_back": why_sent_back(pair, member) if altered else None,
         **shown_advice(desk, written, in_texts=in_texts),

@@ -7,10 +7,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from django import forms
+from django.db.models import Exists, OuterRef, QuerySet
 from django.utils.translation import gettext_lazy as _
 
 from annotate.collection.models import Run
 from annotate.judging.forms import TextVersionField, verdicts_in
+from annotate.judgments.models import Judgment
 from annotate.projects.kinds import PlannedCheck
 from annotate.projects.models import Membership
 from audit.checks.actions import MAX_WORDS
@@ -25,6 +27,13 @@ MAX_SEED = 2**53 - 1
 _MACHINE = "machine-"
 
 
+def _claiming(member: Membership) -> QuerySet[Membership]:
+    """The machines with judgments: one that only filtered claims nothing."""
+    judged = Judgment.objects.filter(annotator=OuterRef("pk"))
+    machines = member.project.memberships.filter(Exists(judged), is_machine=True)
+    return machines.order_by("name")
+
+
 class _ClaimsForm(forms.Form):
     """Whose labels are looked at."""
 
@@ -33,8 +42,7 @@ class _ClaimsForm(forms.Form):
     def __init__(self, member: Membership, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._project = member.project
-        machines = member.project.memberships.filter(is_machine=True).order_by("name")
-        self._machines = {f"{_MACHINE}{one.pk}": one for one in machines}
+        self._machines = {f"{_MACHINE}{one.pk}": one for one in _claiming(member)}
         claims = self.fields["claims"]
         assert isinstance(claims, forms.ChoiceField)
         claims.choices = [
@@ -146,9 +154,9 @@ def choices_of_planned(check: PlannedCheck, member: Membership) -> dict[str, Any
     """Return what the form of a sample begins with, for a check that the project's kind plans."""
     claims = check.source
     if check.source == Sample.Source.MACHINE:
-        machine = member.project.memberships.filter(is_machine=True).order_by("name").first()
+        machine = _claiming(member).first()
         claims = f"{_MACHINE}{machine.pk}" if machine is not None else ""
-    names = ("size", "per", "asks", "stratify", "shows_reason", "modes")
+    names = ("name", "size", "per", "asks", "stratify", "shows_reason", "modes")
     return {"claims": claims, **{name: getattr(check, name) for name in names}}
 
 

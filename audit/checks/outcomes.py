@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from annotate.judgments.in_force import in_pools
 from annotate.pairs.models import Narrative
+from annotate.projects.models import Project
 from audit.checks.models import Check, Sample, SampleItem
 from audit.checks.queue import with_checks
 
@@ -40,9 +41,10 @@ def newest(rows: Iterator[tuple[int, int, int | None, bool]]) -> dict[tuple[int,
 
 def checked_items(**which: Any) -> QuerySet[Any, Any]:
     """Return the labels of samples that ask for grades, or for two questions that decide them, with
-    what was said of each.
+    what was said of each. A number of conditions that are met is a grade where the project says so.
     """
-    of_grades = SampleItem.objects.exclude(sample__asks=Sample.Asks.COUNT)
+    counts_are_grades = Q(sample__project__condition_rule=Project.ConditionRule.COUNT_MET)
+    of_grades = SampleItem.objects.filter(~Q(sample__asks=Sample.Asks.COUNT) | counts_are_grades)
     return with_checks(of_grades.filter(**which))
 
 

@@ -76,6 +76,11 @@ class ByCategory:
     rubric: Rubric
     categories: list[CategoryFigures]
 
+    @property
+    def is_reviewed(self) -> bool:
+        """Whether people have rated any instruction."""
+        return any(one.ratings for each in self.categories for one in each.criteria)
+
     def by_criterion(self) -> Iterator[dict[str, Any]]:
         """Yield each criterion with its figures in every category, as the page lists them."""
         for place, criterion in enumerate(self.rubric.criteria):

@@ -62,6 +62,11 @@ class Coverage:
         return [one for one in self.categories if not one.known and one.key]
 
     @property
+    def is_by_category(self) -> bool:
+        """Whether the project has categories, or a pair names one."""
+        return any(one.key for one in self.categories)
+
+    @property
     def most(self) -> int:
         """The pairs of the largest category: the scale of the chart."""
         return max((one.pairs for one in self.categories), default=0)
@@ -75,7 +80,7 @@ def coverage(reader: Membership) -> Coverage:
 
     Accepted is what stands of the altered narrative in force; revised whoever was sent back, once
     at least; removed what nobody works on any more. Of an instruction that the reader has yet to
-    review they do not learn what was decided.
+    review they do not learn what was decided. Queries that were taken out have no part.
     """
     found = {
         one.key: Covered(one.key, one.name, one.sentence)
@@ -97,7 +102,7 @@ def coverage(reader: Membership) -> Coverage:
     told = ~Q(pk__in=hidden)
     instructed = Narrative.objects.filter(pair=OuterRef("pk")).exclude(side=Narrative.Side.ORIGINAL)
     rows = (
-        InstructionPair.objects.filter(project=reader.project_id)
+        InstructionPair.objects.filter(project=reader.project_id, query__removed_at__isnull=True)
         .exclude(~Exists(instructed), category="")
         .order_by()
         .annotate(is_accepted=Exists(accepted), is_revised=Exists(sent_back))

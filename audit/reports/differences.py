@@ -7,19 +7,22 @@ What differs is what comes to no relevance by the project's rule, and what was s
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import combinations, groupby
 from typing import Any, NamedTuple
 
 from django.db.models import Count, Exists, OuterRef, Q
 
+from annotate.judgments import revisions
 from annotate.judgments.blindness import blind_pairs
 from annotate.judgments.consensus import State, consensus
+from annotate.judgments.grade_patterns import GradePattern, patterns_of
 from annotate.judgments.models import Adjudication, ConditionAdjudication, Judgment, Verdict
 from annotate.judgments.tally import CHUNK, tallies
 from annotate.pairs.models import Assignment, Condition, Narrative
 from annotate.projects.models import Membership
+from audit.reports.verdict_patterns import VerdictPattern, verdict_patterns
 from audit.reviews import rubrics
 from audit.reviews.models import Decision, Rating, Review
 
@@ -40,6 +43,12 @@ class Spot:
     compared: int = 0
     open: int = 0
     settled: int = 0
+
+    def add(self, state: State, compared: int) -> None:
+        """Count what was compared and is in one state."""
+        self.compared += compared
+        self.open += compared if state is State.DISPUTED else 0
+        self.settled += compared if state is State.SETTLED else 0
 
     @property
     def agreed(self) -> int:
@@ -88,7 +97,7 @@ class Differences:
 
 
 def differences(reader: Membership) -> Differences:
-    """Count where people differ, as far as the reader may know it: sixteen queries."""
+    """Count where people differ, as far as the reader may know it: at most twenty queries."""
     pairs = {
         narrative: (query, title, category)
         for narrative, query, title, category in _in_force(reader).values_list(
@@ -100,24 +109,22 @@ def differences(reader: Membership) -> Differences:
     categories: dict[str, Spot] = {}
     met: Counter[tuple[int, int]] = Counter()
     rule = reader.project.consensus
-    for tally in tallies(_in_force(reader), reader):
-        people = tally.grades.total()
-        state = tally.outcome(rule).state
+    for narrative, pattern in _patterns(reader):
+        people, documents = len(pattern.grades), len(pattern.candidates)
+        state = pattern.outcome(rule).state
         if people < 2 and state is not State.SETTLED:
             continue
-        query, title, category = pairs[tally.narrative]
+        query, title, category = pairs[narrative]
         for spot in (
             found.everything,
             queries.setdefault(query, Spot(query, query, title)),
             categories.setdefault(category, Spot(category, category)),
         ):
-            spot.compared += 1
-            spot.open += state is State.DISPUTED
-            spot.settled += state is State.SETTLED
-        for grade, times in tally.grades.items():
-            met[grade, grade] += times * (times - 1) // 2
-        for one, other in combinations(sorted(tally.grades), 2):
-            met[one, other] += tally.grades[one] * tally.grades[other]
+            spot.add(state, documents)
+        for grade in pattern.grades:
+            met[grade, grade] += 0
+        for grades in combinations(pattern.grades, 2):
+            met[grades] += documents
     found.queries = _most(queries.values())
     found.categories = _most(categories.values())
     found.meetings = [Meeting(*grades, times) for grades, times in sorted(met.items())]
@@ -127,6 +134,26 @@ def differences(reader: Membership) -> Differences:
     found.instructions = max((spot.compared for spot in criteria), default=0)
     found.causes = _causes(reader)
     return found
+
+
+def _patterns(reader: Membership) -> Iterator[tuple[int, GradePattern]]:
+    """Walk the grades that people gave under each narrative in force (by key).
+
+    Where the reader judges, only documents that they have judged are there.
+    """
+    blind = blind_pairs(reader)
+    states = revisions.states_of_newest([reader.project_id])
+    found = patterns_of(one for one in states if one.pair not in blind)
+    for narrative, patterns in found.items():
+        for pattern in patterns:
+            yield narrative, pattern
+    if blind:
+        for tally in tallies(_in_force(reader).filter(pair__in=blind), reader):
+            grades = tuple(sorted(tally.grades.elements()))
+            yield (
+                tally.narrative,
+                GradePattern(tally.prior, grades, tally.settled, [tally.candidate]),
+            )
 
 
 def _in_force(reader: Membership) -> Any:
@@ -144,24 +171,6 @@ def _most(spots: Iterable[Spot]) -> list[Spot]:
 
 def _conditions(reader: Membership) -> list[Spot]:
     """Conditions by name (by number where they have none) on which verdicts differ."""
-    rows = Verdict.objects.filter(
-        judgment__superseded_at__isnull=True,
-        judgment__text_replaced_at__isnull=True,
-        judgment__annotator__is_machine=False,
-        judgment__narrative__in=_in_force(reader).values("pk"),
-    )
-    if blind := blind_pairs(reader):
-        own = Judgment.objects.current().filter(
-            narrative=OuterRef("judgment__narrative"),
-            candidate=OuterRef("judgment__candidate"),
-            annotator=reader,
-        )
-        rows = rows.filter(~Q(judgment__narrative__pair__in=blind) | Exists(own))
-    grouped = (
-        rows.order_by("condition_id", "judgment__candidate_id")
-        .values_list("condition_id", "judgment__candidate_id", "answer")
-        .annotate(n=Count("pk"))
-    )
     names = {
         pk: name or str(number)
         for pk, name, number in Condition.objects.filter(
@@ -169,24 +178,53 @@ def _conditions(reader: Membership) -> list[Spot]:
         ).values_list("pk", "name", "number")
     }
     spots: dict[str, Spot] = {}
-    settled = {
-        (condition, candidate): _ANSWERS[answer]
-        for condition, candidate, answer in ConditionAdjudication.objects.current()
-        .filter(condition__narrative__in=_in_force(reader).values("pk"))
-        .values_list("condition_id", "candidate_id", "answer")
-    }
-    for (condition, candidate), answers in groupby(grouped.iterator(CHUNK), lambda row: row[:2]):
-        said = [_ANSWERS[answer] for *_, answer, count in answers for _ in range(count)]
-        decided = settled.get((condition, candidate))
-        if len(said) < 2 and decided is None:
+    for condition, answers, decided, documents in _verdicts(reader) if names else ():
+        if len(answers) < 2 and decided is None:
             continue
         name = names[condition]
-        spot = spots.setdefault(name, Spot(name, name))
-        state = consensus(said, reader.project.consensus, decided).state
-        spot.compared += 1
-        spot.open += state is State.DISPUTED
-        spot.settled += state is State.SETTLED
+        settled = None if decided is None else _ANSWERS[decided]
+        said = [_ANSWERS[answer] for answer in answers]
+        state = consensus(said, reader.project.consensus, settled).state
+        spots.setdefault(name, Spot(name, name)).add(state, documents)
     return _most(spots.values())
+
+
+def _verdicts(reader: Membership) -> Iterator[VerdictPattern]:
+    """Walk what people answered to each condition.
+
+    Where the reader judges, only documents that they have judged are there.
+    """
+    blind = blind_pairs(reader)
+    states = revisions.states_of_newest([reader.project_id])
+    yield from verdict_patterns(one for one in states if one.pair not in blind)
+    if not blind:
+        return
+    narratives = _in_force(reader).filter(pair__in=blind).values("pk")
+    own = Judgment.objects.current().filter(
+        narrative=OuterRef("judgment__narrative"),
+        candidate=OuterRef("judgment__candidate"),
+        annotator=reader,
+    )
+    rows = (
+        Verdict.objects.filter(
+            Exists(own),
+            judgment__superseded_at__isnull=True,
+            judgment__text_replaced_at__isnull=True,
+            judgment__annotator__is_machine=False,
+            judgment__narrative__in=narratives,
+        )
+        .order_by("condition_id", "judgment__candidate_id")
+        .values_list("condition_id", "judgment__candidate_id", "answer")
+    )
+    settled = {
+        (condition, candidate): answer
+        for condition, candidate, answer in ConditionAdjudication.objects.current()
+        .filter(condition__narrative__in=narratives)
+        .values_list("condition_id", "candidate_id", "answer")
+    }
+    for place, answers in groupby(rows.iterator(CHUNK), lambda row: row[:2]):
+        said = tuple(answer for *_, answer in answers)
+        yield VerdictPattern(place[0], said, settled.get(place), 1)
 
 
 def _criteria(reader: Membership) -> list[Spot]:

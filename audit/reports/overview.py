@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.db.models import Count, Max
-from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from annotate.guidelines.actions import count_waiting
@@ -20,6 +19,7 @@ from audit.reports.report_parts import COEFFICIENTS
 from audit.reviews.models import Review
 from audit.reviews.passes import count_to_decide
 from audit.settling.open_counts import count_open
+from base.routes import address
 
 
 def contribution(members: Sequence[Membership]) -> dict[int, Contribution]:
@@ -43,13 +43,13 @@ def contribution(members: Sequence[Membership]) -> dict[int, Contribution]:
 
 def _contribution(member: Membership, disputed: int, to_decide: int, waiting: int) -> Contribution:
     slug = member.project.slug
-    where = reverse("audit:disagreements", args=[slug])
+    where = address("audit:disagreements", slug)
     todo = [Todo(_("Disagreements to settle"), disputed, where)]
     if to_decide:
-        decide = reverse("audit:reviews", args=[slug]) + "?state=to-decide"
+        decide = address("audit:reviews", slug) + "?state=to-decide"
         todo.append(Todo(_("Instructions to decide on"), to_decide, decide))
     if waiting:
-        write = reverse("annotate:guidelines", args=[slug]) + "?edit=1"
+        write = address("annotate:guidelines", slug) + "?edit=1"
         todo.append(Todo(_("Waiting for a guideline change"), waiting, write))
     return Contribution(
         todo=tuple(todo),

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from annotate.judgments import revisions
-from annotate.judgments.models import RejudgeRequest
 from annotate.projects.models import Grade, Membership, Project
 from audit.settling.disagreement_queries import source
 from audit.settling.kinds.frame import Known, Reader
@@ -21,6 +21,7 @@ from base.prepared_queries import Built, prepared
 
 _ANSWERS = (Kind.JUDGMENT, Kind.VERDICT)
 _OTHERS = (Kind.REVIEW, Kind.CHECK)
+_OPEN = Wanted()
 
 
 class ConsensusRule(NamedTuple):
@@ -39,14 +40,36 @@ def count_open(leads: Sequence[Membership]) -> dict[int, int]:
     if not leads:
         return {}
     found: Counter[int] = Counter()
-    projects = [lead.project_id for lead in leads]
-    rules = _rules([lead.project for lead in leads])
-    waiting = {narrative for (narrative,) in _sent_back.rows(project=projects)}
     reader = Reader(*leads)
+    states, answers = open_answers(reader, [lead.project for lead in leads])
+    for state in states:
+        found[state.project] += sum(one.number for one in answers.get(state.narrative, ()))
+    for project, _kind, number in _ask_others(reader):
+        found[project] += number
+    return {lead.pk: found[lead.project_id] for lead in leads}
+
+
+class OpenAnswers(NamedTuple):
+    """How many documents, or conditions, of a narrative people answer equally far apart."""
+
+    kind: str
+    distance: int
+    number: int
+
+
+def open_answers(
+    reader: Reader, projects: Sequence[Project]
+) -> tuple[list[revisions.State], dict[int, list[OpenAnswers]]]:
+    """Return the narratives in force of a lead's projects, and what is open to the lead of answers
+    to documents under each of them, by key: at most five queries where nothing changed.
+    """
+    rules = _rules(projects)
+    waiting = reader.sent_back
     to_judge = set(reader.to_judge)
+    states = revisions.states_of_newest(reader.projects)
     alike: list[revisions.State] = []
     apart: dict[ConsensusRule, list[revisions.State]] = defaultdict(list)
-    for state in revisions.states_of_newest(projects):
+    for state in states:
         if state.narrative in waiting or state.pair in to_judge:
             apart[rules[state.project]].append(state)
         else:
@@ -54,16 +77,79 @@ def count_open(leads: Sequence[Membership]) -> dict[int, int]:
     counts = _OPEN_ANSWERS.of(alike, rules)
     for rule, several in apart.items():
         counts |= _count_to_reader(rule, several, reader)
-    for state in (*alike, *(state for several in apart.values() for state in several)):
-        found[state.project] += counts.get(state.narrative, 0)
-    for project, number in _open_by_project.rows(
+    return states, counts
+
+
+def open_others(reader: Reader) -> dict[str, int]:
+    """Return how many instructions and checked labels of a lead's project are open, by kind."""
+    return {kind: number for _project, kind, number in _ask_others(reader)}
+
+
+def settled_counts(reader: Reader) -> dict[str, int]:
+    """Return how many disagreements of a lead's project are settled, by kind: one query."""
+    lists = {"to_judge": reader.to_judge, "to_review": reader.to_review}
+    return dict(
+        _settled_by_kind.rows(
+            bool(reader.to_judge),
+            bool(reader.to_review),
+            project=reader.projects,
+            member=reader.members,
+            **{name: pairs for name, pairs in lists.items() if pairs},
+        )
+    )
+
+
+def _ask_others(reader: Reader) -> list[tuple[Any, ...]]:
+    return _open_by_project.rows(
         bool(reader.to_review),
-        project=projects,
+        project=reader.projects,
         member=reader.members,
         **({"to_review": reader.to_review} if reader.to_review else {}),
-    ):
-        found[project] += number
-    return {lead.pk: found[lead.project_id] for lead in leads}
+    )
+
+
+def newest_open(lead: Membership) -> datetime | None:
+    """Return since when the newest disagreement that is open to a lead is one; None: there is
+    none. What answers come to is counted again only where something changed since.
+    """
+    rules = _rules([lead.project])
+    reader = Reader(lead)
+    waiting = reader.sent_back
+    to_judge = set(reader.to_judge)
+    alike: list[revisions.State] = []
+    apart: list[int] = []
+    for state in revisions.states_of_newest(reader.projects):
+        if state.narrative in waiting or state.pair in to_judge:
+            apart.append(state.narrative)
+        else:
+            alike.append(state)
+    moments = [*_NEWEST_ANSWERS.of(alike, rules).values()]
+    if apart:
+        moments += _moments(reader, _ANSWERS, apart).values()
+    moments += _moments(reader, _OTHERS).values()
+    return max(moments, default=None)
+
+
+def _moments(
+    reader: Reader, kinds: Sequence[Kind], narratives: list[int] | None = None
+) -> dict[int, datetime]:
+    """Return since when the newest open disagreement of these kinds under each narrative is one."""
+    found: dict[int, datetime] = {}
+    for kind in kinds:
+        of = source(kind, reader, Wanted())
+        rows = of.rows.order_by()
+        if narratives is not None:
+            rows = rows.filter(**{f"{of.ids[0]}__in": narratives})
+        for narrative, since in rows.values_list(of.ids[0], "since"):
+            found[narrative] = max(since, found.get(narrative, since))
+    return found
+
+
+def _newest_answers(rule: ConsensusRule, narratives: list[int]) -> dict[int, datetime]:
+    return _moments(_reader(0, 0, rule, Known(narratives=narratives)), _ANSWERS)
+
+
+_NEWEST_ANSWERS = revisions.Counts(_newest_answers)
 
 
 def _rules(projects: Iterable[Project]) -> dict[int, ConsensusRule]:
@@ -79,8 +165,8 @@ def _rules(projects: Iterable[Project]) -> dict[int, ConsensusRule]:
     }
 
 
-def _count_open_answers(rule: ConsensusRule, narratives: list[int]) -> dict[int, int]:
-    return dict(_open_answers.rows(rule, narratives=narratives))
+def _count_open_answers(rule: ConsensusRule, narratives: list[int]) -> dict[int, list[OpenAnswers]]:
+    return _listed(_open_answers.rows(rule, narratives=narratives))
 
 
 _OPEN_ANSWERS = revisions.Counts(_count_open_answers)
@@ -88,9 +174,9 @@ _OPEN_ANSWERS = revisions.Counts(_count_open_answers)
 
 def _count_to_reader(
     rule: ConsensusRule, states: Sequence[revisions.State], reader: Reader
-) -> dict[int, int]:
+) -> dict[int, list[OpenAnswers]]:
     """The same as one lead sees it, by narrative."""
-    return dict(
+    return _listed(
         _open_to_reader.rows(
             rule,
             bool(reader.to_judge),
@@ -102,10 +188,17 @@ def _count_to_reader(
     )
 
 
+def _listed(rows: Iterable[tuple[Any, ...]]) -> dict[int, list[OpenAnswers]]:
+    found: dict[int, list[OpenAnswers]] = defaultdict(list)
+    for narrative, *row in rows:
+        found[narrative].append(OpenAnswers(*row))
+    return found
+
+
 @prepared("narratives")
 def _open_answers(rule: ConsensusRule, narratives: int) -> Built:
     """How many documents and conditions are open under each narrative, where nothing was sent back:
-    narrative, number.
+    narrative, kind, distance, number.
     """
     return _by_narrative(_reader(0, 0, rule, Known(narratives=[narratives])))
 
@@ -121,39 +214,59 @@ def _open_to_reader(
 
 @prepared("project", "member", "to_review")
 def _open_by_project(reviews: bool, project: int, member: int, to_review: int) -> Built:
-    """How many instructions and checked labels are open to leads: project, number."""
+    """How many instructions and checked labels are open to leads: project, kind, number."""
     known = Known(to_review=[to_review] if reviews else [])
-    counted, parameters = _counted(_reader(project, member, ConsensusRule("", ()), known), _OTHERS)
+    counted, parameters = _rows(_reader(project, member, ConsensusRule("", ()), known), _OTHERS)
     return (
         f"""
-        SELECT p.project_id, COUNT(*) FROM ({counted}) AS k
+        {counted}
+        SELECT p.project_id, k.kind, COUNT(*) FROM k
         JOIN annotate_narrative v ON v.id = k.narrative
-        JOIN annotate_instructionpair p ON p.id = v.pair_id GROUP BY p.project_id
+        JOIN annotate_instructionpair p ON p.id = v.pair_id GROUP BY p.project_id, k.kind
         """,  # noqa: S608 (Django's own queries)
         parameters,
     )
 
 
+@prepared("project", "member", "to_judge", "to_review")
+def _settled_by_kind(
+    judges: bool, reviews: bool, project: int, member: int, to_judge: int, to_review: int
+) -> Built:
+    """How many disagreements are settled: kind, number."""
+    known = Known(to_judge=[to_judge] if judges else [], to_review=[to_review] if reviews else [])
+    reader = _reader(project, member, ConsensusRule("", ()), known)
+    counted, parameters = _rows(reader, list(Kind), Wanted(settled=True))
+    return f"{counted} SELECT kind, COUNT(*) FROM k GROUP BY kind", parameters  # noqa: S608
+
+
 def _by_narrative(reader: Reader) -> Built:
-    counted, parameters = _counted(reader, _ANSWERS)
-    sql = f"SELECT narrative, COUNT(*) FROM ({counted}) AS k GROUP BY narrative"  # noqa: S608
-    return sql, parameters
+    counted, parameters = _rows(reader, _ANSWERS)
+    return (
+        f"""
+        {counted}
+        SELECT narrative, kind, distance, COUNT(*) FROM k GROUP BY narrative, kind, distance
+        """,  # noqa: S608 (Django's own queries)
+        parameters,
+    )
 
 
-def _counted(reader: Reader, kinds: Sequence[Kind]) -> tuple[str, list[Any]]:
-    """A query of a row with `narrative` for each open disagreement of these kinds."""
+def _rows(reader: Reader, kinds: Sequence[Kind], wanted: Wanted = _OPEN) -> tuple[str, list[Any]]:
+    """A query that begins with `WITH k (kind, narrative, distance)`: a row for each disagreement of
+    these kinds that is wanted.
+    """
     parts: list[str] = []
     parameters: list[Any] = []
     for kind in kinds:
-        of = source(kind, reader, Wanted())
-        sql, given = of.rows.order_by().values_list(of.ids[0]).query.sql_with_params()
-        parts.append(f"of_{kind} (narrative) AS ({sql})")
+        of = source(kind, reader, wanted)
+        rows = of.rows.order_by().values_list(of.ids[0], "distance")
+        sql, given = rows.query.sql_with_params()
+        parts.append(f"of_{kind} (narrative, distance) AS ({sql})")
         parameters += given
     every = " UNION ALL ".join(
-        f"SELECT narrative FROM of_{kind}"  # noqa: S608 (our own names)
+        f"SELECT '{kind}', narrative, distance FROM of_{kind}"  # noqa: S608 (our own names)
         for kind in kinds
     )
-    return f"WITH {', '.join(parts)} {every}", parameters
+    return f"WITH {', '.join(parts)}, k (kind, narrative, distance) AS ({every})", parameters
 
 
 def _reader(project: int, member: int, rule: ConsensusRule, known: Known) -> Reader:
@@ -162,13 +275,6 @@ def _reader(project: int, member: int, rule: ConsensusRule, known: Known) -> Rea
     reader = Reader(Membership(pk=member, project=project_rules), known=known)
     reader.grades = list(rule.grades)
     return reader
-
-
-@prepared("project")
-def _sent_back(project: int) -> Built:
-    """The narratives of which an answer was sent back to its author and waits."""
-    found = RejudgeRequest.objects.open().filter(by__project__in=[project])
-    return found.values_list("judgment__narrative_id").distinct()
 
 
 @prepared("project")

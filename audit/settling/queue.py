@@ -7,6 +7,7 @@ put in one order. No document's text is read here.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
@@ -17,7 +18,12 @@ from django.db.models import Case, Count, IntegerField, Q, Value, When, Window
 from annotate.projects.models import Membership
 from audit.settling.disagreement_queries import source
 from audit.settling.kinds.frame import Reader, Source
-from audit.settling.open_counts import count_open
+from audit.settling.open_counts import (
+    count_open,
+    open_answers,
+    open_others,
+    settled_counts,
+)
 from audit.settling.queue_filters import DisagreementKey, Key, Kind, Order, Wanted
 from audit.settling.queue_items import Item, items_of
 
@@ -44,12 +50,23 @@ def page(
     reader = Reader(by)
     found: list[Key] = []
     totals = dict.fromkeys(Kind, 0)
-    for kind in wanted.kinds:
-        behind, _, totals[kind] = _stretch(source(kind, reader, wanted), wanted, after, size + 1)
-        found += behind
-    total = sum(totals.values())
-    if wanted.kind is not None:
-        totals |= _counts(reader, wanted.of(kind=None), leave_out=wanted.kinds)
+    if _is_remembered(wanted):
+        known = _Open(reader, wanted)
+        totals |= known.counts
+        for kind in wanted.kinds:
+            if totals[kind]:
+                of = source(kind, known.near(kind, after, size + 1), wanted)
+                found += _stretch(of, wanted, after, size + 1)[0]
+        total = sum(totals[kind] for kind in wanted.kinds)
+    else:
+        within = _narrowed(reader, wanted)
+        for kind in wanted.kinds:
+            of = source(kind, within, wanted)
+            behind, _, totals[kind] = _stretch(of, wanted, after, size + 1)
+            found += behind
+        total = sum(totals.values())
+        if wanted.kind is not None:
+            totals |= _counts(reader, wanted.of(kind=None), leave_out=wanted.kinds)
     keys = _sorted(found, wanted)
     return Page(
         items_of(reader, keys[:size], wanted),
@@ -59,16 +76,83 @@ def page(
     )
 
 
+def _is_remembered(wanted: Wanted) -> bool:
+    """Tell whether what is wanted is counted by narrative and remembered (`open_counts`)."""
+    part = wanted.people or wanted.criterion or wanted.condition
+    return not (wanted.settled or wanted.waiting or part)
+
+
+def _narrowed(reader: Reader, wanted: Wanted) -> Reader:
+    """The reader, within the narratives where anything waits if that is what is wanted."""
+    if wanted.settled or not wanted.waiting:
+        return reader
+    found = reader.narratives(wanted, None).filter(pk__in=reader.sent_back)
+    return reader.within(list(found.values_list("pk", flat=True)))
+
+
+class _Open:
+    """What is open to a lead, as far as it is remembered."""
+
+    def __init__(self, reader: Reader, wanted: Wanted) -> None:
+        self._reader = reader
+        self._wanted = wanted
+        self.counts: Counter[Kind] = Counter()
+        # Narratives by kind and distance: the narrative and how many are open under it.
+        self._places: dict[Kind, list[tuple[int, int, int]]] = {kind: [] for kind in Kind}
+        states, answers = open_answers(reader, [reader.project])
+        within = None
+        if wanted.query is not None:
+            within = set(reader.narratives(wanted, None).values_list("pk", flat=True))
+        for state in states:
+            if within is not None and state.narrative not in within:
+                continue
+            for name, distance, number in answers.get(state.narrative, ()):
+                kind = Kind(name)
+                self.counts[kind] += number
+                self._places[kind].append((-distance, state.narrative, number))
+        if wanted.query is None:
+            self.counts.update({Kind(kind): n for kind, n in open_others(reader).items()})
+        else:
+            self.counts.update(_counts(reader, wanted, leave_out=(Kind.JUDGMENT, Kind.VERDICT)))
+
+    def near(self, kind: Kind, after: Key | None, size: int) -> Reader:
+        """The reader within the narratives that have the first `size` disagreements of a kind
+        behind a place; within all where another order is wanted.
+        """
+        if self._wanted.order is not Order.DISTANCE or not self._places[kind]:
+            return self._reader
+        narratives: list[int] = []
+        found = 0
+        for negative, narrative, number in sorted(self._places[kind]):
+            place = (negative, kind, narrative)
+            if after is not None and place < (-after.distance, after.kind, after.narrative):
+                continue
+            narratives.append(narrative)
+            # Of the narrative where the list goes on, some are behind the place and some before.
+            if after is None or place > (-after.distance, after.kind, after.narrative):
+                found += number
+            if found >= size:
+                break
+        return self._reader.within(narratives)
+
+
 def counts(by: Membership, wanted: Wanted) -> dict[Kind, int]:
     """Return how many disagreements there are of each kind."""
-    return dict.fromkeys(Kind, 0) | _counts(Reader(by), wanted)
+    found = dict.fromkeys(Kind, 0)
+    reader = Reader(by)
+    if _is_remembered(wanted):
+        known = _Open(reader, wanted).counts
+        return found | {kind: known[kind] for kind in wanted.kinds}
+    if wanted == Wanted(settled=True, order=wanted.order):
+        return found | {Kind(kind): number for kind, number in settled_counts(reader).items()}
+    return found | _counts(_narrowed(reader, wanted), wanted)
 
 
 def count(by: Membership, wanted: Wanted) -> int:
     """Return how many disagreements there are."""
     if wanted == Wanted():
         return count_open([by])[by.pk]
-    return sum(_counts(Reader(by), wanted).values())
+    return sum(counts(by, wanted).values())
 
 
 def following(by: Membership, wanted: Wanted, key: Key | None) -> Key | None:

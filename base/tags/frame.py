@@ -98,7 +98,7 @@ def _drawn(name: str, _language: str | None) -> str:
 def style_sheets() -> SafeString:
     """Link the style sheets: one file that holds them all where they were joined, else each."""
     links = _links.__wrapped__ if settings.DEBUG else _links
-    return links(settings.STORAGES["staticfiles"]["BACKEND"], settings.STATIC_URL)
+    return links(repr(staticfiles_storage.__class__), settings.STATIC_URL)
 
 
 @cache

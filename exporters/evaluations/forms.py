@@ -25,7 +25,11 @@ class EvaluationForm(forms.Form):
         label=gettext_lazy("Systems"),
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        help_text=gettext_lazy("Runs belong together by their names, or by their tags."),
+        help_text=gettext_lazy(
+            "Runs are one system where their names differ only by a word for the mode, as in "
+            "bm25.original.run and bm25.changed.run, or where their tags are the same. Otherwise "
+            "put them together under “Another system”."
+        ),
     )
     name = forms.CharField(label=gettext_lazy("Name"), max_length=255, required=False)
     original = forms.ChoiceField(label=gettext_lazy("Original run"), required=False)

@@ -102,7 +102,10 @@ def preview(project: Project) -> Preview:
     """Return what a layout would hold now: counted, not walked."""
     publication = publication_of(project)
     pairs = selection.pairs(project)
-    chosen = selection.written(pairs, Narrative.Side.ALTERED)
+    judged = selection.written(pairs, Narrative.Side.ALTERED)
+    known = {pair.pk for pair in judged}
+    claimed = [pair for pair in selection.claimed(pairs) if pair.pk not in known]
+    chosen = judged + claimed if publication.claims else judged
     queries = {pair.query.pk for pair in chosen}
     documents = Document.objects.filter(
         Exists(Candidate.objects.filter(document=OuterRef("pk"), query__in=queries)),
@@ -114,12 +117,13 @@ def preview(project: Project) -> Preview:
         long=Count("pk", filter=Q(length__gt=MOST_CHARACTERS)),
     )
     counts = [
-        (_("instruction pairs that people judged"), len(chosen)),
+        (_("instruction pairs that people judged"), len(judged)),
+        (_("instruction pairs with claimed labels alone"), len(chosen) - len(judged)),
         (_("instruction pairs that are left out"), len(pairs) - len(chosen)),
         (_("queries"), len(queries)),
         (_("documents"), found["all"]),
     ]
-    return Preview(counts, _kept_back(publication), _checks(publication, chosen, found))
+    return Preview(counts, _kept_back(publication), _checks(publication, chosen, claimed, found))
 
 
 class LayoutProof(NamedTuple):
@@ -162,10 +166,17 @@ def _kept_back(publication: Publication) -> list[str]:
     return sentences
 
 
-def _checks(publication: Publication, chosen: list[Pair], found: dict[str, int]) -> list[str]:
+def _checks(
+    publication: Publication, chosen: list[Pair], claimed: list[Pair], found: dict[str, int]
+) -> list[str]:
     """Say what keeps a layout from being written, or makes it less than it could be."""
     sentences = []
-    if not chosen:
+    if claimed and not publication.claims:
+        sentences.append(
+            _("%(n)s instruction pairs have claimed labels alone. Publish claimed labels below.")
+            % {"n": f"{len(claimed):,}"}
+        )
+    elif not chosen:
         sentences.append(_("No instruction pair is judged yet, so no layout can be written."))
     if publication.texts and found["without"]:
         sentences.append(

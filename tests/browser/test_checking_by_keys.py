@@ -104,7 +104,7 @@ def test_a_press_too_many_is_taken_back_and_words_go_with_the_grade(tides, new_p
     assert not Check.objects.current().exists()
 
     page.keyboard.press("n")
-    expect(page.get_by_label("Words", exact=True)).to_be_focused()
+    expect(page.get_by_label("Note", exact=True)).to_be_focused()
     page.keyboard.type("On page 2: 1 mill.")
     page.keyboard.press("Escape")
     press(page, "2")
@@ -126,7 +126,7 @@ def test_a_label_can_be_left_for_later(tides, new_person):
 
     hides(page, first)
     press(page, "q")
-    expect(page.get_by_text("You have checked 0 of 4 labels.")).to_be_visible()
+    expect(page.get_by_text("You have answered 0 of 4 labels.")).to_be_visible()
 
 
 def test_what_cannot_be_judged_is_said_by_keys_and_a_third_settles(tides, new_person):

@@ -61,6 +61,26 @@ def test_labels_to_check_wait_for_a_checker_on_the_first_page(scene, sample, cli
     assert f'href="{url("checks", "tides")}"' in page.content.decode()
 
 
+def test_the_list_of_samples_leads_to_the_next_label(scene, sample, client):
+    """Five of the six labels are left, and nobody has differed from anybody."""
+    say(sample, "A", ada=1)
+    sign_in(client, scene.ada)
+
+    page = client.get(url("checks", "tides")).content.decode()
+
+    assert f'href="{url("checking", sample.pk)}">Check 5<' in page
+    assert url("settling", sample.pk) not in page
+
+
+def test_the_list_of_samples_leads_a_third_person_to_what_two_differ_on(scene, sample, client):
+    say(sample, "A", ada=1, ben=0)
+    sign_in(client, scene.dan)
+
+    page = client.get(url("checks", "tides")).content.decode()
+
+    assert f'href="{url("settling", sample.pk)}">Settle 1<' in page
+
+
 # --- drawing ----------------------------------------------------------------------------------
 
 
@@ -85,6 +105,21 @@ def test_a_preview_says_why_nothing_can_be_drawn(scene, client):
     page = client.post(url("new_sample", "tides"), asked).content.decode()
 
     assert "There is nothing to draw from." in page
+
+
+def test_a_planned_check_names_its_sample_and_takes_a_machine_with_judgments(scene, client):
+    """A machine whose filter was loaded stands first by name, and has no judgments."""
+    factories.machine(scene.project, "a-filter")
+    scene.project.kind = "multiconir"
+    scene.project.save()
+    sign_in(client, scene.carla)
+
+    page = client.get(url("new_sample", "tides"), {"planned": "0"})
+
+    shown = page.context["form"]
+    assert shown["name"].value() == "Condition counts"
+    assert shown["claims"].value() == f"machine-{scene.model.pk}"
+    assert "a-filter" not in page.content.decode()
 
 
 def test_drawing_leads_to_the_sample(scene, client):
@@ -332,7 +367,7 @@ def test_an_annotator_sees_their_own_progress_and_no_figures(scene, sample, clie
     page = client.get(url("sample", sample.pk))
 
     assert "figures" not in page.context
-    assert "You have checked 1 of 6 labels." in page.content.decode()
+    assert "You have answered 1 of 6 labels." in page.content.decode()
 
 
 def test_who_has_checked_all_they_can_learns_nothing_of_the_other_checker(scene, sample, client):
@@ -342,7 +377,7 @@ def test_who_has_checked_all_they_can_learns_nothing_of_the_other_checker(scene,
 
     page = client.get(url("sample", sample.pk)).content.decode()
 
-    assert "You have checked every label that you can check." in page
+    assert "You have answered every label that you can check or settle." in page
     assert "Two people have checked" not in page
 
 

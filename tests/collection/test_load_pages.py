@@ -273,6 +273,15 @@ def test_where_to_begin_is_said_only_in_a_project_without_queries(pages, carla):
     assert "No file was uploaded on this page yet." in after
 
 
+def test_where_to_begin_follows_the_kind_of_project(pages, carla):
+    carla.project.kind = "followtable"
+    carla.project.save()
+
+    page = text(pages.get(url("loads")))
+
+    assert "Begin with the FollowTable folder: query_instruction.json and tables/" in page
+
+
 def test_the_list_shows_the_newest_first_and_the_rest_behind_a_link(pages, carla):
     Load.objects.bulk_create(
         Load(project=carla.project, by=carla, format="trec-qrels", file_name=f"file-{n}.txt")

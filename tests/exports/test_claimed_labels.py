@@ -17,7 +17,7 @@ from annotate.models import Adjudication, Candidate, InstructionPair, Narrative
 from audit.checks import actions
 from audit.models import Decision, Review, Sample
 from audit.reviews.criteria import FOLLOWTABLE
-from exporters.exports import claimed, selection
+from exporters.exports import claimed, publishing, selection
 from exporters.exports.trec import size
 from exporters.releases import comparison, contents
 from exporters.releases.preview import preview
@@ -220,19 +220,41 @@ def test_the_sample_made_last_has_the_word_and_one_that_says_nothing_has_none(sc
     assert of_claims(files)["claims_checked"] == 1
 
 
-def test_how_many_conditions_a_document_meets_corrects_no_grade(scene, write):
-    under = scene.narratives["C1"]
-    condition = under.conditions.create(number=1, text="At sea.")
-    scene.asked = scene.asked._replace(asks=Sample.Asks.COUNT)
-    sample = sample_of(scene)
-    for by in (scene.ada, scene.ben):
-        item = sample.items.get(candidate__document__doc_id="B")
-        actions.check(item=item, verdicts={condition.pk: "not_met"}, by=by)
+def test_a_count_of_conditions_corrects_the_grade_where_grades_are_counts(scene, write):
+    scene.project.condition_rule = "count_met"
+    scene.project.save()
+
+    count_none_of(scene, "B")
+
+    files = write(scene.project)
+    assert "301 0 B 0\n" in files["qrels.claimed.txt"]
+    assert of_claims(files) == {
+        "claims": 13,
+        "claims_unchecked": 12 - 6,
+        "claims_open": 6,
+        "claims_checked": 1,
+        "claims_corrected": 1,
+    }
+
+
+def test_a_count_of_conditions_corrects_no_grade_of_another_kind(scene, write):
+    count_none_of(scene, "B")
 
     files = write(scene.project)
 
     assert "301 0 B 1\n" in files["qrels.claimed.txt"]
     assert of_claims(files) == {"claims": 13, "claims_unchecked": 13}
+
+
+def count_none_of(scene, doc_id: str) -> None:
+    """Let two people say that a document meets none of the conditions; it has one."""
+    under = scene.narratives["C1"]
+    condition = under.conditions.create(number=1, text="At sea.")
+    scene.asked = scene.asked._replace(asks=Sample.Asks.COUNT)
+    sample = sample_of(scene)
+    for by in (scene.ada, scene.ben):
+        item = sample.items.get(candidate__document__doc_id=doc_id)
+        actions.check(item=item, verdicts={condition.pk: "not_met"}, by=by)
 
 
 def test_what_people_judged_stands_before_checks_and_claims(scene, write):
@@ -408,3 +430,28 @@ def test_the_page_of_a_new_release_counts_the_labels_whose_check_is_over(scene):
     say(sample, "G", ada=1)  # open: one has spoken
 
     assert dict(preview(scene.carla).counts)["checked labels"] == 2
+
+
+def test_the_publish_page_counts_pairs_with_claimed_labels_alone(scene):
+    """C1 and C2 are accepted: C1 has 7 labels, C2 has 2, and nobody has judged any of them."""
+    decide(scene, "C1")
+    decide(scene, "C2")
+    kept_back = publishing.preview(scene.project)
+    publishing.set_publication(project=scene.project, changes={"claims": True}, by=scene.carla)
+    published = publishing.preview(scene.project)
+
+    assert kept_back.counts[:2] == [
+        ("instruction pairs that people judged", 0),
+        ("instruction pairs with claimed labels alone", 0),
+    ]
+    assert kept_back.checks[0] == (
+        "2 instruction pairs have claimed labels alone. Publish claimed labels below."
+    )
+    assert dict(published.counts) == {
+        "instruction pairs that people judged": 0,
+        "instruction pairs with claimed labels alone": 2,
+        "instruction pairs that are left out": 4,
+        "queries": 2,
+        "documents": 9,
+    }
+    assert not any("no layout can be written" in one for one in published.checks)

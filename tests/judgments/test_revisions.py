@@ -5,6 +5,7 @@ way it changes: what a process remembers never differs from what the rows say.
 from __future__ import annotations
 
 from collections import Counter
+from datetime import UTC
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from annotate.guidelines import rejudge_requests
 from annotate.judging import actions as judging
 from annotate.judging import withdrawal
 from annotate.judgments import completion, revisions
+from annotate.judgments.tally import promises
 from annotate.models import (
     Adjudication,
     Candidate,
@@ -27,10 +29,12 @@ from annotate.models import (
     RejudgeRequest,
     Revision,
 )
+from annotate.overview.pace import Calendar, people_pace
 from annotate.overview.progress import query_progress
 from annotate.pools.removal import remove_candidates, restore_candidates
 from annotate.projects.models import Project
 from annotate.topics.removal import remove_queries, restore_queries
+from audit.reports.differences import differences
 from audit.settling import adjudication, queue
 from audit.settling.queue_filters import Kind, Wanted
 from base.errors import Refused, Stale
@@ -226,6 +230,11 @@ def figures(scene: Scene) -> dict[str, Any]:
         "answers": +Counter(completion.answers_by_pair(project)),
         "queries": [(one.answered, one.kept, one.dropped, one.disputed) for one in by_query],
         "disagreements": queue.count(carla, Wanted()),
+        "differences": differences(carla),
+        "promises": [(one.counts, one.grown) for one in promises(carla).pairs],
+        "paces": [
+            (one.answered, one.effort, one.days[-1]) for one in people_pace(carla, Calendar.of(UTC))
+        ],
     }
 
 

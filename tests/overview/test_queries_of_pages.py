@@ -58,3 +58,47 @@ def test_home_asks_at_most_fifteen_queries_for_a_further_project(carla):
     made("second", queries=2, documents=2)
 
     assert queries_of(carla, "/") - one <= 15
+
+
+# Each list of a project for its lead -> how many queries it asks at most.
+LISTS = {
+    "queries": 13,
+    "progress": 25,
+    "matrix": 18,
+    "flags": 9,
+    "members": 6,
+    "guidelines": 6,
+    "disagreements": 23,
+    "disagreements/?state=settled": 20,
+    "disagreements/?order=effect": 23,
+    "disagreements/reveals": 5,
+    "differences": 18,
+    "collection": 19,
+    "agreement": 16,
+    "reviews": 15,
+    "checks": 5,
+    "suspects": 6,
+    "loads": 8,
+    "exports": 7,
+    "releases": 7,
+    "pools": 10,
+    "replacements": 6,
+    "removed-candidates": 6,
+    "removed-queries": 8,
+    "topics": 5,
+    "audit-log": 7,
+}
+
+
+def test_each_list_asks_the_same_queries_however_many_rows_there_are(carla):
+    made("small", queries=1, documents=1)
+    made("large", queries=4, documents=3)
+
+    def asked(slug: str) -> dict[str, int]:
+        addresses = {one: one if "?" in one else f"{one}/" for one in LISTS}
+        return {one: queries_of(carla, f"/projects/{slug}/{end}") for one, end in addresses.items()}
+
+    small, large = asked("small"), asked("large")
+
+    assert large == small
+    assert {one: number for one, number in large.items() if number > LISTS[one]} == {}

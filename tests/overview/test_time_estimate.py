@@ -38,6 +38,8 @@ def test_before_anything_was_judged_a_minute_is_assumed_for_each_judgment(carla)
 
 def test_before_the_narratives_are_written_the_whole_pool_is_counted(carla):
     query_of(carla, altered=None)
+    # Nobody judges the documents of a query without an instruction.
+    factories.candidate(factories.query(carla.project, "302"))
 
     assert estimated(carla) == TimeEstimate(4, 60.0, 0, planned=True)
 

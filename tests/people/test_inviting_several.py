@@ -74,7 +74,8 @@ def test_a_link_leads_only_to_projects_that_its_maker_still_leads(link, moon):
 
 
 def test_whoever_is_in_one_of_the_projects_joins_the_others_and_keeps_their_role(link, moon):
-    ben = factories.member(moon.project, "ben").user
+    factories.member(moon.project, "ben")
+    ben = factories.user("ben")
 
     invitations.accept(token=link.token, by=ben)
 
@@ -120,7 +121,8 @@ def test_nobody_is_invited_when_lines_are_wrong_and_each_of_them_is_named(carla,
 
 
 def test_an_account_is_added_at_once_to_the_projects_it_is_not_in(carla, moon):
-    ben = factories.member(moon.project, "ben").user
+    factories.member(moon.project, "ben")
+    ben = factories.user("ben")
 
     [done] = invite_several(people={1: Invitee("ben")}, roles={carla: LEAD, moon: LEAD})
 
@@ -155,7 +157,7 @@ def test_the_page_shows_a_link_for_each_person_and_mails_it_to_an_address(client
     )
     assert "in the projects “Tides”, “Moon”" in message.body
     client.logout()
-    [mailed] = LINK.findall(message.body)
+    [mailed] = LINK.findall(str(message.body))
     shown = client.get(reverse("annotate:invitation", args=[mailed])).content.decode()
     assert "Moon (as: Lead)" in shown
 

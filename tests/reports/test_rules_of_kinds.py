@@ -8,9 +8,10 @@ from django.urls import reverse
 from annotate.judgments.label_rules import gold_standing
 from annotate.judgments.pair_rules import Counts, Promise, Rule
 from annotate.judgments.tally import promises
-from annotate.models import Candidate, Condition, Narrative, Project, Verdict
+from annotate.models import Adjudication, Candidate, Condition, Narrative, Project, Verdict
 from annotate.pools.removal import remove_candidates
 from audit.reports.rule_standings import rule_standings
+from audit.settling.adjudication import adjudicate, settle_condition
 from tests import factories
 from tests.programs import Program
 
@@ -31,6 +32,9 @@ KEPT, NOT_YET, BROKEN = Promise.KEPT, Promise.NOT_YET, Promise.BROKEN
         # At most 2 of 9 can still drop out.
         (Counts(kept=7, dropped=1, unjudged=1), BROKEN),
         (Counts(kept=0, dropped=4, disputed=1), BROKEN),
+        # 2 or 3 of 5: the open one decides nothing. 3 or 4 of 5: it does.
+        (Counts(kept=2, dropped=2, disputed=1), KEPT),
+        (Counts(kept=1, dropped=3, disputed=1), NOT_YET),
         (Counts(), NOT_YET),
     ],
 )
@@ -160,6 +164,27 @@ def test_a_relevant_document_that_violates_an_attribute_breaks_the_rule():
 
     Verdict.objects.filter(answer="not_met").update(answer="met")
     assert scene.standing() == ("broken", 0, 0, 1)
+
+
+@pytest.mark.django_db
+def test_relevance_that_a_lead_settled_is_held_against_the_settled_attributes():
+    """Two judges differ on the one attribute, and so on the relevance that follows from it."""
+    scene = Scene("multi-infosearch", consensus="unanimous")
+    attribute = Condition.objects.create(narrative=scene.altered, number=1, text="Short")
+    candidate = factories.candidate(scene.query)
+    for name, relevance, answer in (("ada", 1, "met"), ("ben", 0, "not_met")):
+        judge = factories.member(scene.project, name)
+        judgment = factories.judgment(scene.altered, candidate, judge, relevance)
+        Verdict.objects.create(judgment=judgment, condition=attribute, answer=answer)
+    why = {"reason": "By the text.", "cause": "error", "by": scene.carla}
+    assert scene.standing() == ("holds", 1, 0, 0)
+
+    settle_condition(condition=attribute, candidate=candidate, answer="not_met", **why)
+    adjudicate(narrative=scene.altered, candidate=candidate, relevance=1, **why)
+    assert scene.standing() == ("broken", 0, 0, 1)
+
+    Adjudication.objects.filter(candidate=candidate).update(relevance=0)
+    assert scene.standing() == ("holds", 1, 0, 0)
 
 
 @pytest.mark.django_db

@@ -10,6 +10,7 @@ from django.urls import reverse
 from annotate.judgments.pair_rules import Change, Counts, Promise, Rule, change
 from annotate.judgments.tally import promises
 from annotate.models import Adjudication, Assignment, Category, InstructionPair, Project
+from annotate.topics.removal import remove_queries
 from audit.models import Decision
 from audit.reports.coverage import coverage
 from tests import factories
@@ -268,6 +269,30 @@ def test_categories_are_counted_by_what_was_decided(tides):
     assert [one.key for one in found.empty] == ["C9"]
     assert [one.key for one in found.unknown] == ["C2"]
     assert (found.pairs, found.most) == (4, 1)
+
+
+def test_a_pair_that_names_several_categories_counts_for_each_of_them(tides):
+    """An instruction of Multi-InfoSearch names two or three attributes."""
+    for place, key in enumerate(("length", "audience", "source")):
+        Category.objects.create(project=tides.project, key=key, name=key, place=place)
+    InstructionPair.objects.filter(project=tides.project).update(category="length, audience")
+    InstructionPair.objects.filter(pk=tides.pairs["good"].pk).update(category="length, tone")
+
+    found = coverage(tides.carla)
+
+    assert [one.key for one in found.empty] == ["source"]
+    assert [one.key for one in found.unknown] == ["length, tone"]
+
+
+def test_queries_that_were_taken_out_are_not_among_the_removed_instructions(tides):
+    before = sum(one.removed for one in coverage(tides.carla).categories)
+    query = tides.pairs["good"].query
+    remove_queries(project=tides.project, queries=[query.pk], reason="Not drawn.", by=tides.carla)
+
+    found = coverage(tides.carla)
+
+    assert sum(one.removed for one in found.categories) == before
+    assert found.pairs == 3
 
 
 def test_a_decision_that_was_taken_back_or_is_on_older_words_accepts_nothing(tides):

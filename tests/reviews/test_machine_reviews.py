@@ -87,12 +87,14 @@ def test_a_machine_that_is_known_stays_one_where_a_file_does_not_say_so(criticis
 def test_it_counts_in_no_verdict_and_no_number_of_reviews(criticised):
     narrative = criticised.narrative
 
-    assert verdict_of(passes_of([narrative])[narrative.pk], 2) is Verdict.UNREVIEWED
+    assert (
+        verdict_of(passes_of([narrative])[narrative.pk], criticised.project) is Verdict.UNREVIEWED
+    )
     assert list(to_decide(criticised.carla)) == []
     assert list(rejected(criticised.project, undecided=True, everyone=True)) == []
     hand_in(criticised, criticised.dan)
     hand_in(criticised, criticised.ben)
-    assert verdict_of(passes_of([narrative])[narrative.pk], 2) is Verdict.PASSED
+    assert verdict_of(passes_of([narrative])[narrative.pk], criticised.project) is Verdict.PASSED
     reviewed = overview.reviews_by_member(criticised.project)
     people = {criticised.dan.pk: 1, criticised.ben.pk: 1}
     assert {key: one.reviews for key, one in reviewed.items() if key in people} == people

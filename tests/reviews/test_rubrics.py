@@ -162,7 +162,7 @@ def test_the_verdict_follows_the_levels_that_reject(assigned, dan, ben, expected
 
     passes = passes_of([assigned.narrative])[assigned.narrative.pk]
 
-    assert verdict_of(passes, 2) == expected
+    assert verdict_of(passes, assigned.project) == expected
     page = signed_in(assigned.carla).get(f"/projects/{assigned.project.slug}/disagreements/")
     assert (f"/narratives/{assigned.narrative.pk}/disagreement/" in page.content.decode()) is (
         straddles

@@ -442,3 +442,16 @@ def test_checks_that_passed_are_folded_to_one_line(pair, ada, client):
     assert fold.count("is-good") == page.count("is-good") > 0
     assert re.search(r"\d checks? passed", fold)
     assert "is-look" not in fold
+
+
+def test_the_next_narrative_is_offered_once_this_one_is_written(pair, ada, client):
+    """Another narrative waits: the way to it is on the page as soon as this one is in force."""
+    other = factories.pair(factories.query(pair.project, "302"), altered=None)
+    offer = f'action="{reverse("annotate:assignment", args=[pair.project.slug])}"'
+    before = client.get(url(pair)).content.decode()
+    factories.narrative(pair)
+    written = client.get(url(pair)).content.decode()
+    assignments.take(pair=other, task=Assignment.Task.REWRITE, by=ada)
+    taken = client.get(url(pair)).content.decode()
+
+    assert [offer in page for page in (before, written, taken)] == [False, True, False]

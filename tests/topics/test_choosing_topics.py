@@ -121,7 +121,7 @@ def test_the_page_shows_a_draw_and_then_keeps_it(scene, client):
     asked = {"number": 1, "seed": 3, "narrative": "on", "least": 2, "most": ""}
 
     shown = client.get(address, asked).content.decode()
-    assert "1 topic meets the conditions; 1 drawn" in shown
+    assert '1 topic meets the conditions; 1 drawn: <span class="id">304</span>' in shown
     assert len(scene.inside()) == 4
 
     client.post(address, asked)

@@ -19,6 +19,7 @@ from annotate.collection.forms.loads import LoadForm
 from annotate.collection.intake import KINDS
 from annotate.collection.models import Load
 from annotate.projects import access
+from annotate.projects.kinds import kind_of
 from base.errors import Refused
 from base.page_request import PageRequest
 from base.pagination import key
@@ -82,6 +83,7 @@ def loads(request: PageRequest, slug: str) -> HttpResponse:
                 }
                 for load in found[:SHOWN]
             ],
+            "first_files": kind_of(member.project.kind).first_files,
             "empty": not found and not before and not member.project.queries.exists(),
             "previous_url": request.path if before else None,
             "next_url": f"?before={found[SHOWN - 1].pk}" if len(found) > SHOWN else None,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from django.contrib import messages
@@ -11,14 +12,13 @@ from django.db.models import Count, Exists, OuterRef, Q
 from django.http import HttpResponse
 from django.middleware.csrf import get_token
 from django.shortcuts import redirect, render
-from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_POST
 
 from annotate.collection.models import Candidate
-from annotate.judgments import assignments, blindness, completion, open_pairs
+from annotate.judgments import assignments, blindness, completion, open_pairs, work_left
 from annotate.judgments.models import Flag, Judgment
 from annotate.overview.contributions import overviews
 from annotate.overview.my_assignments import MyAssignment, my_assignments, read_assignments
@@ -28,7 +28,9 @@ from annotate.pairs.pool import put_before_judges
 from annotate.projects import access, schedule
 from annotate.projects.models import Membership
 from base.errors import Refused
+from base.fragments import draw
 from base.page_request import PageRequest
+from base.routes import address
 from jobs.status import worker_status
 
 
@@ -39,42 +41,62 @@ def home(request: PageRequest) -> HttpResponse:
     """
     members = list(access.memberships_of(request.user).order_by("project__name", "pk"))
     read_assignments(members)
-    completion.read_left(members)
+    work_left.read_left(members)
     today = judged_today(members)
     added = overviews(members)
     offers = offers_of(members)
     judging = completion.judging_of([member.project for member in members if member.leads])
     roles = {value: str(words) for value, words in Membership.Role.choices}
-    projects: list[dict[str, Any]] = [
+    name_next_documents(
+        [one for several in offers.values() for one in several if not one["hides_figures"]]
+    )
+    rows: list[dict[str, Any]] = [
         {
-            "project": member.project,
-            "url": reverse("annotate:project", args=[member.project.slug]),
+            "project": {
+                "pk": member.project.pk,
+                "name": member.project.name,
+                "paused_at": member.project.paused_at,
+            },
+            "url": address("annotate:project", member.project.slug),
             "role": roles[member.role],
             "today": today.get(member.pk, 0),
             "today_words": _judged_today_words(today.get(member.pk, 0)),
             "assignments": assignment_rows(my_assignments(member)),
-            "offers": [offer for offer in offers[member.pk] if not offer["hides_figures"]],
-            "hiding": [offer for offer in offers[member.pk] if offer["hides_figures"]],
+            "offers": [_shown(one) for one in offers[member.pk] if not one["hides_figures"]],
+            "hiding": [_shown(one) for one in offers[member.pk] if one["hides_figures"]],
             "todo": added[member.pk].todo,
             "due": schedule.due(member.project),
             "judging": judging.get(member.project_id),
         }
         for member in members
     ]
-    name_next_documents([offer for one in projects for offer in one["offers"]])
     # Projects with work come first, in each half by name.
-    projects.sort(key=lambda one: not (one["assignments"] or one["offers"] or one["todo"]))
+    rows.sort(key=lambda one: not (one["assignments"] or one["offers"] or one["todo"]))
+    # Once for all forms: each time it is asked for it is disguised anew.
+    token = get_token(request)
     return render(
         request,
         "overview/home.html",
         {
-            "projects": projects,
+            "sections": [
+                draw(
+                    "overview/_home_project.html",
+                    {"row": row, "first": place == 0},
+                    csrf_token=token,
+                )
+                for place, row in enumerate(rows)
+            ],
             "archived": list(access.archived_projects(request.user).order_by("project__name")),
             **(worker() if any(member.leads for member in members) else {}),
-            # Once for all forms: each time it is asked for it is disguised anew.
-            "csrf_token": get_token(request),
+            "csrf_token": token,
         },
     )
+
+
+def _shown(offer: Mapping[str, Any]) -> dict[str, Any]:
+    """What the page says of an offer."""
+    words = ("task", "task_name", "url", "free_words", "documents")
+    return {name: offer[name] for name in words if name in offer}
 
 
 @require_POST
@@ -137,7 +159,7 @@ def work_url(assignment: Assignment) -> str:
         Assignment.Task.JUDGE: "annotate:judging",
         Assignment.Task.REVIEW: "audit:review",
     }[Assignment.Task(assignment.task)]
-    return reverse(name, args=[assignment.pair_id])
+    return address(name, assignment.pair_id)
 
 
 def assignment_rows(assignments: Iterable[MyAssignment]) -> list[dict[str, Any]]:
@@ -146,14 +168,14 @@ def assignment_rows(assignments: Iterable[MyAssignment]) -> list[dict[str, Any]]
         {
             "title": mine.assignment.pair.query.title or mine.assignment.pair.pair_id,
             "task": mine.assignment.get_task_display(),
-            "project": mine.assignment.pair.project,
             "done": mine.done,
             "total": mine.total,
             "again": mine.again,
             "url": work_url(mine.assignment),
-            "give_back_url": reverse(
+            "give_back_url": address(
                 "annotate:give_back_assignment",
-                args=[mine.assignment.pair.project.slug, mine.assignment.pk],
+                mine.assignment.pair.project.slug,
+                mine.assignment.pk,
             )
             if mine.assignment.touched_at is None
             else None,
@@ -184,7 +206,7 @@ def offers_of(members: Sequence[Membership]) -> dict[int, list[dict[str, Any]]]:
                         "member": member,
                         "task": task.value,
                         "task_name": name,
-                        "url": reverse("annotate:assignment", args=[member.project.slug]),
+                        "url": address("annotate:assignment", member.project.slug),
                         "free_words": _open_words(len(open_ones)),
                         "next": open_ones[0],
                         "hides_figures": blindness.hides_figures(task=task, by=member),
@@ -234,19 +256,21 @@ def name_next_documents(offers: Sequence[dict[str, Any]]) -> None:
 
 
 def judged_today(members: Sequence[Membership]) -> dict[int, int]:
-    """How many documents each of these members judged today on their tasks: one query.
-
-    Judgments are looked for under the narratives of their own tasks, so that the cost does not
-    grow with those of others.
+    """How many documents each of these members judged today on their tasks: one query, which reads
+    the judgments of today alone. Read their assignments first.
     """
     midnight = timezone.localtime().replace(hour=0, minute=0, second=0, microsecond=0)
-    mine = Narrative.objects.filter(pair__assignments__member__in=members)
+    pairs = {member.pk: {one.pair_id for one in member.assignments.all()} for member in members}
     judged = (
         Judgment.objects.current()
-        .filter(narrative__in=mine, annotator__in=members, at__gte=midnight)
-        .filter(source=Judgment.Source.PAGE)
+        .filter(annotator__in=pairs, source=Judgment.Source.PAGE, at__gte=midnight)
+        .values_list("annotator_id", "narrative__pair_id")
+        .annotate(n=Count("pk"))
     )
-    return dict(judged.values_list("annotator").annotate(Count("pk")))
+    found: Counter[int] = Counter()
+    for member, pair, number in judged:
+        found[member] += number if pair in pairs[member] else 0
+    return found
 
 
 def confirmed(request: PageRequest) -> bool:

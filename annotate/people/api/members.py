@@ -28,11 +28,12 @@ class MemberSerializer(serializers.ModelSerializer[Membership]):
         read_only_fields = fields
 
 
-class ChangedMemberSerializer(MemberSerializer):
+class ChangedMemberSerializer(serializers.ModelSerializer[Membership]):
     """A member as a lead has changed them."""
 
-    class Meta(MemberSerializer.Meta):
-        fields = (*MemberSerializer.Meta.fields, "most_tasks")  # type: ignore[assignment]
+    class Meta:
+        model = Membership
+        fields = (*MemberSerializer.Meta.fields, "most_tasks")
         read_only_fields = fields
 
 

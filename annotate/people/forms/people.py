@@ -65,8 +65,9 @@ class MemberForm(InvitationForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["username"].help_text = _lazy(
-            "Whoever has an account is in at once. Else it will be theirs, with what a file says "
-            "under this name; leave it empty, and they choose."
+            "Somebody who has an account becomes a member at once. Anybody else gets a link to "
+            "make an account of this name; what files say under the name is then theirs. Left "
+            "empty, they choose a name."
         )
 
 

@@ -25,11 +25,13 @@ class PlannedCheck(NamedTuple):
     """A sample of labels that the paper's authors checked.
 
     `source`, `per`, `asks` and `stratify` are values of `audit.checks.models.Sample`. One that is
-    not drawn is picked: suspects from runs.
+    not drawn is picked: suspects from runs. Checkers see `name`, which does not
+    tell what is claimed.
     """
 
     sentence: str
     size: int
+    name: str = ""
     source: str = "machine"
     per: str = "stratum"
     asks: str = "grade"
@@ -57,6 +59,10 @@ class ProjectKind(NamedTuple):
     steps: tuple[str, ...]
     # Steps that the paper calls otherwise, by key.
     step_names: Mapping[str, str] = {}
+    # What an empty project is told to load first.
+    first_files: str = (
+        "Begin with the topics, then the earlier judgments (qrels), then the documents."
+    )
     # A name in TAXONOMIES; "" for none.
     taxonomy: str = ""
     # The name of a rubric that comes with Rejudge; "" leaves the one in force.

@@ -39,6 +39,7 @@ FOLLOWIR = ProjectKind(
         PlannedCheck(
             "Documents that were never relevant: they stay non-relevant under the new narrative.",
             size=100,
+            name="Spot check",
             source="never",
         ),
     ),

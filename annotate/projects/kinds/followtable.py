@@ -35,6 +35,8 @@ FOLLOWTABLE = ProjectKind(
         "review": "Check instructions",
         "check": "Audit five tables each",
     },
+    first_files="Begin with the FollowTable folder: query_instruction.json and tables/, as one zip "
+    "archive.",
     taxonomy="FollowTable",
     rubric="followtable-1",
     checks=(
@@ -42,6 +44,7 @@ FOLLOWTABLE = ProjectKind(
             "Five tables per instruction, in turn from those that comply, violate and are off "
             "topic: alignment with the query topic and the constraint.",
             size=5,
+            name="Five tables per instruction",
             per="instruction",
             asks="questions",
             stratify="label",

@@ -45,6 +45,8 @@ INFOSEARCH = ProjectKind(
         "check_instructed": "Judge gold documents: instructed mode",
         "check_reversed": "Judge gold documents: reversed mode",
     },
+    first_files="Begin with the InfoSearch folder: queries.jsonl, corpus.jsonl and the three "
+    "folders of qrels, as one zip archive.",
     taxonomy="InfoSearch",
     checks=(
         PlannedCheck(
@@ -57,6 +59,7 @@ INFOSEARCH = ProjectKind(
             "Documents of every query in three modes: original, instructed and reversed, each a "
             "pass of its own with its narrative.",
             size=10,
+            name="Three modes",
             per="instruction",
             modes=("original", "altered", "reversed"),
         ),

@@ -26,6 +26,8 @@ MULTI_INFOSEARCH = ProjectKind(
     load_rules=(MustHold("reversed"), MustHold("dimension")),
     steps=("load", "judge", "settle", "release"),
     step_names={"load": "Load queries and documents", "judge": "Verdict per attribute"},
+    first_files="Begin with the Multi-InfoSearch folder: final_sorted.jsonl and query-doc.json, "
+    "as one zip archive.",
     taxonomy="InfoSearch",
     measures=("m_wise", "m_sicr"),
     counts_claims=True,

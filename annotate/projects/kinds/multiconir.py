@@ -41,11 +41,13 @@ MULTICONIR = ProjectKind(
         "review": "Query validity",
         "check": "Document-label validity",
     },
+    first_files="Begin with the MultiConIR table (CSV), then what a machine's filter decided.",
     rubric="multiconir-1",
     checks=(
         PlannedCheck(
             "100 documents per domain: is the labelled number of satisfied conditions correct?",
             size=100,
+            name="Condition counts",
             asks="count",
             stratify="domain",
         ),

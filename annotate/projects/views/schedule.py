@@ -39,7 +39,7 @@ def due_date(request: PageRequest, slug: str) -> HttpResponse:
     form = DueDateForm(request.POST)
     try:
         if not form.is_valid():
-            raise Refused(" ".join(form.errors["due_on"]))
+            raise Refused(" ".join(map(str, form.errors["due_on"])))
         schedule.set_due_date(due_on=form.cleaned_data["due_on"], by=member)
     except Refused as refused:
         messages.error(request, str(refused))

@@ -39,6 +39,7 @@ def topics(request: PageRequest, slug: str) -> HttpResponse:
                 return redirect("annotate:topics", slug)
     found = choosing.topics(member.project)
     drawn: set[int] = set()
+    drawn_ids: list[str] = []
     if request.method == "GET" and asked and form.is_valid():
         given = form.cleaned_data
         try:
@@ -47,6 +48,7 @@ def topics(request: PageRequest, slug: str) -> HttpResponse:
             error = str(refused)
         else:
             drawn = {topic.pk for topic in rows}
+            drawn_ids = [topic.query_id for topic in rows]
     return render(
         request,
         "topics/topics.html",
@@ -60,6 +62,7 @@ def topics(request: PageRequest, slug: str) -> HttpResponse:
             "topics": found[:LISTED] if len(found) <= LISTED else [],
             "eligible": sum(topic.meets(form.conditions) for topic in found) if drawn else None,
             "drawn": drawn,
+            "drawn_ids": drawn_ids,
         },
         status=422 if request.method == "POST" else 200,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -11,10 +12,10 @@ from django.db.models import (
     QuerySet,
 )
 
-from annotate.judgments.completion import open_assignments
 from annotate.judgments.models import (
     RejudgeRequest,
 )
+from annotate.judgments.work_left import open_assignments
 from annotate.pairs.models import Assignment, Narrative
 from annotate.projects.models import Grade, Membership
 from audit.settling.queue_filters import DisagreementKey, Kind, Wanted
@@ -72,7 +73,12 @@ class Reader:
     @cached_property
     def anything_sent_back(self) -> bool:
         """Whether any answer of the project was sent back to its author and waits."""
-        return bool(_sent_back.rows(project=self.projects))
+        return bool(self.sent_back)
+
+    @cached_property
+    def sent_back(self) -> set[int]:
+        """The narratives (by key) of which an answer was sent back to its author and waits."""
+        return {narrative for (narrative,) in _sent_back.rows(project=self.projects)}
 
     @cached_property
     def _assignments(self) -> list[tuple[str, int]]:
@@ -93,6 +99,12 @@ class Reader:
     def to_review(self) -> list[int]:
         """The pairs in whose review assignments the lead sits."""
         return [pair for task, pair in self._assignments if task == Assignment.Task.REVIEW]
+
+    def within(self, narratives: Sequence[int]) -> Reader:
+        """The same reader, who keeps to these narratives in force (by key)."""
+        found = copy(self)
+        found._narratives = list(narratives)
+        return found
 
     def narratives(
         self, wanted: Wanted, only: DisagreementKey | None, *, removed: bool = False
@@ -123,7 +135,8 @@ def _grades(project: int) -> Built:
 
 @prepared("project")
 def _sent_back(project: int) -> Built:
-    return RejudgeRequest.objects.open().filter(by__project__in=[project]).values_list("pk")[:1]
+    found = RejudgeRequest.objects.open().filter(by__project__in=[project])
+    return found.values_list("judgment__narrative_id").distinct()
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,129 @@
+"""Which grades people gave the documents of a narrative, documents with the same grades together.
+
+What follows from grades alone is decided once for each pattern, not once for each document. The
+patterns of a narrative are remembered until something changes under it
+(`annotate.judgments.revisions`).
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from annotate.judgments import revisions
+from annotate.judgments.consensus import Outcome, consensus
+from annotate.judgments.in_force import in_pools, judgments_that_count
+from annotate.judgments.models import Adjudication
+from annotate.pairs.pool import PoolRules
+from annotate.projects.models import Project
+from base import bulk
+from base.prepared_queries import Built, prepared
+
+# So many narratives are counted by one query: its rows are documents.
+_AT_ONCE = 100
+
+
+@dataclass(frozen=True)
+class GradePattern:
+    """Documents under one narrative version to which people gave the same grades."""
+
+    # The relevance that the documents came with.
+    prior: int | None
+    # Sorted; a grade once for each person who gave it.
+    grades: tuple[int, ...]
+    settled: int | None
+    # The documents, by the keys of their candidates, sorted.
+    candidates: Sequence[int]
+
+    def outcome(self, rule: str) -> Outcome:
+        """What they come to by a project's rule of consensus."""
+        return consensus(list(self.grades), rule, self.settled)
+
+
+class _NoRules(NamedTuple):
+    """The patterns follow no rule of the project."""
+
+
+def patterns_of(states: Iterable[revisions.State]) -> dict[int, list[GradePattern]]:
+    """Return the patterns of these narratives by key, also of documents that the project does not
+    put before its judges: one query where something changed since.
+    """
+    known = list(states)
+    return _PATTERNS.of(known, {state.project: _NoRules() for state in known})
+
+
+def patterns_anew(narratives: Sequence[int]) -> dict[int, list[GradePattern]]:
+    """Return the patterns of narratives (by key) as the rows are in this transaction."""
+    return dict(_count(_NoRules(), list(narratives)))
+
+
+def _count(_rules: _NoRules, narratives: list[int]) -> dict[int, list[GradePattern]]:
+    found: dict[int, list[GradePattern]] = {}
+    for start in range(0, len(narratives), _AT_ONCE):
+        some = narratives[start : start + _AT_ONCE]
+        alike: dict[int, dict[tuple[int | None, str, int | None], array[int]]] = defaultdict(dict)
+        for narrative, candidate, prior, grades, settled in _documents.rows(narratives=some):
+            by_grades = alike[narrative]
+            key = (prior, grades, settled)
+            if (candidates := by_grades.get(key)) is None:
+                candidates = by_grades[key] = array("q")
+            candidates.append(candidate)
+        for narrative, by_grades in alike.items():
+            found[narrative] = list(_merged(by_grades))
+    return found
+
+
+def _merged(
+    by_grades: dict[tuple[int | None, str, int | None], array[int]],
+) -> Iterator[GradePattern]:
+    """Put grades together that the database lists in different orders."""
+    merged: dict[tuple[int | None, tuple[int, ...], int | None], list[int]] = defaultdict(list)
+    for (prior, grades, settled), candidates in by_grades.items():
+        merged[prior, tuple(sorted(map(int, grades.split()))), settled] += candidates
+    for (prior, values, settled), keys in merged.items():
+        yield GradePattern(prior, values, settled, array("q", sorted(keys)))
+
+
+_PATTERNS = revisions.Counts(_count)
+
+
+@prepared("narratives")
+def _documents(narratives: int) -> Built:
+    """Each document that was judged or settled under these narratives: narrative, candidate, the
+    relevance it came with, the grades of people ("0 1 1"), what it was settled as.
+    """
+    everything = PoolRules(Project.Scope.POOL, 0)
+    said = judgments_that_count(everything).filter(narrative__in=[narratives])
+    columns = said.order_by().values_list("narrative_id", "candidate_id", "relevance")
+    sql, parameters = columns.query.sql_with_params()
+    decided = Adjudication.objects.current().filter(in_pools(), narrative__in=[narratives])
+    decisions = decided.order_by().values_list("narrative_id", "candidate_id", "relevance")
+    settled, more = decisions.query.sql_with_params()
+    listed = (
+        "string_agg(CAST(relevance AS text), ' ')"
+        if bulk.on_postgresql()
+        else "group_concat(relevance, ' ')"
+    )
+    return (
+        f"""
+        WITH said (narrative, candidate, relevance) AS ({sql}),
+        settled (narrative, candidate, relevance) AS ({settled}),
+        documents (narrative, candidate, grades) AS (
+            SELECT narrative, candidate, {listed} FROM said GROUP BY narrative, candidate
+        )
+        SELECT d.narrative, d.candidate, c.prior_relevance, d.grades, s.relevance
+        FROM documents d JOIN annotate_candidate c ON c.id = d.candidate
+        LEFT JOIN settled s ON s.narrative = d.narrative AND s.candidate = d.candidate
+        UNION ALL
+        SELECT s.narrative, s.candidate, c.prior_relevance, '', s.relevance
+        FROM settled s JOIN annotate_candidate c ON c.id = s.candidate
+        WHERE NOT EXISTS (
+            SELECT 1 FROM documents d
+            WHERE d.narrative = s.narrative AND d.candidate = s.candidate
+        )
+        """,  # noqa: S608 (Django's own queries)
+        [*parameters, *more],
+    )

@@ -1,0 +1,152 @@
+"""What people answered hour by hour, counted narrative by narrative.
+
+A count is remembered until something changes under its narrative (`annotate.judgments.revisions`),
+so a page of a project costs the same whatever the number of its judgments.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator
+from typing import Any, NamedTuple
+
+from django.db.models import Case, Count, F, Func, IntegerField, Q, Sum, Value, When
+
+from annotate.judgments import revisions
+from annotate.judgments.in_force import of_existing
+from annotate.judgments.models import Flag, Judgment
+from annotate.pairs.pool import common_rules, narratives_in_force
+from annotate.projects.models import Project
+from base.prepared_queries import Built, prepared
+
+
+class Activity(NamedTuple):
+    """Answers of one person under one narrative within one slot."""
+
+    person: int
+    # The number of the slot since 1970; 0: they came from a file and have no date.
+    slot: int
+    # Whether they count now.
+    counts: bool
+    number: int
+    # Milliseconds before the eyes, and of how many answers they are known.
+    active: int
+    timed: int
+
+
+class _Rules(NamedTuple):
+    """Which documents are judged (`annotate.pairs.pool.PoolRules`), and the seconds of a slot."""
+
+    scope: str
+    relevant_from: int
+    seconds: int
+
+
+class Slot(Func):
+    """The number of the hour (of the quarter of an hour) since 1970 in which a moment lies."""
+
+    output_field = IntegerField()
+
+    def __init__(self, moment: Any, seconds: int) -> None:
+        super().__init__(moment, seconds=seconds)
+
+    def as_sqlite(self, compiler: Any, connection: Any, **extra: Any) -> Any:
+        template = "CAST(strftime('%%%%s', %(expressions)s) AS INTEGER) / %(seconds)s"
+        return super().as_sqlite(compiler, connection, template=template, **extra)
+
+    def as_postgresql(self, compiler: Any, connection: Any, **extra: Any) -> Any:
+        template = "FLOOR(EXTRACT(EPOCH FROM %(expressions)s) / %(seconds)s)::bigint"
+        return self.as_sql(compiler, connection, template=template, **extra)
+
+
+def activities(
+    project: Project, people: Collection[int], seconds: int, *, by: int, blind: Collection[int]
+) -> Iterator[Activity]:
+    """Return what these people (by key) answered in a project, in slots of so many seconds: two
+    queries, and two more where something changed since.
+
+    Of pairs in `blind` the times of others than `by` are left out.
+    """
+    rules = {project.pk: _Rules(*common_rules([project]), seconds)}
+    in_force = {
+        narrative for (narrative,) in _in_force.rows(project.judge_scope, project=project.pk)
+    }
+    states = revisions.states_of_every([project.pk])
+    counts = _ACTIVITIES.of(states, rules)
+    for state in states:
+        is_blind = state.pair in blind
+        for one in counts.get(state.narrative, ()):
+            if one.person not in people:
+                continue
+            if state.narrative not in in_force and one.counts:
+                one = one._replace(counts=False)
+            if is_blind and one.person != by:
+                one = one._replace(active=0, timed=0)
+            yield one
+
+
+def _count(rules: _Rules, narratives: list[int]) -> dict[int, list[Activity]]:
+    found: dict[int, list[Activity]] = defaultdict(list)
+    for query in (_judged, _flagged):
+        for narrative, person, slot, counts, number, active, timed in query.rows(
+            rules.scope,
+            rules.seconds,
+            relevant_from=rules.relevant_from,
+            narratives=narratives,
+        ):
+            found[narrative].append(
+                Activity(person, slot, bool(counts), number, active or 0, timed)
+            )
+    return found
+
+
+_ACTIVITIES = revisions.Counts(_count)
+
+
+@prepared("project")
+def _in_force(scope: str, project: int) -> Built:
+    return narratives_in_force(Project(pk=project, judge_scope=scope)).values_list("pk")
+
+
+@prepared("relevant_from", "narratives")
+def _judged(scope: str, seconds: int, relevant_from: int, narratives: int) -> Built:
+    """Judgments: narrative, person, slot, whether they count, number, milliseconds, of how many."""
+    on_page = Q(source=Judgment.Source.PAGE)
+    return (
+        Judgment.objects.filter(narrative__in=[narratives])
+        .order_by()
+        .values_list(
+            "narrative_id",
+            "annotator_id",
+            Case(When(on_page, then=Slot(F("at"), seconds)), default=Value(0)),
+            _counts("superseded_at", scope, relevant_from),
+        )
+        .annotate(n=Count("pk"), active=Sum("active_ms"), timed=Count("active_ms"))
+    )
+
+
+@prepared("relevant_from", "narratives")
+def _flagged(scope: str, seconds: int, relevant_from: int, narratives: int) -> Built:
+    """Final flags, which answer as judgments do, with the same columns."""
+    return (
+        Flag.objects.exclude(kind=Flag.Kind.LATER)
+        .filter(narrative__in=[narratives])
+        .order_by()
+        .values_list(
+            "narrative_id",
+            "annotator_id",
+            Slot(F("at"), seconds),
+            _counts("cleared_at", scope, relevant_from),
+        )
+        .annotate(n=Count("pk"), active=Value(0), timed=Value(0))
+    )
+
+
+def _counts(ended: str, scope: str, relevant_from: int) -> Case:
+    """Whether an answer counts as long as its narrative is in force."""
+    counts = Q(**{f"{ended}__isnull": True}, text_replaced_at__isnull=True)
+    if scope == Project.Scope.RELEVANT:
+        counts &= Q(candidate__prior_relevance__gte=relevant_from)
+    elif scope == Project.Scope.EXISTING:
+        counts &= of_existing()
+    return Case(When(counts, then=Value(1)), default=Value(0), output_field=IntegerField())

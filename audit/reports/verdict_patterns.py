@@ -1,0 +1,87 @@
+"""Which answers people gave to a condition, documents with the same answers together: remembered
+until something changes under the narrative (`annotate.judgments.revisions`).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from annotate.judgments import revisions
+from annotate.judgments.models import ConditionAdjudication, Verdict
+from base import bulk
+from base.prepared_queries import Built, prepared
+
+
+class VerdictPattern(NamedTuple):
+    """Documents for which people answered a condition (by key) with the same words."""
+
+    condition: int
+    # A word once for each person who said it.
+    answers: tuple[str, ...]
+    settled: str | None
+    documents: int
+
+
+class _NoRules(NamedTuple):
+    """The patterns follow no rule of the project."""
+
+
+def verdict_patterns(states: Iterable[revisions.State]) -> list[VerdictPattern]:
+    """Return the patterns of the conditions of these narratives: one query where something changed
+    since.
+    """
+    known = list(states)
+    counts = _PATTERNS.of(known, {state.project: _NoRules() for state in known})
+    return [one for state in known for one in counts.get(state.narrative, ())]
+
+
+def _count(_rules: _NoRules, narratives: list[int]) -> dict[int, list[VerdictPattern]]:
+    found: dict[int, list[VerdictPattern]] = defaultdict(list)
+    for narrative, condition, answers, settled, documents in _documents.rows(narratives=narratives):
+        pattern = VerdictPattern(condition, tuple(answers.split()), settled, documents)
+        found[narrative].append(pattern)
+    return found
+
+
+_PATTERNS = revisions.Counts(_count)
+
+
+@prepared("narratives")
+def _documents(narratives: int) -> Built:
+    """Narrative, condition, answers ("met not_met"), what it was settled as, documents."""
+    said = Verdict.objects.filter(
+        judgment__superseded_at__isnull=True,
+        judgment__text_replaced_at__isnull=True,
+        judgment__annotator__is_machine=False,
+        judgment__narrative__in=[narratives],
+    )
+    sql, parameters = (
+        said.order_by()
+        .values_list("judgment__narrative_id", "condition_id", "judgment__candidate_id", "answer")
+        .query.sql_with_params()
+    )
+    settled, more = (
+        ConditionAdjudication.objects.current()
+        .filter(condition__narrative__in=[narratives])
+        .order_by()
+        .values_list("condition_id", "candidate_id", "answer")
+        .query.sql_with_params()
+    )
+    listed = "string_agg(answer, ' ')" if bulk.on_postgresql() else "group_concat(answer, ' ')"
+    return (
+        f"""
+        WITH said (narrative, condition, candidate, answer) AS ({sql}),
+        settled (condition, candidate, answer) AS ({settled}),
+        documents (narrative, condition, candidate, answers) AS (
+            SELECT narrative, condition, candidate, {listed} FROM said
+            GROUP BY narrative, condition, candidate
+        )
+        SELECT d.narrative, d.condition, d.answers, s.answer, COUNT(*)
+        FROM documents d
+        LEFT JOIN settled s ON s.condition = d.condition AND s.candidate = d.candidate
+        GROUP BY d.narrative, d.condition, d.answers, s.answer
+        """,  # noqa: S608 (Django's own queries)
+        [*parameters, *more],
+    )

@@ -1,0 +1,63 @@
+"""A part of a page that is drawn once for the same values is the same as if it were drawn anew."""
+
+from __future__ import annotations
+
+import pytest
+from django.template import engines
+from django.utils import translation
+
+from base import fragments
+
+
+@pytest.fixture(autouse=True)
+def drawings(monkeypatch):
+    """How often the template was drawn."""
+    template = engines["django"].from_string(
+        "<p>{{ row.name }} {% csrf_token %} {{ row.number }}</p>"
+    )
+    drawn: list[object] = []
+
+    class Counted:
+        def render(self, values):
+            drawn.append(values)
+            return template.render(values)
+
+    monkeypatch.setattr(fragments, "get_template", lambda _name: Counted())
+    fragments._kept.clear()
+    return drawn
+
+
+def draw(name: str = "Tides", number: int = 3, form: str = "abc") -> str:
+    return fragments.draw("t.html", {"row": {"name": name, "number": number}}, csrf_token=form)
+
+
+def test_the_same_values_are_drawn_once_and_others_anew(drawings):
+    assert draw() == draw()
+    assert draw(number=4) != draw()
+    assert len(drawings) == 2
+
+
+def test_each_page_has_a_token_of_its_own(drawings):
+    assert 'value="abc"' in draw(form="abc")
+    assert 'value="xyz"' in draw(form="xyz")
+    assert len(drawings) == 1
+
+
+def test_each_language_is_drawn(drawings):
+    draw()
+    with translation.override("de"):
+        draw()
+    assert len(drawings) == 2
+
+
+@pytest.mark.parametrize("name", ["{csrf_token}", "{0} {", "<b>&amp;", "{{ row }}"])
+def test_names_stand_there_as_text(name):
+    escaped = name.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    assert f"<p>{escaped} " in draw(name)
+
+
+def test_few_are_kept(drawings, monkeypatch):
+    monkeypatch.setattr(fragments, "_MOST", 2)
+    for number in range(5):
+        draw(number=number)
+    assert len(fragments._kept) == 2
