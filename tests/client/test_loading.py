@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 from unittest.mock import MagicMock
 
 import pytest
 
 from rejudge_client.client import Project
+from rejudge_client.connection import Connection
 
 LOADED = {
     "id": 2,
@@ -43,7 +44,7 @@ class Server:
 def test_rules_are_broken_only_where_the_program_says_so(tmp_path, despite):
     server = Server()
     (tmp_path / "pairs.jsonl").write_text("{}")
-    tides = Project(server, {"slug": "tides"})
+    tides = Project(cast("Connection", server), {"slug": "tides", "name": "Tides", "role": "lead"})
 
     tides.load("pairs-jsonl", tmp_path / "pairs.jsonl", despite_rules=despite)
 

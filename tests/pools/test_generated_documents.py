@@ -20,6 +20,7 @@ from annotate.overview.progress import task_progress
 from annotate.pairs import pool
 from annotate.projects.rules import GradeRule, change_rules
 from base.errors import Refused
+from exporters.exports import selection
 from exporters.releases import preview
 from tests import factories
 from tests.collection.arriving import folder, jsonl, load
@@ -177,7 +178,7 @@ def test_a_release_misses_no_judgment_of_it_under_other_instructions(scene):
     for of in (scene.a, scene.b, scene.g):
         factories.judgment(factories.altered(scene.first), of, scene.ada, 1)
     factories.judgment(factories.altered(scene.second), scene.a, scene.ada, 1)
-    written = preview.selection.pairs(scene.project)
+    written = selection.pairs(scene.project)
 
     assert preview.unjudged(scene.project, written) == 1
 

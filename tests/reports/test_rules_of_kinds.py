@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from django.urls import reverse
 
@@ -176,7 +178,7 @@ def test_relevance_that_a_lead_settled_is_held_against_the_settled_attributes():
         judge = factories.member(scene.project, name)
         judgment = factories.judgment(scene.altered, candidate, judge, relevance)
         Verdict.objects.create(judgment=judgment, condition=attribute, answer=answer)
-    why = {"reason": "By the text.", "cause": "error", "by": scene.carla}
+    why: Any = {"reason": "By the text.", "cause": "error", "by": scene.carla}
     assert scene.standing() == ("holds", 1, 0, 0)
 
     settle_condition(condition=attribute, candidate=candidate, answer="not_met", **why)
