@@ -77,13 +77,8 @@ def test_the_folder_of_followtable_lists_it_under_its_instruction(tables, write)
     tables.pairs.update(category="C1")
     first = tables.pairs.get(pair_id="301_0")
     judged = factories.altered(first)
-    factories.judgment(
-        judged,
     generated = Candidate.objects.get(query__project=tables, document__doc_id="G")
-        generated,
-        tables.memberships.get(name="ada"),
-        1,
-    )
+    factories.judgment(judged, generated, tables.memberships.get(name="ada"), 1)
 
     (entry,) = json.loads(write(tables, "followtable")["query_instruction.json"])
 
