@@ -1,4 +1,4 @@
-"""What people answered hour by hour, counted narrative by narrative.
+"""What people answered day by day, counted narrative by narrative.
 
 A count is remembered until something changes under its narrative (`annotate.judgments.revisions`),
 so a page of a project costs the same whatever the number of its judgments.
@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator
+from datetime import UTC, date, datetime, tzinfo
+from functools import cache
 from typing import Any, NamedTuple
 
 from django.db.models import Case, Count, F, Func, IntegerField, Q, Sum, Value, When
@@ -21,11 +23,11 @@ from base.prepared_queries import Built, prepared
 
 
 class Activity(NamedTuple):
-    """Answers of one person under one narrative within one slot."""
+    """Answers of one person under one narrative on one day."""
 
     person: int
-    # The number of the slot since 1970; 0: they came from a file and have no date.
-    slot: int
+    # None: they came from a file, and have no date.
+    on: date | None
     # Whether they count now.
     counts: bool
     number: int
@@ -35,10 +37,13 @@ class Activity(NamedTuple):
 
 
 class _Rules(NamedTuple):
-    """Which documents are judged (`annotate.pairs.pool.PoolRules`), and the seconds of a slot."""
+    """Which documents are judged (`annotate.pairs.pool.PoolRules`), where days begin, and the
+    seconds of a slot, of which days are made.
+    """
 
     scope: str
     relevant_from: int
+    zone: tzinfo
     seconds: int
 
 
@@ -60,14 +65,21 @@ class Slot(Func):
 
 
 def activities(
-    project: Project, people: Collection[int], seconds: int, *, by: int, blind: Collection[int]
+    project: Project,
+    people: Collection[int],
+    zone: tzinfo,
+    seconds: int,
+    *,
+    by: int,
+    blind: Collection[int],
 ) -> Iterator[Activity]:
-    """Return what these people (by key) answered in a project, in slots of so many seconds: two
-    queries, and two more where something changed since.
+    """Return what these people (by key) answered in a project on each day of a time zone, whose
+    days are made of slots of so many seconds: two queries, and two more where something changed
+    since.
 
     Of pairs in `blind` the times of others than `by` are left out.
     """
-    rules = {project.pk: _Rules(*common_rules([project]), seconds)}
+    rules = {project.pk: _Rules(*common_rules([project]), zone, seconds)}
     in_force = {
         narrative for (narrative,) in _in_force.rows(project.judge_scope, project=project.pk)
     }
@@ -86,18 +98,27 @@ def activities(
 
 
 def _count(rules: _Rules, narratives: list[int]) -> dict[int, list[Activity]]:
-    found: dict[int, list[Activity]] = defaultdict(list)
+    @cache
+    def day(slot: int) -> date:
+        return datetime.fromtimestamp(slot * rules.seconds, UTC).astimezone(rules.zone).date()
+
+    sums: dict[int, dict[tuple[int, date | None, bool], list[int]]] = defaultdict(dict)
     for query in (_judged, _flagged):
-        for narrative, person, slot, counts, number, active, timed in query.rows(
+        for narrative, person, slot, counts, *numbers in query.rows(
             rules.scope,
             rules.seconds,
             relevant_from=rules.relevant_from,
             narratives=narratives,
         ):
-            found[narrative].append(
-                Activity(person, slot, bool(counts), number, active or 0, timed)
-            )
-    return found
+            key = (person, day(slot) if slot else None, bool(counts))
+            before = sums[narrative].get(key, (0, 0, 0))
+            sums[narrative][key] = [
+                one + (more or 0) for one, more in zip(before, numbers, strict=True)
+            ]
+    return {
+        narrative: [Activity(*key, *numbers) for key, numbers in several.items()]
+        for narrative, several in sums.items()
+    }
 
 
 _ACTIVITIES = revisions.Counts(_count)

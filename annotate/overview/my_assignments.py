@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from annotate.judgments import completion
+from annotate.judgments import work_left
 from annotate.pairs.models import Assignment, InstructionPair
 from annotate.projects.models import Membership
 
@@ -52,7 +52,7 @@ def my_assignments(member: Membership) -> list[MyAssignment]:
     then begun ones.
     """
     read_assignments([member])
-    left = completion.left_of(member)
+    left = work_left.left_of(member)
     held = [
         assignment for assignment in member.assignments.all() if assignment.pair.removed_at is None
     ]
@@ -74,5 +74,5 @@ def my_assignments(member: Membership) -> list[MyAssignment]:
 def pair_assignments(pair: InstructionPair) -> list[tuple[Assignment, bool]]:
     """Who sits on a pair, and whether their work is done."""
     held = list(pair.assignments.select_related("member").order_by("task", "seat"))
-    left = completion.left_in(pair.project, held)
+    left = work_left.left_in(pair.project, held)
     return [(assignment, not left[assignment.pk].is_open) for assignment in held]

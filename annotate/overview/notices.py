@@ -16,7 +16,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotate.judgments import blindness, completion, open_pairs
+from annotate.judgments import blindness, open_pairs, work_left
 from annotate.judgments.models import RejudgeRequest
 from annotate.overview.my_assignments import my_assignments, read_assignments
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
@@ -133,7 +133,7 @@ def _look_again(members: Sequence[Membership]) -> dict[int, list[Notice]]:
 def _held(members: Sequence[Membership]) -> dict[int, list[Notice]]:
     """Tasks that these members hold and that have work left."""
     read_assignments(members)
-    completion.read_left(members)
+    work_left.read_left(members)
     found = {}
     for member in members:
         held = my_assignments(member)

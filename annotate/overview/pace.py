@@ -10,7 +10,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
-from functools import cache, partial
 
 from django.db.models import (
     Count,
@@ -186,19 +185,14 @@ def people_pace(
         pk: PersonPace(member, calendar.days(), flags=flags.get(pk, 0))
         for pk, member in people.items()
     }
-    seconds = calendar.slot
     blind = set() if set(people) == {reader.pk} else blind_pairs(reader)
     days = {pk: {day.on: day for day in one.days} for pk, one in found.items()}
-    begins = calendar.since.timestamp()
-    on = cache(partial(calendar.day, seconds=seconds))
-    for one in activities(project, people, seconds, by=reader.pk, blind=blind):
+    for one in activities(project, people, calendar.zone, calendar.slot, by=reader.pk, blind=blind):
         person = found[one.person]
         if one.counts:
             person.answered += one.number
             person.effort.add(one.active / 1_000, one.timed)
-        if one.slot * seconds < begins:
-            continue
-        if day := days[one.person].get(on(one.slot)):
+        if one.on is not None and (day := days[one.person].get(one.on)):
             day.counting += one.number if one.counts else 0
             day.other += 0 if one.counts else one.number
             day.active += one.active / 1_000

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from django.db.models import Count, Exists, Max, OuterRef, Subquery
 
 from annotate.collection.models import Candidate, Query
-from annotate.judgments import completion, open_pairs, revisions
+from annotate.judgments import completion, open_pairs, revisions, work_left
 from annotate.judgments.blindness import blind_pairs
 from annotate.judgments.completion import Judging, PairJudging
 from annotate.judgments.consensus import State, consensus
@@ -218,7 +218,7 @@ def people_progress(project: Project) -> list[PersonProgress]:
     )
     held = list(begun.order_by("pk"))
     pairs = dict(project.pairs.values_list("pk", "pair_id"))
-    left = completion.left_in(project, held, answers)
+    left = work_left.left_in(project, held, answers)
     at: dict[int, list[str]] = defaultdict(list)
     for assignment in held:
         if left[assignment.pk].is_open:
@@ -286,7 +286,8 @@ class Statements:
     narrative: Narrative | None
     judgments: list[Judgment]
     flags: list[Flag]
-    # kept, dropped, grew, disputed, settled, unjudged, or outside: not put before judges. None
+    # kept, dropped, grew, disputed, settled, unjudged; outside (was not relevant) or not_judged
+    # (was generated): not put before judges. None
     # while others' answers are hidden.
     outcome: str | None
     # Whether people's names are hidden, because people differ here and nobody has settled it. Their
@@ -398,10 +399,10 @@ def _outcome(
     found = consensus(grades, project.consensus, settled)
     before = candidate.prior_relevance
     was_relevant = before is not None and before >= project.relevant_from
-    outside = project.judge_scope == Project.Scope.RELEVANT and not was_relevant
-    generated = candidate.made_for_id is not None
-    if outside or (generated and project.judge_scope == Project.Scope.EXISTING):
+    if project.judge_scope == Project.Scope.RELEVANT and not was_relevant:
         return "outside"
+    if project.judge_scope == Project.Scope.EXISTING and candidate.made_for_id is not None:
+        return "not_judged"
     if found.relevance is None or found.state is State.SETTLED:
         return found.state.value
     became = change(before, found.relevance, project.relevant_from)

@@ -10,6 +10,7 @@ from django.db.models import Count, Exists, OuterRef, Q
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.projects.models import Membership
 from audit.reviews.models import Decision, Review
+from base.natural_order import natural
 
 
 @dataclass
@@ -114,7 +115,7 @@ def coverage(reader: Membership) -> Coverage:
             removed=Count("pk", filter=Q(removed_at__isnull=False)),
         )
     )
-    for key, pairs, good, revised, removed in sorted(rows):
+    for key, pairs, good, revised, removed in sorted(rows, key=lambda row: natural(row[0])):
         joined = _types_of(key, found) if known and key not in found else []
         for kind in joined:
             kind.combined += pairs - removed

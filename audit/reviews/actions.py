@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from annotate.judgments import assignments
-from annotate.judgments.completion import open_assignments
+from annotate.judgments.work_left import open_assignments
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.projects import access as projects_access
 from annotate.projects.models import Membership

@@ -18,6 +18,7 @@ from audit.reviews.draws import MAX_SEED, MAX_SIZE
 from audit.reviews.models import Decision, Review
 from audit.reviews.passes import Pass
 from audit.reviews.review_search import NO_CATEGORY, WantedReviews
+from base.natural_order import natural
 from formats.json_text import NotJson
 from formats.records import RubricRecord
 from formats.rubrics import MAX_LENGTH, RubricFaults, parse
@@ -94,10 +95,13 @@ class ReviewFilterForm(forms.Form):
 
     def __init__(self, member: Membership, rubric: Rubric, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        categories = member.project.pairs.order_by("category").values_list("category", flat=True)
+        categories = member.project.pairs.order_by().values_list("category", flat=True)
         self._offer(
             "category",
-            [(one or NO_CATEGORY, one or _("None named")) for one in categories.distinct()],
+            [
+                (one or NO_CATEGORY, one or _("None named"))
+                for one in sorted(categories.distinct(), key=natural)
+            ],
         )
         if not member.leads:
             for name in ("author", "auditor", "criterion"):

@@ -18,6 +18,7 @@ from audit.settling.disagreement_queries import source
 from audit.settling.kinds.frame import Known, Reader
 from audit.settling.queue_filters import Kind, Wanted
 from base.prepared_queries import Built, prepared
+from base.raw_sql import moment
 
 _ANSWERS = (Kind.JUDGMENT, Kind.VERDICT)
 _OTHERS = (Kind.REVIEW, Kind.CHECK)
@@ -39,14 +40,29 @@ def count_open(leads: Sequence[Membership]) -> dict[int, int]:
     """
     if not leads:
         return {}
+    return {pk: number for pk, (number, _newest) in open_and_newest(leads).items()}
+
+
+def open_and_newest(leads: Sequence[Membership]) -> dict[int, tuple[int, datetime | None]]:
+    """Return the same, each with the moment since when the newest of them is one."""
+    if not leads:
+        return {}
     found: Counter[int] = Counter()
+    since: dict[int, list[datetime]] = defaultdict(list)
     reader = Reader(*leads)
     states, answers = open_answers(reader, [lead.project for lead in leads])
     for state in states:
-        found[state.project] += sum(one.number for one in answers.get(state.narrative, ()))
-    for project, _kind, number in _ask_others(reader):
+        for one in answers.get(state.narrative, ()):
+            found[state.project] += one.number
+            since[state.project].append(one.since)
+    for project, _kind, number, newest in _ask_others(reader):
         found[project] += number
-    return {lead.pk: found[lead.project_id] for lead in leads}
+        if (at := moment(newest)) is not None:
+            since[project].append(at)
+    return {
+        lead.pk: (found[lead.project_id], max(since[lead.project_id], default=None))
+        for lead in leads
+    }
 
 
 class OpenAnswers(NamedTuple):
@@ -55,6 +71,8 @@ class OpenAnswers(NamedTuple):
     kind: str
     distance: int
     number: int
+    # Since when the newest of them is one.
+    since: datetime
 
 
 def open_answers(
@@ -92,7 +110,7 @@ def _split(
 
 def open_others(reader: Reader) -> dict[str, int]:
     """Return how many instructions and checked labels of a lead's project are open, by kind."""
-    return {kind: number for _project, kind, number in _ask_others(reader)}
+    return {kind: number for _project, kind, number, _since in _ask_others(reader)}
 
 
 def settled_counts(reader: Reader) -> dict[str, int]:
@@ -116,41 +134,6 @@ def _ask_others(reader: Reader) -> list[tuple[Any, ...]]:
         member=reader.members,
         **({"to_review": reader.to_review} if reader.to_review else {}),
     )
-
-
-def newest_open(lead: Membership) -> datetime | None:
-    """Return since when the newest disagreement that is open to a lead is one; None: there is
-    none. What answers come to is counted again only where something changed since.
-    """
-    reader = Reader(lead)
-    alike, apart = _split(reader, revisions.states_of_newest(reader.projects))
-    moments = [*_NEWEST_ANSWERS.of(alike, _rules([lead.project])).values()]
-    if apart:
-        moments += _moments(reader, _ANSWERS, [state.narrative for state in apart]).values()
-    moments += _moments(reader, _OTHERS).values()
-    return max(moments, default=None)
-
-
-def _moments(
-    reader: Reader, kinds: Sequence[Kind], narratives: list[int] | None = None
-) -> dict[int, datetime]:
-    """Return since when the newest open disagreement of these kinds under each narrative is one."""
-    found: dict[int, datetime] = {}
-    for kind in kinds:
-        of = source(kind, reader, Wanted())
-        rows = of.rows.order_by()
-        if narratives is not None:
-            rows = rows.filter(**{f"{of.ids[0]}__in": narratives})
-        for narrative, since in rows.values_list(of.ids[0], "since"):
-            found[narrative] = max(since, found.get(narrative, since))
-    return found
-
-
-def _newest_answers(rule: ConsensusRule, narratives: list[int]) -> dict[int, datetime]:
-    return _moments(_reader(0, 0, rule, Known(narratives=narratives)), _ANSWERS)
-
-
-_NEWEST_ANSWERS = revisions.Counts(_newest_answers)
 
 
 def _rules(projects: Iterable[Project]) -> dict[int, ConsensusRule]:
@@ -191,15 +174,16 @@ def _count_to_reader(
 
 def _listed(rows: Iterable[tuple[Any, ...]]) -> dict[int, list[OpenAnswers]]:
     found: dict[int, list[OpenAnswers]] = defaultdict(list)
-    for narrative, *row in rows:
-        found[narrative].append(OpenAnswers(*row))
+    for narrative, kind, distance, number, newest in rows:
+        if (since := moment(newest)) is not None:
+            found[narrative].append(OpenAnswers(kind, distance, number, since))
     return found
 
 
 @prepared("narratives")
 def _open_answers(rule: ConsensusRule, narratives: int) -> Built:
     """How many documents and conditions are open under each narrative, where nothing was sent back:
-    narrative, kind, distance, number.
+    narrative, kind, distance, number, since when the newest is one.
     """
     return _by_narrative(_reader(0, 0, rule, Known(narratives=[narratives])))
 
@@ -215,13 +199,15 @@ def _open_to_reader(
 
 @prepared("project", "member", "to_review")
 def _open_by_project(reviews: bool, project: int, member: int, to_review: int) -> Built:
-    """How many instructions and checked labels are open to leads: project, kind, number."""
+    """How many instructions and checked labels are open to leads: project, kind, number,
+    since when the newest is one.
+    """
     known = Known(to_review=[to_review] if reviews else [])
     counted, parameters = _rows(_reader(project, member, ConsensusRule("", ()), known), _OTHERS)
     return (
         f"""
         {counted}
-        SELECT p.project_id, k.kind, COUNT(*) FROM k
+        SELECT p.project_id, k.kind, COUNT(*), MAX(k.since) FROM k
         JOIN annotate_narrative v ON v.id = k.narrative
         JOIN annotate_instructionpair p ON p.id = v.pair_id GROUP BY p.project_id, k.kind
         """,  # noqa: S608 (Django's own queries)
@@ -245,29 +231,30 @@ def _by_narrative(reader: Reader) -> Built:
     return (
         f"""
         {counted}
-        SELECT narrative, kind, distance, COUNT(*) FROM k GROUP BY narrative, kind, distance
+        SELECT narrative, kind, distance, COUNT(*), MAX(since) FROM k
+        GROUP BY narrative, kind, distance
         """,  # noqa: S608 (Django's own queries)
         parameters,
     )
 
 
 def _rows(reader: Reader, kinds: Sequence[Kind], wanted: Wanted = _OPEN) -> tuple[str, list[Any]]:
-    """A query that begins with `WITH k (kind, narrative, distance)`: a row for each disagreement of
-    these kinds that is wanted.
+    """A query that begins with `WITH k (kind, narrative, distance, since)`: a row for each
+    disagreement of these kinds that is wanted.
     """
     parts: list[str] = []
     parameters: list[Any] = []
     for kind in kinds:
         of = source(kind, reader, wanted)
-        rows = of.rows.order_by().values_list(of.ids[0], "distance")
+        rows = of.rows.order_by().values_list(of.ids[0], "distance", "since")
         sql, given = rows.query.sql_with_params()
-        parts.append(f"of_{kind} (narrative, distance) AS ({sql})")
+        parts.append(f"of_{kind} (narrative, distance, since) AS ({sql})")
         parameters += given
     every = " UNION ALL ".join(
-        f"SELECT '{kind}', narrative, distance FROM of_{kind}"  # noqa: S608 (our own names)
+        f"SELECT '{kind}', narrative, distance, since FROM of_{kind}"  # noqa: S608 (our own names)
         for kind in kinds
     )
-    return f"WITH {', '.join(parts)}, k (kind, narrative, distance) AS ({every})", parameters
+    return f"WITH {', '.join(parts)}, k (kind, narrative, distance, since) AS ({every})", parameters
 
 
 def _reader(project: int, member: int, rule: ConsensusRule, known: Known) -> Reader:

@@ -106,7 +106,7 @@ class _Open:
         for state in states:
             if within is not None and state.narrative not in within:
                 continue
-            for name, distance, number in answers.get(state.narrative, ()):
+            for name, distance, number, _since in answers.get(state.narrative, ()):
                 kind = Kind(name)
                 self.counts[kind] += number
                 self._places[kind].append((-distance, state.narrative, number))

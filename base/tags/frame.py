@@ -98,11 +98,11 @@ def _drawn(name: str, _language: str | None) -> str:
 def style_sheets() -> SafeString:
     """Link the style sheets: one file that holds them all where they were joined, else each."""
     links = _links.__wrapped__ if settings.DEBUG else _links
-    return links(staticfiles_storage.__class__, settings.STATIC_URL)
+    return links(repr(staticfiles_storage.__class__), settings.STATIC_URL)
 
 
 @cache
-def _links(_storage: type, _address: str) -> SafeString:
+def _links(_storage: str, _address: str) -> SafeString:
     """Links to the style sheets: the same on every page as long as the storage is."""
     joined = getattr(staticfiles_storage, "joins_files", False)
     return format_html_join(

@@ -29,9 +29,9 @@ from exporters.evaluations import (
     statistics,
     systems,
 )
-from exporters.evaluations.evaluation import Collection, Prepared, Qrels, Ranked
 from exporters.evaluations.models import Evaluation
 from exporters.evaluations.options import read_options
+from exporters.evaluations.system_measures import Collection, Prepared, Qrels, Ranked
 from exporters.evaluations.systems import MOST_LINES, System
 from exporters.exports import actions
 from exporters.exports.manifest import Manifest

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from exporters.evaluations.evaluation import LOWER, Prepared, Ranked
+from exporters.evaluations.evaluation import LOWER
 from exporters.evaluations.places import RESAMPLES, STABLE, places
 from exporters.evaluations.settlements import (
     MOST_KEPT,
@@ -16,6 +16,7 @@ from exporters.evaluations.settlements import (
     single,
     together,
 )
+from exporters.evaluations.system_measures import Prepared, Ranked
 
 
 def of_disputes(

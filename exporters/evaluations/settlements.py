@@ -13,7 +13,13 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from exporters.evaluations.evaluation import Collection, Options, Prepared, Ranked, measure_system
+from exporters.evaluations.system_measures import (
+    Collection,
+    Options,
+    Prepared,
+    Ranked,
+    measure_system,
+)
 
 if TYPE_CHECKING:
     import numpy as np

@@ -12,7 +12,7 @@ from django.db.models import Avg, Count, Max
 
 from annotate.collection.models import Candidate, Document, DocumentText
 from annotate.projects.models import Project
-from exporters.evaluations.evaluation import Collection, Ranked
+from exporters.evaluations.system_measures import Collection, Ranked
 from formats.source import open_source
 from formats.trec_topics import read_topics
 

@@ -43,7 +43,7 @@ def repeated_requests(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCapture
         # A request may keep rows on its user; the next one begins without them.
         return copy.copy(users[user_id])
 
-    draw_forged = csrf._get_failure_view()
+    draw_forged = csrf._get_failure_view()  # type: ignore[attr-defined]
     forged: dict[tuple[Any, str], bytes] = {}
 
     def refuse_forged(request: HttpRequest, reason: str = "") -> HttpResponse:

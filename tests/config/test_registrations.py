@@ -62,7 +62,16 @@ def test_nobody_leaves_while_nobody_frees_their_assignments(monkeypatch):
 
 def test_what_files_bring_is_written_in_one_order_whichever_app_starts_first():
     assert [kind.__name__ for kind in arrivals._kinds] == [
-        *("Documents", "Topics", "Pairs", "Qrels", "Pools", "Runs", "Statements"),
+        *(
+            "Documents",
+            "Topics",
+            "Pairs",
+            "Qrels",
+            "Pools",
+            "Runs",
+            "GeneratedDocuments",
+            "Statements",
+        ),
         *("Rubrics", "Filters", "Reviews", "Decisions"),
     ]
 

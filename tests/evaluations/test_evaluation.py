@@ -6,8 +6,9 @@ import ir_measures
 import pytest
 
 from annotate.models import Run
-from exporters.evaluations.evaluation import Collection, Prepared, Ranked, evaluate
+from exporters.evaluations.evaluation import evaluate
 from exporters.evaluations.options import read_options
+from exporters.evaluations.system_measures import Collection, Prepared, Ranked
 from exporters.evaluations.systems import proposed, side_of
 
 ORIGINAL = {"q_1": {"a": 1, "b": 1, "c": 0, "d": 0}, "r_1": {"a": 1, "b": 1, "c": 0}}

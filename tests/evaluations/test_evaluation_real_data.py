@@ -5,8 +5,9 @@ from __future__ import annotations
 import ir_measures
 import pytest
 
-from exporters.evaluations.evaluation import Collection, Prepared, Ranked, evaluate
+from exporters.evaluations.evaluation import evaluate
 from exporters.evaluations.options import read_options
+from exporters.evaluations.system_measures import Collection, Prepared, Ranked
 from formats.source import open_source
 from formats.trec_qrels import read_qrels
 from formats.trec_run import read_run

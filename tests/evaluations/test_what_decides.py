@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from exporters.evaluations.evaluation import Collection, Prepared, Ranked, evaluate
+from exporters.evaluations.evaluation import evaluate
 from exporters.evaluations.options import read_options
 from exporters.evaluations.sensitivity import of_disputes
 from exporters.evaluations.settlements import Dispute, read_disputes, together
+from exporters.evaluations.system_measures import Collection, Prepared, Ranked
 from jobs.runner import Cancelled
 
 # Of q, a is relevant before and not after; x is disputed. Of r nothing is disputed.

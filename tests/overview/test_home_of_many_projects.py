@@ -14,7 +14,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from annotate.guidelines.actions import count_waiting
-from annotate.judgments import assignments, completion, open_pairs
+from annotate.judgments import assignments, completion, open_pairs, work_left
 from annotate.models import Adjudication, Assignment, Membership
 from annotate.overview.contributions import overview, overviews
 from annotate.overview.my_assignments import my_assignments, read_assignments
@@ -116,7 +116,7 @@ def test_each_project_says_the_same_among_others_as_by_itself(projects, name):
     together, alone = members(name), members(name)
 
     read_assignments(together)
-    completion.read_left(together)
+    work_left.read_left(together)
     added = overviews(together)
     judging = completion.judging_of([one.project for one in together])
     work = {task: open_pairs.open_work_of(task=task, members=together) for task in Assignment.Task}

@@ -213,6 +213,15 @@ def test_a_lead_reads_for_which_instruction_it_was_generated(scene, client):
     assert [one["made_for"] for one in listed.json()["results"]] == [None, None, scene.first.pk]
 
 
+def test_a_lead_reads_that_people_do_not_judge_it(scene, client):
+    rules(scene, judge_scope="existing")
+    client.force_login(scene.carla.user)
+
+    page = client.get(reverse("annotate:query", args=["tides", scene.query.pk])).content.decode()
+
+    assert page.count("not judged by people") == 1
+
+
 def test_it_is_no_document_of_other_instructions(scene, client):
     scene.take(scene.second)
     client.force_login(scene.ada.user)

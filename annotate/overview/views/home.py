@@ -18,7 +18,7 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_POST
 
 from annotate.collection.models import Candidate
-from annotate.judgments import assignments, blindness, completion, open_pairs
+from annotate.judgments import assignments, blindness, completion, open_pairs, work_left
 from annotate.judgments.models import Flag, Judgment
 from annotate.overview.contributions import overviews
 from annotate.overview.my_assignments import MyAssignment, my_assignments, read_assignments
@@ -41,7 +41,7 @@ def home(request: PageRequest) -> HttpResponse:
     """
     members = list(access.memberships_of(request.user).order_by("project__name", "pk"))
     read_assignments(members)
-    completion.read_left(members)
+    work_left.read_left(members)
     today = judged_today(members)
     added = overviews(members)
     offers = offers_of(members)

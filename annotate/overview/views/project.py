@@ -15,7 +15,7 @@ from django.views.decorators.http import require_GET
 from annotate.collection import access as collection_access
 from annotate.collection import core_queries
 from annotate.collection.models import Candidate, Query
-from annotate.judgments import completion
+from annotate.judgments import completion, work_left
 from annotate.judgments.blindness import blind_pairs, hides_figures, must_answer_first
 from annotate.judgments.completion import PairJudging
 from annotate.judgments.document_names import names_to, neutral_order
@@ -55,7 +55,7 @@ def project(request: PageRequest, slug: str) -> HttpResponse:
     """How far are we, how much do we agree, what needs me."""
     member = access.member(request.user, slug)
     read_assignments([member])
-    completion.read_left([member])
+    work_left.read_left([member])
     far = completion.judging_by_pair(member.project)
     judgments = completion.total(far.values())
     # What is taken out is nobody's work; the list of queries has it.

@@ -12,9 +12,9 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
 from annotate.judgments.blindness import BLIND_TASKS, must_answer_first
-from annotate.judgments.completion import open_assignments
 from annotate.judgments.pair_rules import Rule
 from annotate.judgments.tally import NAMED, PairStanding, Promises, promises
+from annotate.judgments.work_left import open_assignments
 from annotate.projects import access
 from annotate.projects.kinds import kind_of
 from annotate.projects.models import Membership

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from annotate.collection.removal import keys_sent
 from annotate.judgments import open_pairs
-from annotate.judgments.completion import open_assignments
+from annotate.judgments.work_left import open_assignments
 from annotate.pairs.models import Assignment
 from annotate.projects import access as annotate_access
 from annotate.projects.kinds import kind_of

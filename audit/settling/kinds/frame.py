@@ -12,10 +12,10 @@ from django.db.models import (
     QuerySet,
 )
 
-from annotate.judgments.completion import open_assignments
 from annotate.judgments.models import (
     RejudgeRequest,
 )
+from annotate.judgments.work_left import open_assignments
 from annotate.pairs.models import Assignment, Narrative
 from annotate.projects.models import Grade, Membership
 from audit.settling.queue_filters import DisagreementKey, Kind, Wanted

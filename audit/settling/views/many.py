@@ -14,8 +14,8 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotate.judgments.blindness import not_before_judging
-from annotate.judgments.completion import open_assignments
 from annotate.judgments.models import Adjudication, Judgment
+from annotate.judgments.work_left import open_assignments
 from annotate.pairs.models import Assignment
 from annotate.projects import access as annotate_access
 from annotate.projects.models import Membership

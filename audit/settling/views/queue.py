@@ -14,8 +14,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
 from annotate.judgments.blindness import BLIND_TASKS
-from annotate.judgments.completion import open_assignments
 from annotate.judgments.models import RejudgeRequest
+from annotate.judgments.work_left import open_assignments
 from annotate.projects import access as annotate_access
 from audit.settling.forms import WantedForm
 from audit.settling.models import Reveal

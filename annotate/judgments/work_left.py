@@ -1,0 +1,224 @@
+"""What is left in one person's assignments.
+
+Work is left while the person can still add what the assignment asks for, whenever that changed and
+whatever `Assignment.done_at` says: that column only dates the end of the work. What is wanted and
+what is there has one definition, `annotate.judgments.completion`.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from django.db.models import Count, Q, QuerySet
+
+from annotate.judgments.completion import answers_by_pair, pool_sizes
+from annotate.judgments.completion_queries import (
+    ask_by_rules,
+    asked_again,
+    narratives_of_pairs,
+    pairs_to_rewrite_of,
+    reviews_in_force,
+)
+from annotate.judgments.models import Repeat
+from annotate.judgments.repeats import chance, number
+from annotate.pairs.models import Assignment, InstructionPair, Narrative
+from annotate.pairs.pool import repeat_words
+from annotate.projects.models import Membership, Project
+
+Task = Assignment.Task
+
+
+class Left(NamedTuple):
+    """How far one person is in one assignment."""
+
+    done: int
+    total: int
+    # Documents that a lead asks them to look at again; they are not done.
+    again: int = 0
+
+    @property
+    def is_open(self) -> bool:
+        """Whether work is left."""
+        return self.done < self.total
+
+
+_NOTHING = Left(0, 0)
+
+
+class InForce(NamedTuple):
+    """The narrative under which a pair is judged, by its key, and the query of the pair."""
+
+    pk: int
+    side: str
+    version: int
+    query: int
+
+
+def left_in(
+    project: Project | Sequence[Project],
+    assignments: Iterable[Assignment],
+    answers: Mapping[tuple[int, int], int] | None = None,
+) -> dict[int, Left]:
+    """Return how far their holders are in these assignments of a project, or of several, by key.
+    `answers`: the `answers_by_pair`, where they are known.
+
+    At most ten queries, however many assignments there are, and three more where projects have
+    repeats, which count as documents.
+    """
+    projects = [project] if isinstance(project, Project) else project
+    by_task: dict[str, list[Assignment]] = defaultdict(list)
+    for assignment in assignments:
+        by_task[assignment.task].append(assignment)
+    found: dict[int, Left] = {}
+    if rewriting := by_task[Task.REWRITE]:
+        pairs = [assignment.pair_id for assignment in rewriting]
+        wanted = {pair for (pair,) in pairs_to_rewrite_of.rows(pairs=pairs)}
+        found |= {
+            assignment.pk: Left(int(assignment.pair_id not in wanted), 1)
+            for assignment in rewriting
+        }
+    if reviewing := by_task[Task.REVIEW]:
+        owed = _reviews_owed(projects, reviewing)
+        found |= {
+            assignment.pk: Left(int(assignment.pk not in owed), 1) for assignment in reviewing
+        }
+    if judges := by_task[Task.JUDGE]:
+        found |= _left_to_judge(projects, judges, answers)
+    return found
+
+
+def open_assignments(member: Membership, *tasks: str) -> list[Assignment]:
+    """Return the assignments of a member in which work is left (of these tasks; none: of all)."""
+    # Filtered here: pages read the assignments of their reader once, ahead.
+    held = [
+        assignment
+        for assignment in member.assignments.all()
+        if not tasks or assignment.task in tasks
+    ]
+    held.sort(key=lambda assignment: assignment.pk)
+    left: Mapping[int, Left] | None = getattr(member, _LEFT, None)
+    if left is None:
+        left = left_in(member.project, held)
+    return [assignment for assignment in held if left[assignment.pk].is_open]
+
+
+# Where `read_left` puts what it reads, on the member.
+_LEFT = "_left_in_assignments"
+
+
+def read_left(members: Sequence[Membership]) -> None:
+    """Read once how far members are in all their assignments, for all that a page asks of these
+    rows of them: at most thirteen queries, however many members there are. Read their assignments
+    first.
+    """
+    held = [assignment for member in members for assignment in member.assignments.all()]
+    judges = {one.member_id for one in held if one.task == Task.JUDGE}
+    answers = answers_by_pair(*(one.project for one in members if one.pk in judges))
+    left = left_in([member.project for member in members], held, answers)
+    for member in members:
+        setattr(member, _LEFT, left)
+
+
+def left_of(member: Membership) -> Mapping[int, Left]:
+    """Return how far a member is in each of their assignments, by key; `read_left` reads ahead."""
+    found: Mapping[int, Left] | None = getattr(member, _LEFT, None)
+    return left_in(member.project, member.assignments.all()) if found is None else found
+
+
+def _left_to_judge(
+    projects: Sequence[Project],
+    assignments: Sequence[Assignment],
+    answers: Mapping[tuple[int, int], int] | None,
+) -> dict[int, Left]:
+    pairs = {assignment.pair_id for assignment in assignments}
+    people = {assignment.member_id for assignment in assignments}
+    in_force = {
+        pair: InForce(*narrative)
+        for pair, *narrative in ask_by_rules(narratives_of_pairs, projects, pairs=list(pairs))
+    }
+    sizes = pool_sizes(projects, {pair: one.query for pair, one in in_force.items()})
+    here = {"pairs": list(in_force), "people": list(people)}
+    again = {
+        (pair, person): many for pair, person, many in ask_by_rules(asked_again, projects, **here)
+    }
+    if answers is None:
+        answers = answers_by_pair(*projects, pairs=pairs)
+    repeats = _repeats(projects, assignments, in_force, sizes)
+    found = {}
+    for assignment in assignments:
+        if assignment.pair_id not in in_force:
+            found[assignment.pk] = _NOTHING
+            continue
+        key = (assignment.pair_id, assignment.member_id)
+        asked, come_again = again.get(key, 0), repeats.get(assignment.pk, _NOTHING)
+        found[assignment.pk] = Left(
+            answers.get(key, 0) - asked + come_again.done,
+            sizes[assignment.pair_id] + come_again.total,
+            asked,
+        )
+    return found
+
+
+def _repeats(
+    projects: Sequence[Project],
+    assignments: Sequence[Assignment],
+    in_force: Mapping[int, InForce],
+    sizes: Mapping[int, int],
+) -> dict[int, Left]:
+    """Return how many repeats the holder of each assignment has, and has answered."""
+    if not any(project.repeat_percent for project in projects):
+        return {}
+    answered = {
+        (narrative, person): (count, final)
+        for narrative, person, count, final in Repeat.objects.current()
+        .filter(
+            narrative__in=[one.pk for one in in_force.values()],
+            annotator__in={assignment.member_id for assignment in assignments},
+        )
+        .values_list("narrative_id", "annotator_id")
+        .annotate(count=Count("pk"), final=Count("pk", filter=~Q(flag="later")))
+    }
+    people = Membership.objects.select_related("project").in_bulk(
+        {one.member_id for one in assignments}
+    )
+    pairs = InstructionPair.objects.in_bulk(list(in_force))
+    found = {}
+    for assignment in assignments:
+        narrative = in_force.get(assignment.pair_id)
+        person = people[assignment.member_id]
+        percent = person.project.repeat_percent
+        if narrative is None or not percent:
+            continue
+        words = repeat_words(pairs[assignment.pair_id], narrative.side, narrative.version, person)
+        planned = number(sizes[assignment.pair_id], percent, chance(words))
+        count, final = answered.get((narrative.pk, assignment.member_id), (0, 0))
+        # What was answered stays, also where fewer are planned by now.
+        found[assignment.pk] = Left(final, max(planned, count))
+    return found
+
+
+def _reviews_owed(projects: Sequence[Project], assignments: Sequence[Assignment]) -> set[int]:
+    """Return the assignments (by key) whose holder can review the version in force and has not."""
+    pairs = {assignment.pair_id for assignment in assignments}
+    to_review: QuerySet[Any] = InstructionPair.objects.filter(pk__in=pairs).to_review()
+    waiting = dict(to_review.values_list("pk", "altered_id"))
+    # Nobody reviews their own words.
+    authors = dict(
+        Narrative.objects.filter(pk__in=waiting.values()).values_list("pair_id", "author_id")
+    )
+    there = set(
+        reviews_in_force([project.pk for project in projects])
+        .filter(
+            of_pair__in=pairs, of_member__in={assignment.member_id for assignment in assignments}
+        )
+        .values_list("of_pair", "of_member")
+    )
+    return {
+        assignment.pk
+        for assignment in assignments
+        if assignment.pair_id in waiting
+        and authors.get(assignment.pair_id) != assignment.member_id
+        and (assignment.pair_id, assignment.member_id) not in there
+    }

@@ -1,0 +1,296 @@
+"""All measures of one system: by everything that its runs and the labels allow."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from exporters.evaluations.trec_measures import IR, JUDGED, IrMeasures, is_quick
+from exporters.exports.labels import Grades, compliance, gold_documents
+
+if TYPE_CHECKING:
+    from measures import Measurement, Scores
+    from measures.intervals import IntervalKind
+
+Qrels = dict[str, Grades]
+Scored = Mapping[str, dict[str, float]]
+
+
+class Collection(NamedTuple):
+    """What systems are measured on, under the ids of pairs.
+
+    Attributes:
+        original, changed: Grades before and after the change.
+        reverse: Grades under reversed narratives; empty where there are none.
+        claimed: Claimed labels, for IRS and NFR; empty where there are none.
+        relevant: Lowest grade that is relevant.
+        documents: How many documents the collection has.
+        cores: The core query of each topic, where topics share one; else empty.
+        verdicts: Whether a document meets a condition, by topic, document and condition.
+        conditions: The conditions of each topic.
+    """
+
+    original: Qrels
+    changed: Qrels
+    reverse: Qrels
+    claimed: Qrels
+    relevant: int
+    documents: int
+    cores: Mapping[str, str] = {}
+    verdicts: Mapping[str, Mapping[str, Mapping[str, bool]]] = {}
+    conditions: Mapping[str, tuple[str, ...]] = {}
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """A system with the scores of its runs, by side."""
+
+    name: str
+    runs: Mapping[str, Scored]
+
+    @cached_property
+    def scores(self) -> dict[str, Scores]:
+        """The same prepared for measures, which look up every rank once."""
+        from measures import Scores
+
+        return {side: Scores(run, f"{side} run") for side, run in self.runs.items()}
+
+
+Options = Mapping[str, Mapping[str, Any]]
+
+
+class Prepared:
+    """A collection with what is prepared once to measure every system on it.
+
+    Args:
+        collection: The grades.
+        options: As `read_options` returns them.
+        queries: The query of each topic, where intervals are over queries.
+        values_only: Without intervals, and by the measures alone that are quick and depend on the
+            changed qrels.
+    """
+
+    def __init__(
+        self,
+        collection: Collection,
+        options: Options,
+        queries: Mapping[str, str] | None = None,
+        *,
+        values_only: bool = False,
+    ) -> None:
+        self.collection = collection
+        self.options = options
+        self.interval: IntervalKind = None if values_only else "bootstrap"
+        by = str(options["intervals"].get("clusters", "pair"))
+        clusters = {"query": queries or {}, "core": {**(queries or {}), **collection.cores}}
+        self.clusters = clusters.get(by)
+        names = tuple(options["ir"].get("measures", IR))
+        if values_only:
+            self.ir_names = tuple(name for name in names if is_quick(name))
+        else:
+            self.ir_names = names if JUDGED in names else (*names, JUDGED)
+        self._ir_sides = ("changed",) if values_only else ("original", "changed")
+
+    def function_options(self, measure: str) -> dict[str, Any]:
+        """The options of a function of `measures`."""
+        given = dict(self.options[measure])
+        return given if self.interval else {**given, "interval": None}
+
+    @cached_property
+    def ir(self) -> dict[str, IrMeasures]:
+        """What computes measures of ir_measures, by side."""
+        sides = {"original": self.collection.original, "changed": self.collection.changed}
+        return {
+            side: IrMeasures(self.ir_names, qrels, self.collection.relevant)
+            for side, qrels in sides.items()
+            if qrels and side in self._ir_sides
+        }
+
+    @cached_property
+    def gold(self) -> dict[str, tuple[str, ...]]:
+        """The documents that WISE and SICR follow."""
+        its = self.collection
+        return gold_documents(its.changed, its.reverse, its.relevant)
+
+    @cached_property
+    def relevant_to_core(self) -> dict[str, int] | None:
+        """How many documents are relevant to the core query of each topic: the N of WISE. None
+        where topics share no core query.
+        """
+        its = self.collection
+        if not its.cores:
+            return None
+        found: dict[str, set[str]] = {}
+        for topic, grades in its.original.items():
+            relevant = {document for document, grade in grades.items() if grade >= its.relevant}
+            found.setdefault(its.cores.get(topic, topic), set()).update(relevant)
+        return {
+            topic: max(1, len(found.get(its.cores.get(topic, topic), ()))) for topic in self.gold
+        }
+
+    @cached_property
+    def compliance(self) -> tuple[dict[str, set[str]], dict[str, set[str]]]:
+        """The documents that comply with claimed labels, and those that violate them."""
+        its = self.collection
+        return compliance(its.original, its.claimed, its.relevant)
+
+    def with_interval(self, measurement: Measurement) -> Measurement:
+        """The measurement, with its interval over queries where that is asked for."""
+        from measures import clustered
+
+        if self.interval is None or self.clusters is None or measurement.value is None:
+            return measurement
+        given = {name: measurement.options.get(name) for name in ("interval", "resamples", "seed")}
+        return clustered(
+            measurement,
+            self.clusters,
+            **{name: value for name, value in given.items() if value is not None},
+        )
+
+
+def measure_system(prepared: Prepared, runs: Mapping[str, Scores]) -> dict[str, Measurement]:
+    """Measure one system by everything that its runs, by side, and the collection allow."""
+    from measures import irs, nfr, p_mrr, sicr, wise
+
+    collection = prepared.collection
+    found: dict[str, Measurement] = {}
+    original, changed = runs.get("original"), runs.get("changed")
+    if original is not None and changed is not None:
+        found["p-mrr"] = p_mrr(
+            original=original,
+            changed=changed,
+            qrels_original=collection.original,
+            qrels_changed=collection.changed,
+            relevant=collection.relevant,
+            **{"unjudged": "left_out", **prepared.function_options("p-mrr")},
+        )
+        if "reversed" in runs and (gold := prepared.gold):
+            three: Any = {
+                "original": original.only(gold),
+                "instructed": changed.only(gold),
+                "reversed": runs["reversed"].only(gold),
+                "gold": gold,
+            }
+            sizes: Any = {"N": prepared.relevant_to_core}
+            found["wise"] = wise(**three, **{**sizes, **prepared.function_options("wise")})
+            found["sicr"] = sicr(**three, **prepared.function_options("sicr"))
+        comply, violate = prepared.compliance
+        if comply:
+            two: Any = {
+                "with_instruction": changed.only(comply),
+                "without": original.only(comply),
+            }
+            size: Any = {"tables": collection.documents}
+            irs_options = {**size, **prepared.function_options("irs")}
+            found["irs"] = irs(**two, positive=comply, violating=violate, **irs_options)
+            nfr_options = {**size, **prepared.function_options("nfr")}
+            found["nfr"] = nfr(**two, trap=violate, **nfr_options)
+    if collection.conditions and prepared.interval is not None:
+        found |= _by_conditions(prepared, runs)
+    if changed is not None and collection.cores and prepared.interval is not None:
+        found["robustness"] = _robustness(prepared, changed)
+    found |= _before_and_after(prepared, runs)
+    return {key: prepared.with_interval(measurement) for key, measurement in found.items()}
+
+
+def _by_conditions(prepared: Prepared, runs: Mapping[str, Scores]) -> dict[str, Measurement]:
+    """mWISE, mSICR and MDCR: by the conditions (attributes) that documents meet."""
+    from measures import m_sicr, m_wise, mdcr
+
+    its = prepared.collection
+    found: dict[str, Measurement] = {}
+    if "changed" in runs:
+        found["mdcr"] = mdcr(
+            run=runs["changed"].only(its.conditions),
+            verdicts=its.verdicts,
+            dimensions=its.conditions,
+            **prepared.function_options("mdcr"),
+        )
+    # One gold document of each topic: of several the first of which every condition is answered.
+    met: dict[str, int] = {}
+    gold: dict[str, str] = {}
+    for topic, documents in prepared.gold.items():
+        for document in documents:
+            answers = its.verdicts.get(topic, {}).get(document, {})
+            if topic not in gold and len(answers) == len(its.conditions.get(topic, ())) > 0:
+                gold[topic], met[topic] = document, sum(answers.values())
+    if gold and {"original", "changed", "reversed"} <= runs.keys():
+        three: Any = {
+            "original": runs["original"].only(gold),
+            "instructed": runs["changed"].only(gold),
+            "reversed": runs["reversed"].only(gold),
+            "gold": gold,
+        }
+        sizes = {topic: len(its.conditions[topic]) for topic in gold}
+        found["m-wise"] = m_wise(
+            **three, satisfied=met, conditions=sizes, **prepared.function_options("m-wise")
+        )
+        found["m-sicr"] = m_sicr(**three, **prepared.function_options("m-sicr"))
+    return found
+
+
+def _robustness(prepared: Prepared, changed: Scores) -> Measurement:
+    """Robustness@k: the least nDCG@k of each core query."""
+    from measures import robustness
+
+    its, options = prepared.collection, prepared.function_options("robustness")
+    name = f"nDCG@{options.get('k', 10)}"
+    by_topic = IrMeasures((name,), its.changed, its.relevant).values(changed.only(its.changed))
+    groups = {topic: its.cores.get(topic, topic) for topic in its.changed}
+    return robustness(by_topic[name], groups, **options)
+
+
+def _before_and_after(prepared: Prepared, runs: Mapping[str, Scores]) -> dict[str, Measurement]:
+    """nDCG and the other measures of ir_measures before and after, and what they differ by."""
+    collection = prepared.collection
+    sides = {"before": ("original", collection.original), "after": ("changed", collection.changed)}
+    values: dict[tuple[str, str], dict[str, float]] = {}
+    warnings: dict[str, list[str]] = {}
+    for when, (side, qrels) in sides.items():
+        if side not in runs or side not in prepared.ir:
+            continue
+        scores = runs[side].only(qrels)
+        for name, by_topic in prepared.ir[side].values(scores).items():
+            values[name, when] = by_topic
+        warnings[when] = _missing(qrels, scores, side)
+    found = {}
+    for name in prepared.ir_names:
+        for when in sides:
+            if (name, when) in values:
+                by_topic = values[name, when]
+                found[f"{name} {when}"] = _summary(prepared, name, by_topic, warnings[when])
+        if {(name, when) for when in sides} <= values.keys() and name != JUDGED:
+            before, after = values[name, "before"], values[name, "after"]
+            change = {topic: after[topic] - before[topic] for topic in after if topic in before}
+            both = [*warnings["before"], *warnings["after"]]
+            found[f"{name} change"] = _summary(prepared, name, change, both)
+    return found
+
+
+def _summary(
+    prepared: Prepared, name: str, by_topic: Mapping[str, float], warnings: Sequence[str]
+) -> Measurement:
+    from measures.intervals import Bootstrap
+    from measures.summary import summarise
+
+    return summarise(
+        name,
+        dict(by_topic),
+        bootstrap=Bootstrap(prepared.interval),
+        options={},
+        warnings=warnings,
+        undefined="the qrels have no topic",
+    )
+
+
+def _missing(qrels: Qrels, run: Scores, side: str) -> list[str]:
+    from measures.runs import listed, queries_of
+
+    lacking = [topic for topic in qrels if topic not in run]
+    if not lacking:
+        return []
+    return [
+        f"the {side} run lacks {queries_of(len(lacking))} ({listed(lacking)}), which count as 0"
+    ]
