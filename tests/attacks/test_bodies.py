@@ -184,7 +184,14 @@ def known(stage: SimpleNamespace) -> dict[str, Body]:
         "SentConfirmation": {"become_blind": True},
         "SentProject": {"slug": "reefs", "grades": [0, 1]},
         "SentRules": {"grades": [{"value": one, "name": f"{one}"} for one in range(3)]},
-        "SentChange": {"left": LEFT_OUT},
+        "SentChange": dict.fromkeys(("left", "most_tasks"), LEFT_OUT),
+        "SentPeople": {task: [stage.ada.pk] for task in ("rewrite", "judge", "review")},
+        "SentDueDate": {"due_on": "2027-03-31"},
+        "SentSeen": {"seen_until": "2026-03-02T09:30:00Z"},
+        "SentInvitations": {
+            "people": [{"username": "newcomer", "email": "new@example.org"}],
+            "other_projects": [{"project": stage.project.slug, "role": "annotator"}],
+        },
         "SentPart": part,
         "SentComparison": {"part": {"query": "301"}, "against": {"side": "altered"}},
         "SentPlan": {"rater": "machine", "side": LEFT_OUT},
@@ -400,6 +407,7 @@ KEYS = {
     **dict.fromkeys(("candidate", "drops"), (Candidate, "query__project")),
     **dict.fromkeys(("judgment", "adopt"), (Judgment, "annotator__project")),
     **dict.fromkeys(("one", "other", "person"), (Membership, "project")),
+    **dict.fromkeys(("rewrite", "judge", "review"), (Membership, "project")),
     **dict.fromkeys(("runs",), (Run, "project")),
 }
 
