@@ -1,5 +1,17 @@
+from importlib import import_module
+
 import django.db.models.deletion
 from django.db import migrations, models
+
+revisions = import_module('annotate.migrations.0029_revisions')
+
+
+def watch_again(apps, schema_editor):
+    """On the way back SQLite makes the table of candidates anew, and its triggers are gone."""
+    if schema_editor.connection.vendor == 'sqlite':
+        for _table, _event, name, _change in revisions._each():
+            schema_editor.execute(f'DROP TRIGGER IF EXISTS {name}')
+        revisions.watch(apps, schema_editor)
 
 
 class Migration(migrations.Migration):
@@ -9,6 +21,7 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
+        migrations.RunPython(migrations.RunPython.noop, watch_again),
         migrations.RemoveIndex(
             model_name='candidate',
             name='candidate_in_pool',
