@@ -1,0 +1,103 @@
+"""Refuses instruction pairs of a file that would overwrite what is here, or restate no pair."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from annotate.collection.intake.arrivals import Intake
+from base import bulk
+
+# Narratives of the file that are here already: `s` in its stage, `o` its row.
+_KNOWN = """
+    FROM stage_narratives s
+    CROSS JOIN annotate_instructionpair p
+    CROSS JOIN annotate_narrative o
+    WHERE p.project_id = %(project)s AND p.pair_id = s.pair_id
+    AND o.pair_id = p.id AND o.side = s.side AND o.version = s.version
+"""
+
+
+# Whether the file gives such a narrative, of the same words, other conditions.
+_OTHER_CONDITIONS = """
+    o.text = s.text AND (
+        (SELECT COUNT(*) FROM annotate_condition c WHERE c.narrative_id = o.id)
+        <> (SELECT COUNT(*) FROM stage_conditions x WHERE x.pair_id = s.pair_id
+            AND x.side = s.side AND x.version = s.version)
+        OR EXISTS (
+            SELECT 1 FROM stage_conditions x WHERE x.pair_id = s.pair_id
+            AND x.side = s.side AND x.version = s.version AND NOT EXISTS (
+                SELECT 1 FROM annotate_condition c WHERE c.narrative_id = o.id
+                AND c.number = x.number AND c.name = x.name AND c.text = x.text
+            )
+        )
+    )
+"""
+
+
+def refuse_overwriting(intake: Intake) -> None:
+    """Refuse versions that are here already with other words, conditions or another writer."""
+    for what, differs in (("words", "o.text <> s.text"), ("conditions", _OTHER_CONDITIONS)):
+        intake.refuse_found(
+            f"""
+            SELECT s.n, s.place, s.pair_id, s.side, s.version, (
+                SELECT MAX(v.version) FROM annotate_narrative v
+                WHERE v.pair_id = o.pair_id AND v.side = o.side
+            ) AS newest
+            {_KNOWN} AND {differs}
+            """,  # noqa: S608 (our own conditions)
+            partial(_overwritten, what),
+        )
+    intake.refuse_found(
+        f"""
+        SELECT s.n, s.place, s.pair_id, s.side, s.version, o.origin, o.model
+        {_KNOWN} AND s.said = 1 AND (o.origin <> s.origin OR o.model <> s.model)
+        """,
+        lambda pair, side, version, origin, model: (
+            f"version {version} of the {side} narrative of {pair} is already here, written by "
+            f"{_named(origin, model)}: who wrote a version is never changed"
+        ),
+    )
+    other = bulk.number(
+        f"""
+        SELECT COUNT(*) {_KNOWN} AND s.said = 0 AND s.side <> 'original' AND s.author IS NULL
+        AND o.author_id IS NULL AND (o.origin <> s.origin OR o.model <> s.model)
+        """,
+        intake.params,
+    )
+    if other:
+        versions = "version is" if other == 1 else "versions are"
+        intake.report.notes.append(
+            f"{other:,} {versions} here already, written by another model: what is here keeps "
+            "who wrote it"
+        )
+
+
+def refuse_unknown_restated(intake: Intake) -> None:
+    """Refuse pairs that restate one which is no pair of their query."""
+    intake.refuse_found(
+        """
+        SELECT s.n, s.place, s.pair_id, s.restates FROM stage_pairs s
+        WHERE s.restates <> '' AND NOT EXISTS (
+            SELECT 1 FROM stage_pairs f
+            WHERE f.pair_id = s.restates AND f.query_id = s.query_id
+        ) AND NOT EXISTS (
+            SELECT 1 FROM annotate_instructionpair p JOIN annotate_query q ON q.id = p.query_id
+            WHERE p.project_id = %(project)s AND p.pair_id = s.restates
+            AND q.query_id = s.query_id
+        )
+        """,
+        lambda pair, restated: (
+            f"instruction pair {pair} restates {restated}, which is no pair of its query"
+        ),
+    )
+
+
+def _overwritten(what: str, pair: str, side: str, version: int, newest: int) -> str:
+    return (
+        f"version {version} of the {side} narrative of {pair} is already here with other {what}, "
+        f"and no version is overwritten: give these as version {newest + 1}"
+    )
+
+
+def _named(origin: str, model: str) -> str:
+    return "people" if origin == "human" else model or "a language model"
