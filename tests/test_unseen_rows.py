@@ -59,7 +59,9 @@ def test_the_same_rows_are_there_for_everybody_once_they_are_shown(db, model):
 # which know what they have written: no other writes meanwhile.
 BEGIN_AT_SEEN_ROWS = {
     "annotate/pairs/access.py": "at a pair",
+    "annotate/judgments/grade_patterns.py": "at judgments and adjudications",
     "annotate/judgments/judgment_chain.py": "at judgments",
+    "annotate/judging/document_view.py": "at candidates that are put before a judge",
     "annotate/pools/counting.py": "at lines of runs",
     "annotate/pools/provenance.py": "at entries of pools",
     "annotate/collection/text_versions.py": "at a candidate that a person was shown",

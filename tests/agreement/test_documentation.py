@@ -18,7 +18,7 @@ DOCS = (Path(__file__).parents[2] / "docs" / "agreement.md").read_text(encoding=
 
 
 @pytest.mark.parametrize(
-    "module", ["alpha", "beside", "comparison", "kappa", "pooled", "student", "tables"]
+    "module", ["alpha", "comparison", "kappa", "pooled", "student_t", "supplements", "tables"]
 )
 def test_the_examples_in_docstrings_are_what_they_say(module):
     failed, tried = doctest.testmod(import_module(f"agreement.{module}"))
@@ -50,7 +50,7 @@ def test_every_part_of_a_coefficient_is_named():
 def test_every_reason_for_undefined_is_listed():
     sources = "".join(
         inspect.getsource(import_module(f"agreement.{module}"))
-        for module in ("beside", "estimate", "kappa")
+        for module in ("supplements", "estimate", "kappa")
     )
 
     reasons = re.findall(r"^\| undefined: (.+?) \|", DOCS, re.MULTILINE)

@@ -494,7 +494,7 @@ def test_the_pages_cost_the_same_however_many_there_are(
         carla.get(url("releases"))
     with django_assert_max_num_queries(8):
         carla.get(url("release", "v3"))
-    with django_assert_max_num_queries(40):
+    with django_assert_max_num_queries(42):
         carla.get(url("new_release"))
 
 
