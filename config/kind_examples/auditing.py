@@ -72,12 +72,13 @@ def draw_sample(
     stratify: str = Sample.Stratify.NONE,
     *,
     fewer: bool = False,
+    side: str = "",
     **shown: bool,
 ) -> None:
-    """Draw a sample of claimed labels; `shown` is what checkers see of the claim."""
+    """Draw a sample of claimed labels, in one mode where a side is given; `shown` is what checkers see of the claim."""
     samples.draw_sample(
         name=name,
-        asked=Asked(source, stage.rater(rater), asks=asks),
+        asked=Asked(source, stage.rater(rater), asks=asks, side=side),
         stratify=stratify,
         per=per,
         size=size,
