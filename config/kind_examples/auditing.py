@@ -75,7 +75,10 @@ def draw_sample(
     side: str = "",
     **shown: bool,
 ) -> None:
-    """Draw a sample of claimed labels, in one mode where a side is given; `shown` is what checkers see of the claim."""
+    """Draw a sample of claimed labels, in one mode where a side is given.
+
+    `shown` is what checkers see of the claim.
+    """
     samples.draw_sample(
         name=name,
         asked=Asked(source, stage.rater(rater), asks=asks, side=side),

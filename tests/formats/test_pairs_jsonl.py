@@ -168,7 +168,10 @@ def test_a_claim_says_why_where_it_does():
             "condition 2: text is empty",
         ),
         ('{"query_id": "a", "narratives": "t"}', "narratives must be a list, not text"),
-        ('{"type": "pear", "query_id": "a"}', "type is 'pear'; it is one of pair, claim, generated"),
+        (
+            '{"type": "pear", "query_id": "a"}',
+            "type is 'pear'; it is one of pair, claim, generated",
+        ),
         ('{"type": "claim", "pair_id": "a", "doc_id": "d"}', "relevance is missing"),
         (
             '{"type": "claim", "pair_id": "a", "doc_id": "d", "relevance": 0.5, "rater": "m"}',
