@@ -24,8 +24,11 @@ from jobs.models import Job
 from jobs.status import job_models
 
 # The same examples every time, so that a red run is red for everyone; HYPOTHESIS_PROFILE=explore
-# draws new ones, and more of them.
+# draws new ones, and more of them; quick, which bin/test --quick takes, draws few.
 hypothesis_settings.register_profile("fixed", derandomize=True, database=None, deadline=None)
+hypothesis_settings.register_profile(
+    "quick", hypothesis_settings.get_profile("fixed"), max_examples=20
+)
 hypothesis_settings.register_profile("explore", max_examples=1_000, deadline=None)
 hypothesis_settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
 
