@@ -114,8 +114,8 @@ class QueryPeopleForm(forms.Form):
                 initial=sorted(named[task]),
                 widget=forms.CheckboxSelectMultiple,
                 help_text=ngettext(
-                    "%(count)s person does this on each instruction. Nobody ticked: everybody may.",
-                    "%(count)s people do this on each instruction. Nobody ticked: everybody may.",
+                    "%(count)s person does this on each instruction. All may if none is ticked.",
+                    "%(count)s people do this on each instruction. All may if none is ticked.",
                     overlaps[task],
                 )
                 % {"count": overlaps[task]},
