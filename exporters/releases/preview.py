@@ -68,7 +68,10 @@ def preview(by: Membership) -> Preview:
         (_("queries"), len(queries)),
         (_("instruction pairs"), sum(pair.query.pk in queries for pair in pairs)),
         (_("of them in the changed qrels"), len(written)),
-        (_("versions of narratives"), Narrative.objects.filter(pair__project=project).count()),
+        (
+            _("versions of narratives"),
+            Narrative.objects.filter(pair__query__in=queries).count(),
+        ),
         (_("judgments by people"), judgments.of_people().count()),
         (_("settled by leads"), Adjudication.objects.current().filter(**of_project).count()),
         (_("claims by machines"), judgments.filter(annotator__is_machine=True).count()),
