@@ -11,7 +11,6 @@ from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from annotate.judgments import revisions
 from annotate.judgments.consensus import Outcome, consensus
@@ -43,24 +42,20 @@ class GradePattern:
         return consensus(list(self.grades), rule, self.settled)
 
 
-class _NoRules(NamedTuple):
-    """The patterns follow no rule of the project."""
-
-
 def patterns_of(states: Iterable[revisions.State]) -> dict[int, list[GradePattern]]:
     """Return the patterns of these narratives by key, also of documents that the project does not
     put before its judges: one query where something changed since.
     """
     known = list(states)
-    return _PATTERNS.of(known, {state.project: _NoRules() for state in known})
+    return _PATTERNS.of(known, {state.project: None for state in known})
 
 
 def patterns_anew(narratives: Sequence[int]) -> dict[int, list[GradePattern]]:
     """Return the patterns of narratives (by key) as the rows are in this transaction."""
-    return dict(_count(_NoRules(), list(narratives)))
+    return dict(_count(None, list(narratives)))
 
 
-def _count(_rules: _NoRules, narratives: list[int]) -> dict[int, list[GradePattern]]:
+def _count(_rules: None, narratives: list[int]) -> dict[int, list[GradePattern]]:
     found: dict[int, list[GradePattern]] = {}
     for start in range(0, len(narratives), _AT_ONCE):
         some = narratives[start : start + _AT_ONCE]

@@ -43,11 +43,11 @@ class RefusedLines(Refused):
     """Some people cannot be invited: `lines` has a sentence for each, by the number of the line."""
 
     def __init__(self, lines: Mapping[int, str]) -> None:
-        super().__init__(" ".join(told_of_lines(lines)))
+        super().__init__(" ".join(sentences_by_line(lines)))
         self.lines = dict(lines)
 
 
-def told_of_lines(lines: Mapping[int, str]) -> list[str]:
+def sentences_by_line(lines: Mapping[int, str]) -> list[str]:
     """Return one sentence per line: "Line 3: This is no mail address."."""
     return [_("Line %(number)s: %(why)s") % {"number": n, "why": lines[n]} for n in sorted(lines)]
 

@@ -24,20 +24,16 @@ class VerdictPattern(NamedTuple):
     documents: int
 
 
-class _NoRules(NamedTuple):
-    """The patterns follow no rule of the project."""
-
-
 def verdict_patterns(states: Iterable[revisions.State]) -> list[VerdictPattern]:
     """Return the patterns of the conditions of these narratives: one query where something changed
     since.
     """
     known = list(states)
-    counts = _PATTERNS.of(known, {state.project: _NoRules() for state in known})
+    counts = _PATTERNS.of(known, {state.project: None for state in known})
     return [one for state in known for one in counts.get(state.narrative, ())]
 
 
-def _count(_rules: _NoRules, narratives: list[int]) -> dict[int, list[VerdictPattern]]:
+def _count(_rules: None, narratives: list[int]) -> dict[int, list[VerdictPattern]]:
     found: dict[int, list[VerdictPattern]] = defaultdict(list)
     for narrative, condition, answers, settled, documents in _documents.rows(narratives=narratives):
         pattern = VerdictPattern(condition, tuple(answers.split()), settled, documents)

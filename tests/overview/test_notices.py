@@ -41,7 +41,7 @@ def ada(pair):
     return made
 
 
-def told(member):
+def counts_of_notices(member):
     user = User.objects.get(pk=member.user_id)
     return {one.kind: one.count for one in notices_of(user)}
 
@@ -52,7 +52,7 @@ def is_new(member, since):
 
 
 def test_tasks_to_take_are_a_notice_and_are_new_again_with_a_new_narrative(pair, ada):
-    assert told(ada) == {"open": 1}
+    assert counts_of_notices(ada) == {"open": 1}
     assert is_new(ada, NOON) == set()
 
     pair.narratives.filter(side="altered").update(created_at=NOON + HOUR)
@@ -62,12 +62,12 @@ def test_tasks_to_take_are_a_notice_and_are_new_again_with_a_new_narrative(pair,
 
 def test_a_task_that_is_held_is_a_notice_until_its_work_is_done(pair, ada):
     assignments.take_next(task=Assignment.Task.JUDGE, by=ada)
-    assert told(ada) == {"held": 1}
+    assert counts_of_notices(ada) == {"held": 1}
 
     candidate = pair.query.candidates.get()
     factories.judgment(factories.altered(pair), candidate, ada)
 
-    assert told(ada) == {}
+    assert counts_of_notices(ada) == {}
 
 
 def test_a_rewriting_that_was_sent_back_is_a_notice_to_its_author_alone(pair, ada):
@@ -75,12 +75,12 @@ def test_a_rewriting_that_was_sent_back_is_a_notice_to_its_author_alone(pair, ad
     pair.narratives.filter(side="altered").update(author=ada)
     type(pair).objects.update(sent_back_at=NOON, sent_back_by=carla)
 
-    assert told(ada)["sent-back"] == 1
-    assert "sent-back" not in told(ben) | told(carla)
+    assert counts_of_notices(ada)["sent-back"] == 1
+    assert "sent-back" not in counts_of_notices(ben) | counts_of_notices(carla)
     assert is_new(ada, NOON - HOUR) >= {"sent-back"}
 
     factories.narrative(pair, version=2, author=ada, created_at=NOON + HOUR)
-    assert "sent-back" not in told(ada)
+    assert "sent-back" not in counts_of_notices(ada)
 
 
 def test_a_request_to_look_again_is_a_notice_to_the_author_of_the_judgment(pair, ada):
@@ -89,8 +89,8 @@ def test_a_request_to_look_again_is_a_notice_to_the_author_of_the_judgment(pair,
     said = factories.judgment(factories.altered(pair), candidate, ada)
     RejudgeRequest.objects.create(judgment=said, by=carla, words="Why?", at=NOON)
 
-    assert told(ada)["look-again"] == 1
-    assert "look-again" not in told(ben)
+    assert counts_of_notices(ada)["look-again"] == 1
+    assert "look-again" not in counts_of_notices(ben)
 
 
 def test_leads_alone_are_told_of_disagreements_to_settle(pair, ada):
@@ -99,8 +99,8 @@ def test_leads_alone_are_told_of_disagreements_to_settle(pair, ada):
     factories.judgment(narrative, candidate, ada, 0, at=NOON)
     factories.judgment(narrative, candidate, ben, 1, at=NOON + HOUR)
 
-    assert told(carla)["disputes"] == 1
-    assert "disputes" not in told(ada) | told(ben)
+    assert counts_of_notices(carla)["disputes"] == 1
+    assert "disputes" not in counts_of_notices(ada) | counts_of_notices(ben)
     assert is_new(carla, NOON) >= {"disputes"}
     assert "disputes" not in is_new(carla, NOON + 2 * HOUR)
 
@@ -112,7 +112,7 @@ def test_a_lead_who_still_judges_is_not_told_that_others_differ(pair, ada):
     factories.judgment(narrative, candidate, ada, 0)
     factories.judgment(narrative, candidate, ben, 1)
 
-    assert "disputes" not in told(carla)
+    assert "disputes" not in counts_of_notices(carla)
 
 
 def test_marking_as_read_never_goes_back_and_never_lies_ahead(ada):

@@ -36,10 +36,10 @@ def made(slug: str, *, queries: int, documents: int):
 
 def queries_of(client: Client, path: str) -> int:
     client.get(path)
-    with CaptureQueriesContext(connection) as asked:
+    with CaptureQueriesContext(connection) as queries:
         answer = client.get(path)
     assert answer.status_code == 200
-    return len(asked)
+    return len(queries)
 
 
 def test_the_project_page_asks_the_same_queries_however_much_was_judged(carla):
@@ -94,11 +94,11 @@ def test_each_list_asks_the_same_queries_however_many_rows_there_are(carla):
     made("small", queries=1, documents=1)
     made("large", queries=4, documents=3)
 
-    def asked(slug: str) -> dict[str, int]:
+    def queries_by_page(slug: str) -> dict[str, int]:
         addresses = {one: one if "?" in one else f"{one}/" for one in LISTS}
         return {one: queries_of(carla, f"/projects/{slug}/{end}") for one, end in addresses.items()}
 
-    small, large = asked("small"), asked("large")
+    small, large = queries_by_page("small"), queries_by_page("large")
 
     assert large == small
     assert {one: number for one, number in large.items() if number > LISTS[one]} == {}

@@ -69,7 +69,7 @@ def test_what_is_judged_in_a_task_counts_while_the_project_is_paused(carla, ada)
     pair = carla.project.pairs.get()
     schedule.pause(by=carla)
 
-    said(pair, again(ada))
+    judge_first_document(pair, again(ada))
 
     assert Judgment.objects.current().count() == 1
 
@@ -78,13 +78,13 @@ def test_what_a_browser_kept_offline_is_accepted_while_paused_even_without_a_tas
     pair = carla.project.pairs.get()
     schedule.pause(by=carla)
 
-    said(pair, again(ada), late=True)
+    judge_first_document(pair, again(ada), late=True)
 
     assert Judgment.objects.current().count() == 1
     assert ada.assignments.filter(pair=pair, task=JUDGE).exists()
 
 
-def said(pair, by, *, late=False):
+def judge_first_document(pair, by, *, late=False):
     candidate = pair.query.candidates.earliest("pk")
     narrative = factories.altered(pair)
     judge(narrative=narrative, candidate=candidate, relevance=1, uuid=uuid4(), by=by, late=late)

@@ -47,16 +47,16 @@ class MyNotices(Resource):
     @reads(NoticesSerializer)
     def get(self, request: Request) -> Response:
         """List what waits for you."""
-        return Response(_told(self.person))
+        return Response(_as_json(self.person))
 
     @writes(NoticesSerializer, sent=SentSeen, scope=Scope.JUDGE)
     def put(self, request: Request) -> Response:
         """Mark notices as read up to a moment. An earlier one than before changes nothing."""
         mark_read(until=self.sent()["seen_until"], by=self.person)
-        return Response(_told(self.person))
+        return Response(_as_json(self.person))
 
 
-def _told(user: User) -> dict[str, Any]:
+def _as_json(user: User) -> dict[str, Any]:
     found, seen = notices_of(user), seen_until(user)
     new = new_among(found, seen)
     return {

@@ -51,7 +51,7 @@ class QueryPeople(Resource):
     def get(self, request: Request, slug: str, query: int) -> Response:
         """Read who takes each task of a query."""
         by = access.lead(self.person, slug)
-        return Response(_told(collection_access.query(by, query)))
+        return Response(_as_json(collection_access.query(by, query)))
 
     @writes(PeopleSerializer, sent=SentPeople, scope=Scope.LEAD)
     def put(self, request: Request, slug: str, query: int) -> Response:
@@ -59,8 +59,8 @@ class QueryPeople(Resource):
         by = access.lead(self.person, slug)
         found = collection_access.query(by, query)
         name_people(query=found, people=self.sent(), by=by)
-        return Response(_told(found))
+        return Response(_as_json(found))
 
 
-def _told(query: Query) -> dict[str, list[int]]:
+def _as_json(query: Query) -> dict[str, list[int]]:
     return {task: sorted(keys) for task, keys in named_people(query).items()}

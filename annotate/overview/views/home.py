@@ -62,8 +62,8 @@ def home(request: PageRequest) -> HttpResponse:
             "today": today.get(member.pk, 0),
             "today_words": _judged_today_words(today.get(member.pk, 0)),
             "assignments": assignment_rows(my_assignments(member)),
-            "offers": [_shown(one) for one in offers[member.pk] if not one["hides_figures"]],
-            "hiding": [_shown(one) for one in offers[member.pk] if one["hides_figures"]],
+            "offers": [_on_page(one) for one in offers[member.pk] if not one["hides_figures"]],
+            "hiding": [_on_page(one) for one in offers[member.pk] if one["hides_figures"]],
             "todo": added[member.pk].todo,
             "due": schedule.due(member.project),
             "judging": judging.get(member.project_id),
@@ -94,7 +94,7 @@ def home(request: PageRequest) -> HttpResponse:
     )
 
 
-def _shown(offer: Mapping[str, Any]) -> dict[str, Any]:
+def _on_page(offer: Mapping[str, Any]) -> dict[str, Any]:
     """What the page says of an offer."""
     words = ("task", "task_name", "url", "free_words", "documents")
     return {name: offer[name] for name in words if name in offer}

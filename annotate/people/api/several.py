@@ -106,11 +106,13 @@ class SeveralInvitations(Resource):
         )
         links = [one.link for one in found if one.link is not None]
         handed = iter(hand_over_all(request, links))
-        told = [_told(one, next(handed) if one.link else None) for one in found]
-        return Response({"people": told}, status=201, headers={"Cache-Control": "no-store"})
+        people_as_json = [_as_json(one, next(handed) if one.link else None) for one in found]
+        return Response(
+            {"people": people_as_json}, status=201, headers={"Cache-Control": "no-store"}
+        )
 
 
-def _told(one: Invited, handed: HandedOver | None) -> dict[str, Any]:
+def _as_json(one: Invited, handed: HandedOver | None) -> dict[str, Any]:
     return {
         "username": one.invitee.name,
         "email": one.invitee.email,

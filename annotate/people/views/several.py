@@ -16,7 +16,7 @@ from annotate.people.invitation_batches import (
     RefusedLines,
     invite_several,
     read_lines,
-    told_of_lines,
+    sentences_by_line,
 )
 from annotate.people.invitation_mail import hand_over_all
 from annotate.projects import access
@@ -49,7 +49,7 @@ def several(request: PageRequest, slug: str) -> HttpResponse:
                 days=form.cleaned_data["days"],
             )
         except RefusedLines as refused:
-            form.add_error("people", told_of_lines(refused.lines))
+            form.add_error("people", sentences_by_line(refused.lines))
         except Refused as refused:
             form.add_error(None, str(refused))
         else:
