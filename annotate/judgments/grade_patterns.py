@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from array import array
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from annotate.collection.models import Candidate
 from annotate.judgments import revisions
 from annotate.judgments.consensus import Outcome, consensus
 from annotate.judgments.in_force import in_pools, judgments_that_count
 from annotate.judgments.models import Adjudication
-from annotate.pairs.pool import PoolRules
+from annotate.pairs.pool import WHOLE_POOL, PoolRules
 from annotate.projects.models import Project
 from base import bulk
 from base.prepared_queries import Built, prepared
@@ -53,6 +54,27 @@ def patterns_of(states: Iterable[revisions.State]) -> dict[int, list[GradePatter
 def patterns_anew(narratives: Sequence[int]) -> dict[int, list[GradePattern]]:
     """Return the patterns of narratives (by key) as the rows are in this transaction."""
     return dict(_count(None, list(narratives)))
+
+
+def count_put_before_judges(
+    project: Project, prior: int | None, candidates: Sequence[int], aside: Collection[int]
+) -> int:
+    """Count the documents that the project puts before its judges, of some that came with the same
+    relevance. `aside`: `kept_from_judges`.
+    """
+    if project.judge_scope not in WHOLE_POOL and (prior is None or prior < project.relevant_from):
+        return 0
+    return sum(candidate not in aside for candidate in candidates) if aside else len(candidates)
+
+
+def kept_from_judges(project: Project) -> Collection[int]:
+    """Return the candidates (by key) that were generated, where the project does not put these
+    before its judges.
+    """
+    if project.judge_scope != Project.Scope.EXISTING:
+        return frozenset()
+    rows = Candidate.objects.filter(query__project=project, made_for__isnull=False)
+    return frozenset(rows.values_list("pk", flat=True))
 
 
 def _count(_rules: None, narratives: list[int]) -> dict[int, list[GradePattern]]:

@@ -19,13 +19,19 @@ from annotate.judgments import revisions
 from annotate.judgments.blindness import blind_pairs
 from annotate.judgments.completion import pool_sizes
 from annotate.judgments.consensus import Outcome, consensus
-from annotate.judgments.grade_patterns import GradePattern, patterns_anew, patterns_of
+from annotate.judgments.grade_patterns import (
+    GradePattern,
+    count_put_before_judges,
+    kept_from_judges,
+    patterns_anew,
+    patterns_of,
+)
 from annotate.judgments.in_force import in_pools
 from annotate.judgments.label_rules import LabelStanding, claims, standings
 from annotate.judgments.models import Adjudication, Judgment
 from annotate.judgments.pair_rules import LIMITS, Change, Counts, Promise, Rule
 from annotate.pairs.models import InstructionPair, Narrative
-from annotate.pairs.pool import WHOLE_POOL, pairs_with_pool
+from annotate.pairs.pool import pairs_with_pool
 from annotate.projects.kinds import ProjectKind, kind_of
 from annotate.projects.models import Membership, Project
 from base.providers import Provider
@@ -205,12 +211,14 @@ def _count(
     """Count the documents of each pair by what became of them."""
     judged: Counter[int] = Counter()
     known: set[tuple[int, int]] = set()
-    aside = _generated(project) if project.judge_scope == Project.Scope.EXISTING else set()
+    aside = kept_from_judges(project)
     for narrative, patterns in _patterns(project, reader, found).items():
         for pattern in patterns:
             relevance = pattern.outcome(project.consensus).relevance
             _add(project, found[narrative], pattern.prior, relevance, pattern.candidates)
-            judged[narrative] += _count_put(project, pattern.prior, pattern.candidates, aside)
+            judged[narrative] += count_put_before_judges(
+                project, pattern.prior, pattern.candidates, aside
+            )
             if kind.counts_claims:
                 known.update((narrative, candidate) for candidate in pattern.candidates)
     if kind.counts_claims:
@@ -218,7 +226,9 @@ def _count(
             if (claim.narrative, claim.candidate) not in known:
                 of_claim = [claim.candidate]
                 _add(project, found[claim.narrative], claim.prior, relevance, of_claim)
-                judged[claim.narrative] += _count_put(project, claim.prior, of_claim, aside)
+                judged[claim.narrative] += count_put_before_judges(
+                    project, claim.prior, of_claim, aside
+                )
     sizes = pool_sizes([project], {one.pair.pk: one.pair.query_id for one in found.values()})
     for key, one in found.items():
         one.counts.unjudged = sizes[one.pair.pk] - judged[key]
@@ -250,23 +260,6 @@ def _add(
         to.counts.disputed += len(candidates)
     elif to.counts.add(prior, relevance, project.relevant_from, len(candidates)) is Change.GREW:
         to.grown += candidates
-
-
-def _count_put(
-    project: Project, prior: int | None, candidates: Sequence[int], aside: set[int]
-) -> int:
-    """Count the documents that the project puts before its judges, of some that came with the same
-    relevance. `aside`: candidates (by key) that it does not.
-    """
-    if project.judge_scope not in WHOLE_POOL and (prior is None or prior < project.relevant_from):
-        return 0
-    return sum(candidate not in aside for candidate in candidates) if aside else len(candidates)
-
-
-def _generated(project: Project) -> set[int]:
-    """The candidates (by key) that were written for an instruction."""
-    rows = Candidate.objects.filter(query__project=project, made_for__isnull=False)
-    return set(rows.values_list("pk", flat=True))
 
 
 def _judge_labels(

@@ -4,7 +4,7 @@ definition."""
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -16,14 +16,16 @@ from annotate.judgments import completion, open_pairs, revisions, work_left
 from annotate.judgments.blindness import blind_pairs
 from annotate.judgments.completion import Judging, PairJudging
 from annotate.judgments.consensus import State, consensus
-from annotate.judgments.in_force import judgments_that_count
+from annotate.judgments.grade_patterns import (
+    count_put_before_judges,
+    kept_from_judges,
+    patterns_of,
+)
 from annotate.judgments.models import Adjudication, Flag, Judgment
 from annotate.judgments.pair_rules import Change, change
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
-from annotate.pairs.pool import PoolRules, common_rules, narratives_in_force
+from annotate.pairs.pool import narratives_in_force
 from annotate.projects.models import Membership, Project
-from base import bulk
-from base.prepared_queries import Built, prepared
 from base.providers import Provider
 
 
@@ -120,77 +122,23 @@ def query_progress(
     if not reader.leads:
         return list(rows.values())
     seen = {pk for pk in pairs if pk not in blind}
-    for pair_id, grades, settled, documents in grades_given(project, seen):
-        found = consensus([int(one) for one in grades.split()], project.consensus, settled)
-        row = rows[pairs[pair_id].query_id]
-        if found.relevance is None:
-            row.disputed += documents
-        elif found.relevance >= project.relevant_from:
-            row.kept += documents
-        else:
-            row.dropped += documents
+    states = [one for one in revisions.states_in_force([project]) if one.pair in seen]
+    aside = kept_from_judges(project)
+    patterns = patterns_of(states)
+    for state in states:
+        row = rows[pairs[state.pair].query_id]
+        for pattern in patterns.get(state.narrative, ()):
+            if not pattern.grades:
+                continue
+            documents = count_put_before_judges(project, pattern.prior, pattern.candidates, aside)
+            relevance = pattern.outcome(project.consensus).relevance
+            if relevance is None:
+                row.disputed += documents
+            elif relevance >= project.relevant_from:
+                row.kept += documents
+            else:
+                row.dropped += documents
     return list(rows.values())
-
-
-class Given(NamedTuple):
-    """How many documents of a pair people gave the same grades, "0 1 1", and what they were settled
-    as.
-    """
-
-    pair: int
-    grades: str
-    settled: int | None
-    documents: int
-
-
-def grades_given(project: Project, pairs: Container[int]) -> list[Given]:
-    """Return what people gave the documents of these pairs under the narratives in force: at most
-    two queries.
-    """
-    states = [one for one in revisions.states_in_force([project]) if one.pair in pairs]
-    counts = _GIVEN.of(states, {project.pk: common_rules([project])})
-    return [Given(state.pair, *row) for state in states for row in counts.get(state.narrative, ())]
-
-
-def _count_given(
-    rules: PoolRules, narratives: list[int]
-) -> dict[int, list[tuple[str, int | None, int]]]:
-    found: dict[int, list[tuple[str, int | None, int]]] = defaultdict(list)
-    for narrative, *row in _given.rows(
-        rules.scope, relevant_from=rules.relevant_from, narratives=narratives
-    ):
-        grades, settled, documents = row
-        found[narrative].append((grades, settled, documents))
-    return found
-
-
-_GIVEN = revisions.Counts(_count_given)
-
-
-@prepared("relevant_from", "narratives")
-def _given(scope: str, relevant_from: int, narratives: int) -> Built:
-    said = judgments_that_count(PoolRules(scope, relevant_from)).filter(narrative__in=[narratives])
-    columns = said.order_by().values_list("narrative_id", "candidate_id", "relevance")
-    sql, parameters = columns.query.sql_with_params()
-    listed = (
-        "string_agg(CAST(relevance AS text), ' ')"
-        if bulk.on_postgresql()
-        else "group_concat(relevance, ' ')"
-    )
-    return (
-        f"""
-        WITH said (narrative, candidate, relevance) AS ({sql}),
-        documents (narrative, candidate, grades) AS (
-            SELECT narrative, candidate, {listed} FROM said GROUP BY narrative, candidate
-        )
-        SELECT d.narrative, d.grades, a.relevance, COUNT(*) FROM documents d
-        LEFT JOIN annotate_adjudication a ON a.narrative_id = d.narrative
-            AND a.candidate_id = d.candidate
-            AND a.withdrawn_at IS NULL AND a.text_replaced_at IS NULL
-        GROUP BY d.narrative, d.grades, a.relevance
-        """,  # noqa: S608 (Django's own query)
-        parameters,
-    )
 
 
 class Reviewed(NamedTuple):
