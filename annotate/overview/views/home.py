@@ -78,7 +78,6 @@ def home(request: PageRequest) -> HttpResponse:
         request,
         "overview/home.html",
         {
-            "projects": rows,
             "sections": [
                 draw(
                     "overview/_home_project.html",
