@@ -129,7 +129,9 @@ def is_any_open(*, task: str, by: Membership) -> bool:
     return bool(_ask(_first_open, task, [by]))
 
 
-def _ask(query: Prepared, task: str, members: Sequence[Membership]) -> list[tuple[Any, ...]]:
+def _ask(
+    query: Prepared, task: str, members: Sequence[Membership], **more: int
+) -> list[tuple[Any, ...]]:
     """Ask for the members in whose projects anybody is asked to do the task now."""
     asked = [
         member
@@ -152,6 +154,7 @@ def _ask(query: Prepared, task: str, members: Sequence[Membership]) -> list[tupl
         member=[member.pk for member in asked],
         relevant_from=rules.relevant_from,
         overlap=overlaps.pop(),
+        **more,
     )
 
 
@@ -185,16 +188,23 @@ def _open_in(
 
 def count_free_assignments(pair: InstructionPair, task: str, by: Membership) -> int:
     """How many assignments of `task` on this pair are open to `by`."""
-    if by.project.paused_at is not None:
-        return 0
-    found: QuerySet[Any] = open_pairs(task=task, by=by).filter(pk=pair.pk)
+    counts = _ask(_filled, task, [by], pair=pair.pk)
+    return max(by.project.overlap(task) - sum(counts[0]), 0) if counts else 0
+
+
+@prepared("project", "member", "relevant_from", "overlap", "pair")
+def _filled(
+    task: str, scope: str, project: int, member: int, relevant_from: int, overlap: int, pair: int
+) -> Built:
+    """Of a pair that is open: how many have taken the task, and how many answer without it."""
+    found = _open_in(task, scope, project, member, relevant_from, overlap).filter(pk=pair)
     if task == Task.JUDGE:
+        by = Membership(pk=member, project=PoolRules(scope, relevant_from).stub(project))
         fewest = _documents_wanting(by).order_by("others").values("others")[:1]
         found = found.annotate(others=Subquery(fewest))
     elif task == Task.REWRITE:
         found = found.annotate(others=Value(0))
-    counts = found.values_list("taken", "others").first()
-    return 0 if counts is None else max(by.project.overlap(task) - sum(counts), 0)
+    return found.values_list("taken", "others")
 
 
 def _to_be_reviewed(pairs: QuerySet[Any], by: Membership) -> QuerySet[Any]:
