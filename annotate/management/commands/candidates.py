@@ -7,7 +7,7 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from annotate.collection.models import Candidate
 from annotate.management.projects import project_called
@@ -19,10 +19,11 @@ from annotate.pools.removal import (
 )
 from annotate.pools.replacing import NewDocument, effects, replace_document
 from annotate.projects.models import Project
+from base.commands import RejudgeCommand
 from base.errors import Refused
 
 
-class Command(BaseCommand):
+class Command(RejudgeCommand):
     """Take candidates out of their pools with a reason, bring them back, list or replace them."""
 
     help = (

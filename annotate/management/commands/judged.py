@@ -5,14 +5,15 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from annotate.management.projects import project_called
 from annotate.pools.judged import CUTOFFS, judged_at
+from base.commands import RejudgeCommand
 from base.errors import Refused
 
 
-class Command(BaseCommand):
+class Command(RejudgeCommand):
     """Print judged@k of every run, as a table with tabs."""
 
     help = "Print which share of the first k documents of each run has a label (judged@k)."

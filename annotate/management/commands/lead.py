@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from annotate.people.members import appoint_lead
 from annotate.projects.models import Project
+from base.commands import RejudgeCommand
 from base.errors import Refused
 from base.users import User
 
 
-class Command(BaseCommand):
+class Command(RejudgeCommand):
     """Makes someone lead who cannot be let in on a page yet, because nobody leads."""
 
     help = "Let an account lead a project. Calling it twice changes nothing."

@@ -7,7 +7,7 @@ import sys
 from argparse import ArgumentTypeError
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.db import DatabaseError, transaction
 
 from annotate.collection.intake import KINDS, FileReport, on_disk, totals
@@ -17,6 +17,7 @@ from annotate.projects.actions import create_project, unmake_project
 from annotate.projects.kinds import KINDS as PROJECT_KINDS
 from annotate.projects.kinds.own import OWN
 from annotate.projects.models import Project
+from base.commands import RejudgeCommand
 from base.errors import Refused
 from base.progress_bar import Bar
 from formats.limits import excerpt
@@ -26,7 +27,7 @@ from formats.registry import FORMATS
 SHOWN = 20
 
 
-class Command(BaseCommand):
+class Command(RejudgeCommand):
     """Loads files into a project and prints, for each, what was new in it."""
 
     help = (

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.core.management.base import BaseCommand
-
 from annotate.overview.notice_mail import send_digests
+from base.commands import RejudgeCommand
 
 
-class Command(BaseCommand):
+class Command(RejudgeCommand):
     """Send the digests that are due, as a worker does every hour."""
 
     help = "Mails each person who wants it what is new, at most once a day."

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from annotate.collection.models import DocumentText, PassageRule
 from annotate.collection.passages import (
@@ -18,13 +18,14 @@ from annotate.collection.passages import (
 )
 from annotate.management.projects import project_called
 from annotate.projects.models import Project
+from base.commands import RejudgeCommand
 from base.errors import Refused
 
 # Texts that are in memory at a time.
 TEXTS = 50
 
 
-class Command(BaseCommand):
+class Command(RejudgeCommand):
     """Keep how passages are cut, and write them, one JSON object a line."""
 
     help = "Cut the documents of a project into passages, and say what layouts hold of texts."

@@ -6,16 +6,17 @@ import json
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from annotate.management.projects import project_called
 from annotate.pools import actions
 from annotate.pools.models import Pool
+from base.commands import RejudgeCommand
 from base.errors import Refused
 from jobs.runner import JobError, run
 
 
-class Command(BaseCommand):
+class Command(RejudgeCommand):
     """Choose documents of runs for judging, by a rule that the pool keeps."""
 
     help = "Put documents of runs up for judging. --count only says what the pool would hold."

@@ -5,16 +5,17 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.db import transaction
 
 from annotate.collection.removal import Changed
 from annotate.projects.models import Project
 from annotate.topics import choosing, removal
+from base.commands import RejudgeCommand
 from base.errors import Refused
 
 
-class Command(BaseCommand):
+class Command(RejudgeCommand):
     """Take queries and instructions out with a reason, bring them back, list them, draw topics."""
 
     help = (

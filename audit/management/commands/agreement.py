@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from annotate.projects.models import Project
 from audit.checks.models import RESAMPLES, SEED
@@ -16,13 +16,14 @@ from audit.reports.reliability import agreement_of
 from audit.reports.report_parts import COEFFICIENTS, SPLITS
 from audit.reports.scopes import Scope, scope_of, words
 from audit.reports.tables import Line, Table, against_machines, lonely, tables
+from base.commands import RejudgeCommand
 from base.errors import Refused
 
 # What is printed unless one asks for something else.
 _USUAL = ("pair", "query", "criterion", "self")
 
 
-class Command(BaseCommand):
+class Command(RejudgeCommand):
     """Computes the agreement in a project, or a part of it, and prints it; nothing is stored."""
 
     help = "Compute how much the people of a project agree, and print it with what it was of."

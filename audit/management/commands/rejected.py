@@ -5,13 +5,14 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from annotate.projects.models import Project
 from audit.reviews.rejected import lines, rejected
+from base.commands import RejudgeCommand
 
 
-class Command(BaseCommand):
+class Command(RejudgeCommand):
     """Prints rejected instructions as JSON lines, with the criteria and the auditors' words."""
 
     help = (

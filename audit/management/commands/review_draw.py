@@ -5,15 +5,16 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from annotate.pairs.models import ReviewDraw
 from annotate.projects.models import Project
 from audit.reviews import draws
+from base.commands import RejudgeCommand
 from base.errors import Refused
 
 
-class Command(BaseCommand):
+class Command(RejudgeCommand):
     """Draws the instructions to review, prints the draw in force, or ends it."""
 
     help = "Draw the instructions that are reviewed, show the draw in force, or end it."

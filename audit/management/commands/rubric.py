@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from annotate.projects.models import Project
 from audit.reviews import project_rubric, rubrics
+from base.commands import RejudgeCommand
 from base.errors import Refused
 from formats.rubrics import pretty
 
 
-class Command(BaseCommand):
+class Command(RejudgeCommand):
     """Prints the rubric in force as JSON, or puts another one in force."""
 
     help = (

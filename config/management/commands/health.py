@@ -7,17 +7,17 @@ from argparse import ArgumentParser
 from http.client import HTTPConnection
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.urls import reverse
 
+from base.commands import RejudgeCommand
 from jobs.status import worker_status, workers
 
 
-class Command(BaseCommand):
+class Command(RejudgeCommand):
     """Ends with 0 and a sentence when all is well, else with 1 and a sentence."""
 
     help = "Say whether the web server answers, or whether workers take work."
-    requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Say what is asked about."""

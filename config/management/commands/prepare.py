@@ -11,22 +11,19 @@ from typing import Any
 
 from django.conf import settings
 from django.core.management import call_command
-from django.core.management.base import BaseCommand
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
+from base.commands import RejudgeCommand
 from config.static import collect_static
 
 A_DAY = 24 * 60 * 60.0
 
 
-class Command(BaseCommand):
+class Command(RejudgeCommand):
     """Brings the database and the static files up to date; does nothing where they are."""
 
     help = "Bring the database and the static files up to date."
-    # They cost half a second; `serve`, or a worker of its own, runs them all, and migrate those of
-    # the database.
-    requires_system_checks = ()
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Prepare."""

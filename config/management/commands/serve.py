@@ -52,8 +52,6 @@ class Command(prepare.Command):
                 f"Port {port} is in use. Choose another: {self.again} --port {port + 1}"
             )
         self.prepare()
-        # Here once, and not in the worker: it would have to read every page for it.
-        self.check()
         url = f"http://{f'[{host}]' if ':' in host else host}:{port}/"
         self.write("Starting the web server and the worker")
         supervise(

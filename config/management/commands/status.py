@@ -7,23 +7,23 @@ from argparse import ArgumentParser
 from datetime import datetime
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.utils import timezone
 
+from base.commands import RejudgeCommand
 from config import installation_status
 from jobs import queue
 from jobs.models import Job
 from jobs.status import worker_status, workers
 
 
-class Command(BaseCommand):
+class Command(RejudgeCommand):
     """Ends with 0 when work gets done, else with 1."""
 
     help = (
         "Show workers, what waits, what runs and what failed. Ends with 1 where no worker takes "
         "work, the broker is away, or the database is older than the code."
     )
-    requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Say in which form, or which job is to be done again."""

@@ -13,9 +13,10 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from annotate.projects.models import Project
+from base.commands import RejudgeCommand
 from base.errors import Refused
 from exporters.exports import actions, manifest
 from exporters.exports.manifest import Manifest
@@ -24,7 +25,7 @@ from exporters.management.commands.release import found
 from exporters.releases import actions as releasing
 
 
-class Command(BaseCommand):
+class Command(RejudgeCommand):
     """Write an export of a project into a folder, whole or not at all."""
 
     help = "Write an export of a project into a folder, and print what is in it."

@@ -6,19 +6,19 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
+from base.commands import RejudgeCommand
 from formats.maxp import rank_documents
 from formats.problems import FormatError
 from formats.source import open_source
 from formats.trec_run import read_run, write_run
 
 
-class Command(BaseCommand):
+class Command(RejudgeCommand):
     """Give each document the score of its best passage, and write the run."""
 
     help = "Turn a TREC run over passages (FT911-3_2) into one over documents, by MaxP."
-    requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("run", metavar="RUN", help="a TREC run over passages")

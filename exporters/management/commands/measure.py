@@ -6,10 +6,11 @@ import json
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from annotate.collection.models import Run
 from annotate.projects.models import Project
+from base.commands import RejudgeCommand
 from base.errors import Refused
 from exporters.evaluations import evaluation, systems, tables
 from exporters.evaluations.actions import compute_evaluation, request_evaluation
@@ -22,7 +23,7 @@ from jobs.runner import JobError, run
 SHOWN = 10
 
 
-class Command(BaseCommand):
+class Command(RejudgeCommand):
     """Measure systems on a release, or on what an export would hold now."""
 
     help = "Measure systems by their loaded runs, before and after the change of narratives."

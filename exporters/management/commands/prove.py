@@ -6,18 +6,18 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
+from base.commands import RejudgeCommand
 from base.errors import Refused
 from exporters.exports.proof.content import PROOF
 from exporters.exports.proof.proving import DIFFERS, FAILED, prove
 
 
-class Command(BaseCommand):
+class Command(RejudgeCommand):
     """Prove that a layout loads, and write down which tool read what."""
 
     help = "Load a written layout with the tools that are installed, compare, write proof.json."
-    requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(

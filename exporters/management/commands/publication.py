@@ -6,15 +6,16 @@ import json
 from argparse import ArgumentParser, BooleanOptionalAction
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from annotate.projects.models import Project
+from base.commands import RejudgeCommand
 from base.errors import Refused
 from exporters.exports.actions import LAYOUTS
 from exporters.exports.publishing import FIELDS, set_publication
 
 
-class Command(BaseCommand):
+class Command(RejudgeCommand):
     """Change the publication settings that are named, and print all of them."""
 
     help = "Change how a project is published: texts, licence, creators, layouts of releases."

@@ -6,10 +6,11 @@ import json
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.utils import timezone
 
 from annotate.projects.models import Project
+from base.commands import RejudgeCommand
 from base.errors import Refused
 from exporters.releases import actions as releasing
 from exporters.releases import contents
@@ -17,7 +18,7 @@ from exporters.releases.models import Release
 from jobs.runner import JobError, run
 
 
-class Command(BaseCommand):
+class Command(RejudgeCommand):
     """Make a release, whole or not at all, or read one and compare it with its checksums."""
 
     help = "Freeze a project under a name that never changes, or check one that was frozen."

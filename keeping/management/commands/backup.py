@@ -7,8 +7,9 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
+from base.commands import RejudgeCommand
 from base.errors import Refused
 from base.progress_bar import Bar
 from keeping.backup import BackedUp, back_up
@@ -17,7 +18,7 @@ from keeping.backup import BackedUp, back_up
 MISSING = 2
 
 
-class Command(BaseCommand):
+class Command(RejudgeCommand):
     """Write a backup of one moment, while people go on working."""
 
     help = (

@@ -5,13 +5,14 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
+from base.commands import RejudgeCommand
 from base.errors import Refused
 from keeping.purge import Held, held, purge
 
 
-class Command(BaseCommand):
+class Command(RejudgeCommand):
     """Delete an archived project with everything in it, once its short name was typed."""
 
     help = (

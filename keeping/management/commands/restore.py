@@ -8,15 +8,16 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
+from base.commands import RejudgeCommand
 from base.errors import Refused
 from base.progress_bar import Bar
 from keeping import archive
 from keeping.restore import Restored, check, restore
 
 
-class Command(BaseCommand):
+class Command(RejudgeCommand):
     """Bring back a backup, after every byte of it was compared with its sums."""
 
     help = (
@@ -24,7 +25,6 @@ class Command(BaseCommand):
         "any. Rows and files come all or not at all."
     )
     # The database may have no tables yet.
-    requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Say what from."""

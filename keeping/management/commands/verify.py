@@ -7,15 +7,16 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from annotate.projects.chain import End
 from annotate.projects.models import Project
+from base.commands import RejudgeCommand
 from base.snapshot import snapshot
 from keeping.verify import Place, Verified, read, verify, written
 
 
-class Command(BaseCommand):
+class Command(RejudgeCommand):
     """Ends with 0 when everything is as its chains have it, else with 1 and says what is not."""
 
     help = "Compare what people said, and what leads did, with its chains of sums."
