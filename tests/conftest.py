@@ -217,8 +217,7 @@ def published(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
     return messages
 
 
-@pytest.fixture
-def finish_jobs(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
+def finish_all_jobs(patch: pytest.MonkeyPatch) -> int:
     """Do every job that waits, here and now, through its task; return how many there were.
 
     What a job raises is raised. The thread that writes progress stays still: it could not see rows
@@ -226,22 +225,22 @@ def finish_jobs(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
     """
     from config.celery import app
 
-    monkeypatch.setattr("jobs.runner.PULSE", 3_600)
+    patch.setattr("jobs.runner.PULSE", 3_600)
     app.autodiscover_tasks(force=True)
+    waiting = [
+        (model.task, pk)
+        for model in job_models()
+        for pk in model._default_manager.filter(state=Job.State.QUEUED).values_list("pk", flat=True)
+    ]
+    for task, pk in waiting:
+        app.tasks[task](pk)
+    return len(waiting)
 
-    def finish() -> int:
-        waiting = [
-            (model.task, pk)
-            for model in job_models()
-            for pk in model._default_manager.filter(state=Job.State.QUEUED).values_list(
-                "pk", flat=True
-            )
-        ]
-        for task, pk in waiting:
-            app.tasks[task](pk)
-        return len(waiting)
 
-    return finish
+@pytest.fixture
+def finish_jobs(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
+    """See `finish_all_jobs`."""
+    return lambda: finish_all_jobs(monkeypatch)
 
 
 @pytest.fixture(scope="session")

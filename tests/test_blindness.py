@@ -7,6 +7,7 @@ example of each) and every link and filter that is offered to a lead or to the r
 
 from __future__ import annotations
 
+import copy
 import html
 import re
 from collections import deque
@@ -20,11 +21,13 @@ from urllib.parse import parse_qsl, urlencode, urljoin, urlsplit
 from uuid import UUID
 
 import pytest
-from django.db import transaction
-from django.test import Client
+from django.conf import settings
+from django.db import connection, transaction
+from django.test import Client, override_settings
 from django.test.client import MULTIPART_CONTENT
 from django.urls import resolve
 from django_htmx.middleware import HtmxDetails
+from pytest_django.plugin import DjangoDbBlocker
 
 from annotate.collection.spans import Span
 from annotate.judging import actions as judging
@@ -47,7 +50,9 @@ from exporters.models import Release
 from exporters.tasks import release
 from jobs.models import Job
 from tests import factories
+from tests.conftest import finish_all_jobs
 from tests.second_pass import levels
+from tests.services.database import empty_tables
 from tests.test_permissions import ROUTES, world
 
 pytestmark = pytest.mark.long
@@ -150,17 +155,59 @@ class Way:
         self.prior = 1 if one else 2
 
 
+@pytest.fixture(scope="module")
+def committed_stage(
+    django_db_setup: None,
+    django_db_blocker: DjangoDbBlocker,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[SimpleNamespace]:
+    """The rows of `stage`, made once for a file.
+
+    They are committed, and all jobs done: a job may make a table, and SQLite would read all its
+    tables again at each rollback within the same transaction.
+    """
+    files = str(tmp_path_factory.mktemp("storage"))
+    with django_db_blocker.unblock():
+        with pytest.MonkeyPatch.context() as patch, _storage(files):
+            _as_on_stage(patch)
+            made = _make_stage()
+            finish_all_jobs(patch)
+        made.files = files
+        yield made
+        empty_tables()
+        connection.close()
+
+
 @pytest.fixture
-def stage(db, settings, tmp_path, published, monkeypatch, finish_jobs):
+def stage(committed_stage, db, published, monkeypatch, finish_jobs):
     """A project with one thing of every kind, all sorts of people in it, and nothing said."""
-    settings.STORAGES = {
-        **settings.STORAGES,
-        "default": {
-            "BACKEND": "django.core.files.storage.FileSystemStorage",
-            "OPTIONS": {"location": str(tmp_path)},
-        },
-    }
-    monkeypatch.setattr("django.utils.timezone.now", lambda: NOW)
+    made = copy.deepcopy(committed_stage)
+    made.finish_jobs = finish_jobs
+    _as_on_stage(monkeypatch)
+    with _storage(made.files):
+        yield made
+
+
+def _storage(folder: str) -> override_settings:
+    """Files lie in a folder of the test."""
+    return override_settings(
+        STORAGES={
+            **settings.STORAGES,
+            "default": {
+                "BACKEND": "django.core.files.storage.FileSystemStorage",
+                "OPTIONS": {"location": folder},
+            },
+        }
+    )
+
+
+def _as_on_stage(patch: pytest.MonkeyPatch) -> None:
+    """It is always the same moment, and no broker is asked."""
+    patch.setattr("config.celery.deliver", lambda task, pk: None)
+    patch.setattr("django.utils.timezone.now", lambda: NOW)
+
+
+def _make_stage() -> SimpleNamespace:
     made = world("tides", "ada", "carla")
     Project.objects.filter(pk=made.project.pk).update(
         overlap_judge=6, overlap_review=6, judge_scope="pool", condition_rule="by_hand"
@@ -215,7 +262,6 @@ def stage(db, settings, tmp_path, published, monkeypatch, finish_jobs):
         once=SampleItem.objects.get(pk=made.keys["audit:check.pk"]),
         twice=twice,
         members=members,
-        finish_jobs=finish_jobs,
         **members,
     )
 

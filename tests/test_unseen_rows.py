@@ -12,11 +12,20 @@ from pathlib import Path
 
 import pytest
 
-from annotate.models import Candidate, Document, Query, Unseen
 from tests import factories
-from tests.test_blindness import Way, addresses, differ, speak, stage, told_apart, undone, walk
+from tests.test_blindness import (
+    Way,
+    addresses,
+    committed_stage,
+    differ,
+    speak,
+    stage,
+    told_apart,
+    undone,
+    walk,
+)
 
-__all__ = ["stage"]
+__all__ = ["committed_stage", "stage"]
 
 ROOT = Path(__file__).parent.parent
 
@@ -38,20 +47,6 @@ def test_rows_of_a_load_that_is_not_done_change_no_byte(stage, name):
     # held in tests/exports/test_same_bytes.py.
     assert {url for url in told_apart(*read) if "/releases/" not in url} == set()
     assert len(read[0]) > 250
-
-
-@pytest.mark.parametrize("model", [Query, Document, Candidate])
-def test_the_same_rows_are_there_for_everybody_once_they_are_shown(db, model):
-    project = factories.project()
-    factories.candidate(factories.query(project), "A")
-    before = model.objects.count()
-    factories.unseen_rows(project)
-    hidden = model.objects.count()
-
-    Unseen.objects.all().delete()
-
-    assert before == hidden == 1
-    assert model.objects.count() == {Query: 2, Document: 2, Candidate: 4}[model]
 
 
 # Written queries over these tables that need not ask whether a row is seen: they begin at what

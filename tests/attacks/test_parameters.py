@@ -17,7 +17,8 @@ from django.db import models
 from django.test import Client
 from django.urls import Resolver404, resolve
 
-from annotate.models import Load, Membership
+from annotate.models import Load, Membership, Pool
+from jobs.models import Job
 from tests.attacks.reading import ALL, MARK, Form, forms, running
 from tests.attacks.test_every_door import writes
 from tests.test_blindness import NOW, Way, addresses, answer, speak, undone, walk
@@ -79,10 +80,11 @@ def beside(stage: SimpleNamespace) -> SimpleNamespace:
     """The project in which all have spoken, and another that is none of its people's business."""
     stage.other = world("other", "eve", "frank")
     seal(stage.other)
-    # It has no file, and all jobs are done before anything is tried.
-    Load.objects.filter(project=stage.other.project).update(
-        state=Load.State.CANCELLED, cancel_requested_at=NOW, finished_at=NOW
-    )
+    # It has no file, and no job is done while anything is tried.
+    for model in (Load, Pool):
+        model.objects.filter(project=stage.other.project).update(
+            state=Job.State.CANCELLED, cancel_requested_at=NOW, finished_at=NOW
+        )
     return stage
 
 
