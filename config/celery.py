@@ -28,10 +28,8 @@ from django.conf import settings
 from django.db import DatabaseError, connection
 from kombu import Connection
 from kombu.exceptions import KombuError
-from kombu.transport.sqlalchemy import Transport
-from sqlalchemy.exc import SQLAlchemyError
-from sqlalchemy.pool import NullPool
 
+from config.embedded_broker import is_embedded
 from config.parent_process import die_with
 from jobs.about import forget
 
@@ -39,10 +37,6 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 # A worker that ran the checks of `manage.py check` when it starts would load every page with its
 # addresses: 40 MB that it never needs.
 os.environ.setdefault("CELERY_SKIP_CHECKS", "1")
-
-# How long an embedded worker waits between two looks into its broker file. It cannot be given as
-# an option: the transport would hand it on to SQLAlchemy, which refuses it.
-Transport.polling_interval = 0.2
 
 # The schedule inside a worker is a thread of it, and not a process: it only puts two messages into
 # the broker now and then.
@@ -73,9 +67,8 @@ logger = logging.getLogger(__name__)
 
 def transport_options(broker_url: str) -> dict[str, Any]:
     """Return what the transport of `broker_url` needs to be told."""
-    if broker_url.startswith("sqla+"):
-        # No connection is kept: a forked worker must not use its parent's.
-        return {"poolclass": NullPool, "connect_args": {"timeout": 20}}
+    if is_embedded(broker_url):
+        return {}
     return {"visibility_timeout": VISIBILITY_TIMEOUT, **PATIENCE_WITH_REDIS}
 
 
@@ -94,7 +87,7 @@ app.conf.update(
     # A broker that goes away for a moment does not stop work whose row is alive.
     worker_cancel_long_running_tasks_on_connection_loss=False,
     # The embedded broker cannot carry remote control.
-    worker_enable_remote_control=not settings.BROKER_URL.startswith("sqla+"),
+    worker_enable_remote_control=not is_embedded(settings.BROKER_URL),
     worker_hijack_root_logger=False,
     timezone="UTC",
     # Only intervals are scheduled, so that nothing has to be remembered between two starts.
@@ -140,12 +133,12 @@ def _within_seconds() -> Iterator[Connection]:
     have to.
     """
     options = transport_options(settings.BROKER_URL)
-    if not settings.BROKER_URL.startswith("sqla+"):
+    if not is_embedded(settings.BROKER_URL):
         options |= {"socket_connect_timeout": 2, "socket_timeout": 2}
     broker = app.connection_for_write(transport_options=options)
     gone: tuple[type[BaseException], ...] = (
         *broker.connection_errors,
-        *(KombuError, SQLAlchemyError, OSError),
+        *(KombuError, OSError),
     )
     try:
         with broker:

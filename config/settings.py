@@ -398,7 +398,7 @@ SPECTACULAR_SETTINGS = {
     "POSTPROCESSING_HOOKS": [],
 }
 
-# The broker: Redis for teams, one SQLite file beside the database for everybody else.
+# The broker: Redis for teams; for everybody else one SQLite file (`config.embedded_broker`).
 REDIS_URL = _environment.redis_url
 # What several processes count together, such as failed attempts to sign in; and what each may
 # count for itself where that is cheaper: how much a program asks.
@@ -418,7 +418,7 @@ CACHES: dict[str, Any] = {
     "default": _redis if REDIS_URL else _shared,
     "rates": _redis if REDIS_URL else _memory,
 }
-BROKER_URL = REDIS_URL or f"sqla+sqlite:///{DATA / 'broker.sqlite3'}"
+BROKER_URL = REDIS_URL or f"embedded://{DATA / 'broker.sqlite3'}"
 # How `jobs.queue` publishes; the rooms know no Celery.
 JOBS_DELIVER = "config.celery.deliver"
 

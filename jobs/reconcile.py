@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import logging
-import sqlite3
-from contextlib import closing
 from datetime import datetime, timedelta
-from pathlib import Path
 
-from django.conf import settings
 from django.db.models import Q
 from django.utils import timezone
 
@@ -19,7 +15,6 @@ from jobs.status import job_models
 
 logger = logging.getLogger(__name__)
 
-EMBEDDED_BROKER = "sqla+sqlite:///"
 # A message that was not taken for this long may be lost. If it is not, the second one does no harm.
 OVERDUE = timedelta(seconds=60)
 # A request commits, then publishes: this long is given to it.
@@ -56,12 +51,3 @@ def reconcile(*, now: datetime | None = None) -> int:
             publish(model, pk, now=now)
             published += 1
     return published
-
-
-def prune_embedded_broker() -> int:
-    """Delete the messages that the embedded broker has delivered but keeps; return how many."""
-    if not settings.BROKER_URL.startswith(EMBEDDED_BROKER):
-        return 0
-    path = Path(settings.BROKER_URL.removeprefix(EMBEDDED_BROKER))
-    with closing(sqlite3.connect(path, timeout=20)) as broker, broker:
-        return broker.execute("DELETE FROM kombu_message WHERE visible = 0").rowcount

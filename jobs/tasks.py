@@ -15,6 +15,5 @@ def heartbeat(self: Task[[], None]) -> None:
 
 @shared_task(name="jobs.reconcile")
 def keep_going() -> None:
-    """Publish what was forgotten, and tidy the embedded broker."""
+    """Publish what was forgotten."""
     reconcile.reconcile()
-    reconcile.prune_embedded_broker()
