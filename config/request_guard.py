@@ -8,6 +8,7 @@ from http import HTTPStatus
 from typing import Any
 from urllib.parse import unquote
 
+from django.conf import settings
 from django.core.files.uploadhandler import FileUploadHandler, SkipFile
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.http.response import HttpResponseBase
@@ -38,7 +39,17 @@ PERMISSIONS = ", ".join(
         "xr-spatial-tracking",
     )
 )
+
+
+def content_policy(pictures: str = "") -> str:
+    """Return the header that says what a page may load. `pictures`: where else they may be from."""
+    allowed = dict(settings.CONTENT_SECURITY_POLICY)
+    allowed["img-src"] = f"{allowed['img-src']} {pictures}".rstrip()
+    return "; ".join(f"{kind} {sources}" for kind, sources in allowed.items())
+
+
 HEADERS = {
+    "Content-Security-Policy": content_policy(),
     "Permissions-Policy": PERMISSIONS,
     # Nobody else's page may draw in what is answered here: documents may be licensed.
     "Cross-Origin-Resource-Policy": "same-origin",

@@ -12,7 +12,6 @@ from typing import Any
 
 import django_stubs_ext
 import environ
-from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 from platformdirs import user_data_path
 
@@ -109,7 +108,6 @@ INSTALLED_APPS = [
     "rest_framework",
     "drf_spectacular",
     "drf_spectacular_sidecar",
-    "csp",
     "allauth",
     "allauth.account",
     "allauth.mfa",
@@ -127,12 +125,10 @@ MIDDLEWARE = [
     # Static files need nothing of what follows, and have none of the headers of pages.
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
-    "csp.middleware.CSPMiddleware",
     "config.request_guard.guard",
     # Around all that writes.
     "config.disk_sync.kept_on_disk",
     "django.contrib.sessions.middleware.SessionMiddleware",
-    "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "config.sessions.AuthenticationMiddleware",
@@ -172,17 +168,15 @@ TEMPLATES: list[dict[str, Any]] = [
 
 # Content is text: nothing that a document, a table cell or a note holds can run.
 CONTENT_SECURITY_POLICY = {
-    "DIRECTIVES": {
-        "default-src": [NONE],
-        "script-src": [SELF],
-        "style-src": [SELF],
-        "img-src": [SELF],
-        "font-src": [SELF],
-        "connect-src": [SELF],
-        "form-action": [SELF],
-        "base-uri": [NONE],
-        "frame-ancestors": [NONE],
-    },
+    "default-src": "'none'",
+    "script-src": "'self'",
+    "style-src": "'self'",
+    "img-src": "'self'",
+    "font-src": "'self'",
+    "connect-src": "'self'",
+    "form-action": "'self'",
+    "base-uri": "'none'",
+    "frame-ancestors": "'none'",
 }
 
 # Set by config/wsgi.py: connections are kept open in web processes only.
@@ -302,16 +296,18 @@ if OIDC_ISSUER:
         ],
     }
     # The form that leads there is sent to us, and browsers ask for the whole way.
-    CONTENT_SECURITY_POLICY["DIRECTIVES"]["form-action"].append(
-        "/".join(OIDC_ISSUER.split("/")[:3])
-    )
+    CONTENT_SECURITY_POLICY["form-action"] += " " + "/".join(OIDC_ISSUER.split("/")[:3])
 
 # Mail: printed by the web process until a server is named.
 vars().update(env.email_url_config(MAIL or "consolemail://"))
 EMAIL_TIMEOUT = 10
 DEFAULT_FROM_EMAIL = SERVER_EMAIL = MAIL_FROM
 
+# Every word goes through the translation layer, and there is one language so far. With a second one
+# comes Django's LocaleMiddleware, which chooses; until then it would mix Django's own German words,
+# commas and months into English pages.
 LANGUAGE_CODE = "en"
+LANGUAGES = [("en", "English")]
 USE_I18N = True
 USE_TZ = True
 TIME_ZONE = "UTC"

@@ -155,3 +155,10 @@ def test_english_is_shipped_and_needs_no_catalogue():
     with translation.override("en"):
         assert gettext("Choose light, dark, or as the system has it.").startswith("Choose")
     assert settings.USE_I18N
+
+
+def test_pages_are_in_one_language_whatever_the_browser_prefers(db, client):
+    page = client.post("/accounts/login/", {"login": ""}, headers={"accept-language": "de"})
+
+    assert b'<html lang="en">' in page.content
+    assert b"This field is required." in page.content
