@@ -235,6 +235,7 @@ def _query_rows(
                     "documents": row.documents,
                     "kept": row.kept,
                     "dropped": row.dropped,
+                    "others": row.others,
                     "disputed": row.disputed,
                 }
                 if member.leads
