@@ -72,11 +72,27 @@ def test_a_candidate_that_came_without_relevance_gets_it(project):
     assert pool(project) == [("301", "A", 1)]
 
 
-@pytest.mark.parametrize("relevance", [-2, -1, 16])
-def test_the_relevance_is_kept_as_it_stands_whatever_the_grades_are(project, relevance):
-    load(project, "trec-qrels", f"301 0 A {relevance}\n")
+@pytest.mark.parametrize(
+    ("relevance", "notes"),
+    [
+        (-2, []),
+        (-1, []),
+        (
+            16,
+            [
+                "1 line has a relevance above the project's highest grade, 2: 16 (1). It is kept "
+                "as it stands"
+            ],
+        ),
+    ],
+)
+def test_the_relevance_is_kept_as_it_stands_and_told_where_it_is_above_the_grades(
+    project, relevance, notes
+):
+    report = load(project, "trec-qrels", f"301 0 A {relevance}\n")
 
     assert pool(project) == [("301", "A", relevance)]
+    assert report.notes == notes
 
 
 def test_the_value_that_means_no_grade_becomes_no_relevance(project):
