@@ -59,6 +59,7 @@ def home(request: PageRequest) -> HttpResponse:
             },
             "url": address("annotate:project", member.project.slug),
             "role": roles[member.role],
+            "leads": member.leads,
             "today": today.get(member.pk, 0),
             "today_words": _judged_today_words(today.get(member.pk, 0)),
             "assignments": assignment_rows(my_assignments(member)),
