@@ -80,8 +80,10 @@ def test_a_candidate_that_came_without_relevance_gets_it(project):
         (
             16,
             [
-                "1 line has a relevance above the project's highest grade, 2: 16 (1). It is kept "
-                "as it stands"
+                (
+                    "1 line has a relevance above the project's highest grade, 2: 16 (1). It is "
+                    "kept as it stands"
+                )
             ],
         ),
     ],
