@@ -92,7 +92,7 @@ def project(request: PageRequest, slug: str) -> HttpResponse:
             "next_url": page.next,
             "people": people,
             "any_imported": any(one["imported"] for one in people or ()),
-            **worker(),
+            **(worker() if member.leads else {}),
             **added.context,
         },
     )
