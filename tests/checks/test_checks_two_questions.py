@@ -321,3 +321,18 @@ def test_the_table_of_labels_has_the_answers_to_both_questions(scene, sample):
         "B": ["yes", "no", "yes", "no", "cant_tell", "no"],
         **{doc_id: [""] * 6 for doc_id in "CDE"},
     }
+
+
+def test_lists_say_what_two_answered_whom_the_grade_shows_alike(scene, sample, client):
+    check(scene, sample, "B", ada="+-", ben="-?")
+    check(scene, sample, "D", ada="--", ben="-+")
+    client.force_login(scene.carla.user)
+
+    for address in (reverse("audit:disagreements", args=["tides"]), sample.get_absolute_url()):
+        shown = client.get(address).content.decode()
+        for replies in (
+            "on topic, violates the constraint",
+            "off topic, violates the constraint",
+            "off topic, meets the constraint",
+        ):
+            assert replies in shown

@@ -42,7 +42,7 @@ class InvitationForm(forms.Form):
         required=False,
         label=_lazy("Mail address"),
         help_text=_lazy(
-            "The link goes there as well, where a server for mail is set. Left empty, you hand it over."
+            "The link is mailed there too, if a mail server is set. Left empty, you hand it over."
         ),
         widget=forms.EmailInput(attrs={"autocomplete": "off"}),
     )
