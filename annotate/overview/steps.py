@@ -213,8 +213,11 @@ def _done_in(task: Task) -> Callable[[Facts], Far]:
 
 
 def _judged(facts: Facts) -> Far:
-    one = facts.judging
-    return Far(one.answered >= one.wanted > 0, one.answered > 0, _of(one.answered, one.wanted))
+    one, rewriting = facts.judging, facts.tasks.get(Task.REWRITE)
+    # A narrative that is yet to be written brings documents to judge.
+    all_written = rewriting is None or rewriting.done >= rewriting.total
+    done = all_written and one.answered >= one.wanted > 0
+    return Far(done, one.answered > 0, _of(one.answered, one.wanted))
 
 
 def _checked(facts: Facts) -> Far:

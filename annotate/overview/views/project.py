@@ -80,6 +80,9 @@ def project(request: PageRequest, slug: str) -> HttpResponse:
             "judging": judgments,
             "judging_begun": completion.has_judging_begun(member.project, judgments),
             "tasks": tasks,
+            "rewriting_left": any(
+                one.task == Assignment.Task.REWRITE and one.done < one.total for one in tasks
+            ),
             "reviewing": _reviewing(member.project, tasks),
             # What would hide the project's figures from a lead stands apart.
             "offered": [one for one in free if not hides_figures(task=one.task, by=member)],
