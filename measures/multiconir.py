@@ -172,11 +172,13 @@ def flip_rate(
     listing = {described: query for query, described in (styles or {}).items()}
     descriptive = {listing.get(query, query): given for query, given in descriptive.items()}
     for query in dict.fromkeys((*instruction, *descriptive)):
-        styles = [_numbered(query, side.get(query), k) for side in (instruction, descriptive)]
-        unpaired += [query] * len(styles[0].keys() ^ styles[1].keys())
+        first, second = (
+            _numbered(query, style.get(query), k) for style in (instruction, descriptive)
+        )
+        unpaired += [query] * len(first.keys() ^ second.keys())
         flips = count = 0.0
-        for key in styles[0].keys() & styles[1].keys():
-            pairs = [style[key] for style in styles]
+        for key in first.keys() & second.keys():
+            pairs = [first[key], second[key]]
             is_nan = any(math.isnan(better) or math.isnan(worse) for better, worse in pairs)
             is_tie = any(better == worse for better, worse in pairs)
             unknown += [query] * is_nan
@@ -184,8 +186,8 @@ def flip_rate(
             if (is_nan and nan == "left_out") or (is_tie and ties == "left_out"):
                 continue
             count += 1
-            first, second = (better > worse for better, worse in pairs)
-            flips += first != second
+            before, after = (better > worse for better, worse in pairs)
+            flips += before != after
         by_query[query] = flips / count if count else None
         terms[query] = (flips, count)
     return summarise(

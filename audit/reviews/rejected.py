@@ -45,9 +45,7 @@ def rejected(
     )
     if not everyone:
         found = found.filter(origin=InstructionPair.Origin.LLM)
-    if by is not None:
-        found = _not_owed(found, [by])
-    return found.order_by("pair_id")
+    return (_not_owed(found, [by]) if by is not None else found).order_by("pair_id")
 
 
 def count_without_rewriters(leads: Sequence[Membership]) -> dict[int, int]:

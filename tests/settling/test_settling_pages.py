@@ -5,8 +5,6 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 import pytest
-from django.db.models import CharField
-from django.db.models.functions import Cast
 from django.urls import reverse
 
 from annotate.judgments import assignments
@@ -15,7 +13,6 @@ from audit.checks import actions as checking
 from audit.models import Check, Decision, Sample, SampleItem
 from audit.reviews.actions import save_ratings, submit_review
 from audit.reviews.decisions import decide
-from audit.settling.adjudication import adjudicate, settle_condition, withdraw_adjudication
 from tests import factories
 from tests.second_pass import levels
 
@@ -354,55 +351,3 @@ def test_who_has_left_the_answer_open_has_no_voice_on_the_condition(led, client)
 
     assert said in Judgment.objects.current()
     assert sorted(len(one.voices) for one in answers) == [1, 1]
-
-
-@pytest.mark.parametrize(
-    ("kind", "rule", "settled", "grades", "answers"),
-    [
-        ("own", "by_hand", "met", [], []),
-        ("own", "all_met", "not_met", ["“1 1” or “2 2”: a 0"], ["“Met”: a 2"]),
-        ("multi-infosearch", "by_hand", "met", ["“0 0”: all are met"], ["“Met”: all are met"]),
-        ("multi-infosearch", "by_hand", "cant_tell", [], ["“Met”: all are met"]),
-        ("followir", "by_hand", "met", ["“1 1” or “2 2”: not relevant before"], []),
-    ],
-)
-def test_a_decision_that_contradicts_a_rule_is_warned_of(
-    led, client, kind, rule, settled, grades, answers
-):
-    type(led.project).objects.filter(pk=led.project.pk).update(kind=kind, condition_rule=rule)
-    if kind == "followir":
-        type(led.first).objects.filter(pk=led.first.pk).update(prior_relevance=0)
-    led.project.grades.update(name=Cast("value", CharField()))
-
-    settle_condition(
-        condition=led.condition,
-        candidate=led.first,
-        answer=settled,
-        reason="So.",
-        cause="edge",
-        by=led.carla,
-    )
-    on_grades = client.get(led.judged).context["contradictions"]
-    withdraw_adjudication(adjudication=ConditionAdjudication.objects.get(), by=led.carla)
-    adjudicate(
-        narrative=led.narrative,
-        candidate=led.first,
-        relevance=0,
-        reason="So.",
-        cause="edge",
-        by=led.carla,
-    )
-    on_answers = client.get(led.answered).context["contradictions"]
-
-    assert [in_short(one) for one in on_grades] == grades
-    assert [in_short(one) for one in on_answers] == answers
-    # Of what is settled only what it breaks itself is told.
-    assert all("“1 1”" not in one for one in client.get(led.judged).context["contradictions"])
-
-
-def in_short(warning: str) -> str:
-    """The choices of a warning, and what tells its rule from others."""
-    choices, rule = warning.rstrip(".").split(" contradicts a rule of the project: ")
-    rule = rule.removeprefix("by its conditions this document is ")
-    ends = {"here": "all are met", "relevant": "not relevant before"}
-    return f"{choices}: {ends.get(rule.split()[-1], rule)}"
