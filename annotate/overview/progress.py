@@ -243,6 +243,8 @@ class Statements:
     # Whether people's names are hidden, because people differ here and nobody has settled it. Their
     # answers are in the order of the grades then.
     names_hidden: bool = False
+    # The grade it is settled as, where the outcome is that.
+    settled_as: int | None = None
 
     def name_of(self, annotator: Membership) -> str | None:
         """The name beside an answer; None while it is hidden."""
@@ -310,7 +312,8 @@ def statements_of(reader: Membership, candidates: Sequence[Candidate]) -> list[S
             if hidden:
                 given = sorted(given, key=lambda one: (one.annotator.is_machine, one.relevance))
                 flagged = sorted(flagged, key=lambda flag: (flag.kind, flag.words))
-            found.append(Statements(candidate, asked, given, flagged, outcome, hidden))
+            settled_as = settled.get(key) if outcome == State.SETTLED.value else None
+            found.append(Statements(candidate, asked, given, flagged, outcome, hidden, settled_as))
     return found
 
 
