@@ -117,6 +117,7 @@ def flip_rate(
     *,
     instruction: PairScores,
     descriptive: PairScores,
+    styles: Mapping[str, str] | None = None,
     k: int | None = None,
     ties: FlipTies = "not_greater",
     nan: FlipNan = "not_greater",
@@ -138,6 +139,8 @@ def flip_rate(
     Args:
         instruction: Scores under queries that list their conditions, shaped as in ``win_rate``.
         descriptive: Scores under queries that describe them.
+        styles: For each query id in ``instruction`` the one in ``descriptive`` that asks the same;
+            None where the ids are the same.
         k: The number of conditions to measure, of the better document in a ladder. None: all.
         ties: Equal scores are "not_greater" (the paper's >, published code), or a comparison that
             is a tie in either style is "left_out".
@@ -166,12 +169,16 @@ def flip_rate(
     by_query: dict[str, float | None] = {}
     terms: dict[str, tuple[float, float]] = {}
     tied, unknown, unpaired = [], [], []
+    listing = {described: query for query, described in (styles or {}).items()}
+    descriptive = {listing.get(query, query): given for query, given in descriptive.items()}
     for query in dict.fromkeys((*instruction, *descriptive)):
-        styles = [_numbered(query, side.get(query), k) for side in (instruction, descriptive)]
-        unpaired += [query] * len(styles[0].keys() ^ styles[1].keys())
+        first, second = (
+            _numbered(query, style.get(query), k) for style in (instruction, descriptive)
+        )
+        unpaired += [query] * len(first.keys() ^ second.keys())
         flips = count = 0.0
-        for key in styles[0].keys() & styles[1].keys():
-            pairs = [style[key] for style in styles]
+        for key in first.keys() & second.keys():
+            pairs = [first[key], second[key]]
             is_nan = any(math.isnan(better) or math.isnan(worse) for better, worse in pairs)
             is_tie = any(better == worse for better, worse in pairs)
             unknown += [query] * is_nan
@@ -179,8 +186,8 @@ def flip_rate(
             if (is_nan and nan == "left_out") or (is_tie and ties == "left_out"):
                 continue
             count += 1
-            first, second = (better > worse for better, worse in pairs)
-            flips += first != second
+            before, after = (better > worse for better, worse in pairs)
+            flips += before != after
         by_query[query] = flips / count if count else None
         terms[query] = (flips, count)
     return summarise(

@@ -344,7 +344,7 @@ def test_everything_that_a_lead_does_is_in_the_audit_log_once(story):
     story.does("query.people", times=2)(lambda: name_people(by=carla, **on))
     story.does("project.paused", times=2)(lambda: schedule.pause(by=carla))
     story.does("project.resumed", times=2)(lambda: schedule.resume(by=carla))
-    due_on = date(2027, 3, 31)
+    due_on = date(2127, 3, 31)
     story.does("project.due", times=2)(lambda: schedule.set_due_date(due_on=due_on, by=carla))
 
     # The project as a whole.

@@ -53,6 +53,8 @@ class QueryProgress:
     answered: int = 0
     kept: int = 0
     dropped: int = 0
+    # Documents that people agree on and that were not relevant before: neither kept nor dropped.
+    others: int = 0
     disputed: int = 0
     # Whether a narrative has yet to be rewritten.
     needs_narrative: bool = False
@@ -134,10 +136,11 @@ def query_progress(
             relevance = pattern.outcome(project.consensus).relevance
             if relevance is None:
                 row.disputed += documents
-            elif relevance >= project.relevant_from:
-                row.kept += documents
-            else:
-                row.dropped += documents
+                continue
+            became = change(pattern.prior, relevance, project.relevant_from)
+            row.kept += documents * (became is Change.KEPT)
+            row.dropped += documents * (became is Change.DROPPED)
+            row.others += documents * (became in {Change.GREW, Change.STAYED})
     return list(rows.values())
 
 
@@ -234,13 +237,14 @@ class Statements:
     narrative: Narrative | None
     judgments: list[Judgment]
     flags: list[Flag]
-    # kept, dropped, grew, disputed, settled, unjudged; outside (was not relevant) or not_judged
-    # (was generated): not put before judges. None
-    # while others' answers are hidden.
+    # kept, dropped, grew, stayed, disputed, settled, unjudged; outside (was not relevant) or
+    # not_judged (was generated): not put before judges. None while others' answers are hidden.
     outcome: str | None
     # Whether people's names are hidden, because people differ here and nobody has settled it. Their
     # answers are in the order of the grades then.
     names_hidden: bool = False
+    # The grade it is settled as, where the outcome is that.
+    settled_as: int | None = None
 
     def name_of(self, annotator: Membership) -> str | None:
         """The name beside an answer; None while it is hidden."""
@@ -308,7 +312,8 @@ def statements_of(reader: Membership, candidates: Sequence[Candidate]) -> list[S
             if hidden:
                 given = sorted(given, key=lambda one: (one.annotator.is_machine, one.relevance))
                 flagged = sorted(flagged, key=lambda flag: (flag.kind, flag.words))
-            found.append(Statements(candidate, asked, given, flagged, outcome, hidden))
+            settled_as = settled.get(key) if outcome == State.SETTLED.value else None
+            found.append(Statements(candidate, asked, given, flagged, outcome, hidden, settled_as))
     return found
 
 
@@ -353,6 +358,4 @@ def _outcome(
         return "not_judged"
     if found.relevance is None or found.state is State.SETTLED:
         return found.state.value
-    became = change(before, found.relevance, project.relevant_from)
-    # Of a document that is put before judges and irrelevant it is said that it is out.
-    return "dropped" if became is Change.STAYED else became.value
+    return change(before, found.relevance, project.relevant_from).value

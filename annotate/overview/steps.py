@@ -14,7 +14,7 @@ from django.db.models import Count, Exists, OuterRef, Q
 from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, ngettext
 
 from annotate.collection.models import Candidate
 from annotate.judgments.completion import Judging
@@ -178,7 +178,8 @@ def _facts(
 
 
 def _loaded(facts: Facts) -> Far:
-    count = _("%(queries)s queries") % {"queries": f"{facts.queries:,}"}
+    words = ngettext("%(queries)s query", "%(queries)s queries", facts.queries)
+    count = words % {"queries": f"{facts.queries:,}"} if facts.queries else ""
     return Far(facts.with_documents > 0, facts.queries > 0, count)
 
 
@@ -212,8 +213,11 @@ def _done_in(task: Task) -> Callable[[Facts], Far]:
 
 
 def _judged(facts: Facts) -> Far:
-    one = facts.judging
-    return Far(one.answered >= one.wanted > 0, one.answered > 0, _of(one.answered, one.wanted))
+    one, rewriting = facts.judging, facts.tasks.get(Task.REWRITE)
+    # A narrative that is yet to be written brings documents to judge.
+    all_written = rewriting is None or rewriting.done >= rewriting.total
+    done = all_written and one.answered >= one.wanted > 0
+    return Far(done, one.answered > 0, _of(one.answered, one.wanted))
 
 
 def _checked(facts: Facts) -> Far:
@@ -235,7 +239,7 @@ def _settled(facts: Facts) -> Far:
     said = facts.judging.answered or facts.context.get("checked")
     review = facts.tasks.get(Task.REVIEW)
     said = said or (review is not None and review.done)
-    count = _("%(n)s to settle") % {"n": f"{waiting:,}"}
+    count = _("%(n)s to settle") % {"n": f"{waiting:,}"} if waiting else ""
     return Far(bool(said) and not waiting, waiting > 0, count)
 
 
@@ -245,6 +249,9 @@ def _released(facts: Facts) -> Far:
 
 
 def _of(done: int, total: int) -> str:
+    """Say how many are done; nothing where there are none."""
+    if not total:
+        return ""
     return _("%(done)s of %(total)s") % {"done": f"{done:,}", "total": f"{total:,}"}
 
 

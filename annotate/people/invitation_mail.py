@@ -6,15 +6,21 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from allauth.account.adapter import get_adapter
+from django.conf import settings
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.formats import date_format
 
 from annotate.people.invitations import Link
 
+# The backend that prints mail in place of sending it, while no server is named.
+PRINTING = "django.core.mail.backends.console.EmailBackend"
+
 
 class HandedOver(NamedTuple):
-    """Where a link leads, and whether it was mailed; None: there was nowhere to mail it to."""
+    """Where a link leads, and whether it was mailed; None: there was nowhere to mail it to, or
+    nothing to mail it with.
+    """
 
     url: str
     mailed: bool | None
@@ -35,7 +41,7 @@ def hand_over(request: HttpRequest, link: Link, *, try_mail: bool = True) -> Han
     """Return the address of a link that was just made; mail it where it shall go."""
     found = link.invitation
     url = request.build_absolute_uri(reverse("annotate:invitation", args=[link.token]))
-    if not found.email:
+    if not found.email or settings.EMAIL_BACKEND == PRINTING:
         return HandedOver(url, None)
     if not try_mail:
         return HandedOver(url, False)

@@ -37,8 +37,7 @@ def due(project: Project, *, now: datetime | None = None) -> Due | None:
     """Return the due date as its reader sees it, in the time zone that they chose, else in UTC."""
     if project.due_on is None:
         return None
-    zone = reader_preferences.zone_of_reader() or UTC
-    days = (project.due_on - (now or timezone.now()).astimezone(zone).date()).days
+    days = (project.due_on - _today(now)).days
     state = DueState.AHEAD if days > 0 else DueState.OVERDUE if days < 0 else DueState.TODAY
     return Due(project.due_on, abs(days), state)
 
@@ -78,13 +77,20 @@ def _set_paused(by: Membership, at: datetime | None) -> Project:
     return project
 
 
-def set_due_date(*, due_on: date | None, by: Membership) -> Project:
-    """Set the day by which the project is to be done; None: there is none."""
+def set_due_date(*, due_on: date | None, by: Membership, now: datetime | None = None) -> Project:
+    """Set the day by which the project is to be done; None: there is none. Refused: a day that has
+    passed, unless it is the one that stands.
+    """
     with transaction.atomic():
         project = _locked(by)
         before, project.due_on = project.due_on, due_on
         if before == due_on:
             return project
+        if due_on is not None and due_on < _today(now):
+            raise Refused(
+                _("%(day)s has passed. Give today or a later day, or leave the due date empty.")
+                % {"day": due_on.isoformat()}
+            )
         project.save(update_fields=["due_on"])
         changes = {"due_on": (_iso(before), _iso(due_on))}
         record(project=project, what="project.due", about=project, changes=changes, by=by)
@@ -97,6 +103,12 @@ def _locked(by: Membership) -> Project:
     project = Project.objects.select_for_update(no_key=True).get(pk=by.project_id)
     refuse_if_archived(project)
     return project
+
+
+def _today(now: datetime | None) -> date:
+    """Return the day that it is for the reader, in the time zone that they chose, else in UTC."""
+    zone = reader_preferences.zone_of_reader() or UTC
+    return (now or timezone.now()).astimezone(zone).date()
 
 
 def _iso(day: date | None) -> str | None:

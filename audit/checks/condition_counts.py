@@ -10,7 +10,8 @@ from django.db.models import Max
 
 from annotate.judgments.models import Verdict
 from annotate.pairs.models import Condition
-from audit.checks.models import Check, Sample, SampleItem
+from audit.checks.models import Check, Question, Sample, SampleItem
+from audit.checks.questions import Answered, answers_of
 from audit.checks.queue import with_checks
 
 _AT_ONCE = 500
@@ -127,13 +128,20 @@ HEADER = (
     *("claimed", "first", "second", "outcome", "wrong", "claimed_breaks", "checked_breaks"),
 )
 
+QUESTIONS_HEADER = tuple(
+    f"{place}{question.column}" for question in Question for place in ("first_", "second_", "")
+)
+
 
 def label_rows(sample: Sample) -> Iterator[list[str]]:
     """Yield the labels of a sample as rows of a table, the header first.
 
-    What the two said stands there once both have, what is claimed once that is checked.
+    What the two said stands there once both have, what is claimed once that is checked. Of a sample
+    that asks two questions their answers stand there too.
     """
-    yield list(HEADER)
+    asks_questions = sample.asks == Sample.Asks.QUESTIONS
+    yield [*HEADER, *(QUESTIONS_HEADER if asks_questions else ())]
+    answers = answers_of(sample)
     sizes = Counter(
         Condition.objects.filter(narrative__in=sample.items.values("narrative")).values_list(
             "narrative", flat=True
@@ -147,7 +155,18 @@ def label_rows(sample: Sample) -> Iterator[list[str]]:
         last = part[-1].pk
         broken = broken_conditions(sample, part)
         for item in part:
-            yield _row(item, sizes[item.narrative_id], broken.get(item.pk, Broken(None, None)))
+            row = _row(item, sizes[item.narrative_id], broken.get(item.pk, Broken(None, None)))
+            yield [*row, *(_replies(item, answers.get(item.pk, ())) if asks_questions else ())]
+
+
+def _replies(item: Any, answers: Sequence[Answered]) -> list[str]:
+    """Return the answers of the first, of the second, and those they come to, question by
+    question.
+    """
+    by_place = {one.place: one.replies for one in answers} if item.spoken == 2 else {}
+    outcome = answers[-1].replies if answers and item.outcome is not None else {}
+    every = (by_place.get(1, {}), by_place.get(2, {}), outcome)
+    return [replies.get(question, "") for question in Question.values for replies in every]
 
 
 def _row(item: Any, conditions: int, broken: Broken) -> list[str]:

@@ -19,7 +19,7 @@ from audit.checks.actions import MAX_WORDS
 from audit.checks.claims import Asked, why_unfit
 from audit.checks.figures import BOUND
 from audit.checks.models import Question, Reply, Sample
-from audit.checks.modes import MODES
+from audit.checks.modes import MODES, has_modes
 from audit.checks.samples import MAX_ITEMS, MAX_NAME
 
 # As large as every database takes.
@@ -42,6 +42,8 @@ class _ClaimsForm(forms.Form):
     def __init__(self, member: Membership, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._project = member.project
+        if not has_modes(member.project):
+            del self.fields["modes"]
         self._machines = {f"{_MACHINE}{one.pk}": one for one in _claiming(member)}
         claims = self.fields["claims"]
         assert isinstance(claims, forms.ChoiceField)
@@ -53,6 +55,12 @@ class _ClaimsForm(forms.Form):
                 if source != Sample.Source.MACHINE
             ),
         ]
+
+    def clean(self) -> dict[str, Any]:
+        """Choose no mode where the project has only one."""
+        given = super().clean() or self.cleaned_data
+        given.setdefault("modes", [])
+        return given
 
     def asked(self) -> Asked:
         """Return whose labels they are; the form is valid."""

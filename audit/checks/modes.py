@@ -98,6 +98,14 @@ def has_passes(project: Project) -> bool:
     return any(step.startswith("check_") for step in kind_of(project.kind).steps)
 
 
+def has_modes(project: Project) -> bool:
+    """Say whether there is more than one mode to check labels in: the kind checks in modes, or some
+    instruction is reversed.
+    """
+    reversed_ones = Narrative.objects.filter(pair__project=project, side=Narrative.Side.REVERSED)
+    return has_passes(project) or reversed_ones.exists()
+
+
 def passes_of(member: Membership) -> list[Pass]:
     """Return the passes of the member's project, in the order of the modes; none where its kind has
     none: three queries.

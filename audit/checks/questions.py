@@ -6,6 +6,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
 from audit.checks.models import RESAMPLES, SEED, Check, Question, Reply, Sample
 
 if TYPE_CHECKING:
@@ -20,6 +23,20 @@ class Answered(NamedTuple):
     name: str
     replies: Mapping[str, str]
 
+
+# What an answer says, by the question and the reply.
+IN_WORDS: Mapping[Question, Mapping[str, str | Promise]] = {
+    Question.TOPIC: {
+        Reply.YES: _("on topic"),
+        Reply.NO: _("off topic"),
+        Reply.CANT_TELL: _("topic unclear"),
+    },
+    Question.CONSTRAINT: {
+        Reply.YES: _("meets the constraint"),
+        Reply.NO: _("violates the constraint"),
+        Reply.CANT_TELL: _("constraint unclear"),
+    },
+}
 
 # By item, in the order of places.
 Answers = Mapping[int, Sequence[Answered]]
@@ -51,6 +68,12 @@ class QuestionAgreement(NamedTuple):
     def coefficients(self) -> tuple[Coefficient, Coefficient]:
         """Both, as the page lists them."""
         return self.percent, self.kappa
+
+
+def in_words(*replies: str) -> str:
+    """Say what somebody answered to the questions, in their order; "" where they are not asked."""
+    said = zip(Question, replies, strict=False)
+    return ", ".join(str(IN_WORDS[question][reply]) for question, reply in said if reply)
 
 
 def answers_of(sample: Sample) -> Answers:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from django.db.models import Case, Count, Exists, F, OuterRef, Q, QuerySet, Subquery, When
+from django.db.models import Case, Count, Exists, F, OuterRef, Q, QuerySet, Subquery, Value, When
 from django.db.models.functions import Coalesce, Concat
 
 from annotate.judgments.in_force import in_pools
@@ -30,7 +30,9 @@ def with_checks(items: QuerySet[SampleItem]) -> QuerySet[Any, Any]:
         return Subquery(said.filter(place=number).values("relevance")[:1])
 
     def answers(number: int) -> Subquery:
-        rows = said.filter(place=number).annotate(both=Concat("on_topic", "meets_constraint"))
+        rows = said.filter(place=number).annotate(
+            both=Concat("on_topic", Value(" "), "meets_constraint")
+        )
         return Subquery(rows.values("both")[:1])
 
     def count(**which: Any) -> Coalesce:

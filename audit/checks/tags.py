@@ -6,6 +6,7 @@ from django import template
 from django.utils.translation import gettext
 
 from audit.checks.modes import MODES
+from audit.checks.questions import in_words
 from audit.checks.sentence import up_to
 from base.tags.figures import NOTHING
 
@@ -22,6 +23,12 @@ def at_most(share: float | None) -> str:
 def mode_name(side: str) -> str:
     """The mode of a side of the narratives, in the paper's words."""
     return str(MODES.get(side, ""))
+
+
+@register.filter
+def replies_in_words(replies: str | None) -> str:
+    """What one person answered to two questions, as `with_checks` has it: "yes no"."""
+    return in_words(*(replies or "").split())
 
 
 @register.filter

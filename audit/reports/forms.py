@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy as _lazy
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Guideline, Membership, Project
 from audit.reports.scopes import WHOLE, categories_of, domains_of, rubric_of, scope_of
+from audit.reviews.rubrics import has_reviews
 from base.errors import Refused
 
 
@@ -54,7 +55,9 @@ class ScopeForm(forms.Form):
             "category": [(key, key) for key in categories_of(project)],
             "domain": [(key, key) for key in domains_of(project)],
             "side": list(Narrative.Side.choices),
-            "criterion": [(one.key, one.name) for one in rubric_of(project).criteria],
+            "criterion": [(one.key, one.name) for one in rubric_of(project).criteria]
+            if has_reviews(project)
+            else [],
             "one": names,
             "other": names,
             "guideline": [("0", _("before the first")), *known] if known else [],

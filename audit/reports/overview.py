@@ -18,6 +18,7 @@ from audit.reports.reliability import HEADLINE
 from audit.reports.report_parts import COEFFICIENTS
 from audit.reviews.models import Review
 from audit.reviews.passes import count_to_decide
+from audit.reviews.rejected import count_without_rewriters
 from audit.settling.open_counts import count_open
 from base.routes import address
 
@@ -30,24 +31,31 @@ def contribution(members: Sequence[Membership]) -> dict[int, Contribution]:
     disputed = count_open(leads)
     to_decide = count_to_decide(leads)
     waiting = count_waiting([member.project_id for member in leads])
+    sent_back = count_without_rewriters(leads)
     return {
         member.pk: _contribution(
             member,
             disputed[member.pk],
             to_decide[member.pk],
+            sent_back.get(member.pk, 0),
             waiting.get(member.project_id, 0),
         )
         for member in leads
     }
 
 
-def _contribution(member: Membership, disputed: int, to_decide: int, waiting: int) -> Contribution:
+def _contribution(
+    member: Membership, disputed: int, to_decide: int, sent_back: int, waiting: int
+) -> Contribution:
     slug = member.project.slug
     where = address("audit:disagreements", slug)
     todo = [Todo(_("Disagreements to settle"), disputed, where)]
     if to_decide:
         decide = address("audit:reviews", slug) + "?state=to-decide"
         todo.append(Todo(_("Instructions to decide on"), to_decide, decide))
+    if sent_back:
+        back = address("audit:reviews", slug) + "?state=sent-back"
+        todo.append(Todo(_("Sent back, and nobody is asked to rewrite"), sent_back, back))
     if waiting:
         write = address("annotate:guidelines", slug) + "?edit=1"
         todo.append(Todo(_("Waiting for a guideline change"), waiting, write))

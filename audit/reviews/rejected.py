@@ -6,10 +6,10 @@ is loaded as `pairs-jsonl`: a new version of the same pair, which is reviewed af
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.projects.models import Membership, Project
@@ -45,13 +45,33 @@ def rejected(
     )
     if not everyone:
         found = found.filter(origin=InstructionPair.Origin.LLM)
-    if by is not None:
-        owed = Assignment.objects.filter(
-            pair=OuterRef("pair"), task=Assignment.Task.REVIEW, member=by
-        )
-        heard = Review.objects.submitted().filter(narrative=OuterRef("pk"), auditor=by)
-        found = found.filter(~Exists(owed) | Exists(heard) | Q(author=by))
-    return found.order_by("pair_id")
+    return (_not_owed(found, [by]) if by is not None else found).order_by("pair_id")
+
+
+def count_without_rewriters(leads: Sequence[Membership]) -> dict[int, int]:
+    """Return how many instructions were sent back where nobody is asked to rewrite, by the key of
+    each of these leads of different projects: one query at most.
+    """
+    nobody = {one.project_id: one.pk for one in leads if not one.project.overlap_rewrite}
+    if not nobody:
+        return {}
+    found = Narrative.objects.current().filter(
+        pair__project__in=nobody,
+        pair__removed_at__isnull=True,
+        pair__sent_back_at__gt=F("created_at"),
+        side=Narrative.Side.ALTERED,
+    )
+    counts = _not_owed(found, leads).order_by().values_list("pair__project")
+    return {nobody[project]: n for project, n in counts.annotate(n=Count("pk"))}
+
+
+def _not_owed(found: QuerySet[Narrative], by: Sequence[Membership]) -> QuerySet[Narrative]:
+    """Leave out what these leads have yet to review: blind means blind."""
+    owed = Assignment.objects.filter(
+        pair=OuterRef("pair"), task=Assignment.Task.REVIEW, member__in=by
+    )
+    heard = Review.objects.submitted().filter(narrative=OuterRef("pk"), auditor__in=by)
+    return found.filter(~Exists(owed) | Exists(heard) | Q(author__in=by))
 
 
 def lines(narratives: QuerySet[Narrative]) -> Iterator[str]:

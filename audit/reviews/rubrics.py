@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from annotate.pairs.models import Narrative
+from annotate.projects.models import Project
 from audit.reviews.criteria import DEFAULT, SHIPPED, Rubric
 from audit.reviews.models import Review
 from audit.reviews.models import Rubric as Kept
@@ -13,6 +14,14 @@ from base.control_characters import strange
 
 class UnknownRubric(LookupError):
     """No rubric of that name is in the project."""
+
+
+def has_reviews(project: Project) -> bool:
+    """Say whether instructions are reviewed: somebody is asked to, or has done so. Elsewhere no
+    criterion means anything.
+    """
+    reviewed = Review.objects.filter(narrative__pair__project=project)
+    return bool(project.overlap_review) or reviewed.exists()
 
 
 def in_force(project: int) -> Rubric:

@@ -216,8 +216,11 @@ class WantedForm(forms.Form):
                 self.fields[name] = forms.ModelChoiceField(
                     people, label=label, required=False, empty_label=_("Anyone")
                 )
-        criteria = rubrics.in_force(member.project_id).criteria
-        self._choose("criterion", [(one.key, one.name) for one in criteria])
+        if rubrics.has_reviews(member.project):
+            criteria = rubrics.in_force(member.project_id).criteria
+            self._choose("criterion", [(one.key, one.name) for one in criteria])
+        else:
+            del self.fields["criterion"]
         if conditions := _conditions(member):
             self._choose("condition", conditions)
         else:

@@ -16,7 +16,8 @@ from annotate.judgments.models import (
     Verdict,
 )
 from annotate.pairs.models import Condition, Narrative
-from audit.checks.models import Check, SampleItem
+from audit.checks.models import Check, Question, SampleItem
+from audit.checks.questions import in_words
 from audit.reviews.models import Decision, Review
 from audit.settling.kinds.frame import Reader
 from audit.settling.models import Reveal
@@ -26,13 +27,15 @@ from audit.settling.queue_filters import DisagreementKey, Key, Kind, Wanted, rev
 
 class Voice(NamedTuple):
     """What one person said, in a list: the relevance, or the answer to a condition, or on how many
-    criteria they reject. `name` is what they are called there.
+    criteria they reject. `name` is what they are called there; `replies` what they answered to two
+    questions, in words.
     """
 
     name: str
     relevance: int | None = None
     answer: str = ""
     rejects: int | None = None
+    replies: str = ""
 
 
 @dataclass
@@ -193,22 +196,26 @@ def _add_checks(items: dict[DisagreementKey, Item], names: _Names) -> None:
     disagreement_keys = {
         disagreement_key.part: disagreement_key for disagreement_key in _of(items, Kind.CHECK)
     }
-    said: dict[int, dict[int, tuple[str, int | None]]] = {}
+    said: dict[int, dict[int, tuple[str, int | None, str]]] = {}
+    columns = [one.column for one in Question]
     rows = (
         Check.objects.current()
         .filter(item__in=disagreement_keys)
         .exclude(place=Check.SETTLES)
-        .values_list("item", "checker", "checker__name", "relevance")
+        .values_list("item", "checker", "checker__name", "relevance", *columns)
     )
-    for item, member, name, relevance in rows:
-        said.setdefault(item, {})[member] = name, relevance
+    for item, member, name, relevance, *replies in rows:
+        said.setdefault(item, {})[member] = name, relevance, in_words(*replies)
     for part, disagreement_key in disagreement_keys.items():
         people = said.get(part, {})
         for member, shown in names.of(
-            disagreement_key, {member: name for member, (name, _relevance) in people.items()}
+            disagreement_key, {member: name for member, (name, *_) in people.items()}
         ).items():
-            items[disagreement_key].voices.append(Voice(shown, relevance=people[member][1]))
-        grades = [relevance for _name, relevance in people.values() if relevance is not None]
+            _name, relevance, replies = people[member]
+            items[disagreement_key].voices.append(
+                Voice(shown, relevance=relevance, replies=replies)
+            )
+        grades = [grade for _name, grade, _replies in people.values() if grade is not None]
         if people:
             apart = len(grades) == len(people)
             distance = max(grades) - min(grades) if apart else 1

@@ -60,7 +60,7 @@ def write(
 
     queries = selection.queries(project)
     pairs = selection.pairs(project)
-    counts = {"queries": len(queries)}
+    counts = {"queries": len(queries), "pairs": len(selection.pairs_of(queries, pairs))}
 
     newer = collection.documents_with_newer_texts(project)
     if newer:
@@ -70,7 +70,7 @@ def write(
         counts["documents_with_newer_texts"] = len(newer)
 
     with into.file("pairs.jsonl", "Instruction pairs with every version of their narratives.") as f:
-        counts["pairs"] = write_pairs(called(collection.pair_records(project)), f)
+        write_pairs(called(collection.pair_records(project)), f)
         if generated := write_pairs(collection.generated_documents(project), f):
             counts["generated_documents"] = generated
 

@@ -135,7 +135,7 @@ COUNTS = [key for group in GROUPS.values() for key in group]
 # The few that say most, with words that stand alone.
 FIGURES = {
     "judged": "documents judged",
-    "settled": "settled by a lead",
+    "settled": "of them settled by a lead",
     "disputed": "disputed, left out",
     "unjudged": "not judged, left out",
     "changed": "with another relevance",

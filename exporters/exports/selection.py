@@ -109,6 +109,12 @@ def _rows(found: QuerySet[Query]) -> list[QueryRow]:
     return [QueryRow(*row) for row in walk(rows, "pk", "query_id", "title", "description")]
 
 
+def pairs_of(queries: Iterable[QueryRow], pairs: Iterable[Pair]) -> list[Pair]:
+    """Return the pairs of these queries: those of a query that was taken out are not counted."""
+    present = {query.pk for query in queries}
+    return [pair for pair in pairs if pair.query.pk in present]
+
+
 def pairs(project: Project) -> list[Pair]:
     """Return the project's instruction pairs in byte order of pair_id."""
     of_queries = {query.pk: query for query in _rows(Query.objects.filter(project=project))}

@@ -310,7 +310,7 @@ class _Export:
             "candidates": sum(selection.pool_sizes(self.project).values()),
             "prior": prior,
             "prior_relevant": selection.prior_relevant(self.project),
-            "pairs": len(self.pairs),
+            "pairs": len(selection.pairs_of(self.queries, self.pairs)),
             "pairs_written": len(selection.written(self.pairs, ALTERED)),
             **{key: sum(facts["counts"].get(key, 0) for facts in pairs) for key in _OF_A_PAIR},
             **self.tally.counts(),

@@ -63,14 +63,14 @@ def preview(by: Membership) -> Preview:
     guideline = Guideline.objects.latest_of(project)
     of_project = {"narrative__pair__project": project}
     judgments = Judgment.objects.current().filter(**of_project)
-    queries = {query.pk for query in selection.queries(project)}
+    queries = selection.queries(project)
     counts = [
         (_("queries"), len(queries)),
-        (_("instruction pairs"), sum(pair.query.pk in queries for pair in pairs)),
+        (_("instruction pairs"), len(selection.pairs_of(queries, pairs))),
         (_("of them in the changed qrels"), len(written)),
         (
             _("versions of narratives"),
-            Narrative.objects.filter(pair__query__in=queries).count(),
+            Narrative.objects.filter(pair__query__in=[query.pk for query in queries]).count(),
         ),
         (_("judgments by people"), judgments.of_people().count()),
         (_("settled by leads"), Adjudication.objects.current().filter(**of_project).count()),

@@ -1,6 +1,6 @@
 // Keys press what they stand on: the element with that key in `data-key` is clicked ("2", "ArrowRight l": either of two).
 // Escape leaves a text field, unless it closes what the field is in (see dialog.js): then the keys answer again.
-// Ctrl+Enter in a form with `data-ctrl-enter` sends it.
+// Ctrl+Enter in a form with `data-ctrl-enter` sends it; so it does anywhere in what names a form by `data-ctrl-enter-of`.
 // What is pressed before the page listens comes here afterwards (see held-keys.js).
 // Never in a text field, during an input-method composition, with a modifier, or again while the key is held down.
 // `?` lists the keys that work on the page now, from the same elements: their `data-key-label` or text, in groups named by
@@ -40,8 +40,12 @@ document.addEventListener("keydown", (event) => {
     event.target.blur();
     return;
   }
-  if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && event.target.matches(TEXT)) {
-    event.target.closest("[data-ctrl-enter]")?.requestSubmit();
+  if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+    const other = event.target.closest("[data-ctrl-enter-of]");
+    if (other) {
+      event.preventDefault();
+      document.getElementById(other.dataset.ctrlEnterOf).requestSubmit();
+    } else if (event.target.matches(TEXT)) event.target.closest("[data-ctrl-enter]")?.requestSubmit();
     return;
   }
   if (event.ctrlKey || event.altKey || event.metaKey || typing(event.target)) return;

@@ -186,7 +186,7 @@ def known(stage: SimpleNamespace) -> dict[str, Body]:
         "SentRules": {"grades": [{"value": one, "name": f"{one}"} for one in range(3)]},
         "SentChange": dict.fromkeys(("left", "most_tasks"), LEFT_OUT),
         "SentPeople": {task: [stage.ada.pk] for task in ("rewrite", "judge", "review")},
-        "SentDueDate": {"due_on": "2027-03-31"},
+        "SentDueDate": {"due_on": "2127-03-31"},
         "SentSeen": {"seen_until": "2026-03-02T09:30:00Z"},
         "SentInvitations": {
             "people": [{"username": "newcomer", "email": "new@example.org"}],

@@ -293,9 +293,13 @@ def test_enter_in_the_note_saves(carla):
     assert Narrative.objects.get(side="altered", version=2).note == "rivers out"
 
 
-def test_control_and_enter_save_from_the_note_too(carla):
+@pytest.mark.parametrize("where", ["note", "documents"])
+def test_control_and_enter_save_from_the_note_and_the_documents_too(carla, where):
     words(carla).fill("At sea, in use.")
-    carla.get_by_label("Note").fill("rivers out")
+    if where == "note":
+        carla.get_by_label("Note").fill("rivers out")
+    else:
+        carla.get_by_role("checkbox", name="Plant 1").focus()
     carla.keyboard.press("Control+Enter")
 
     expect(carla.get_by_text("Version 2 is saved")).to_be_visible()

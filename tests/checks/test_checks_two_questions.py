@@ -9,6 +9,7 @@ from django.urls import reverse
 
 from audit.checks import actions
 from audit.checks.claims import Asked, frame
+from audit.checks.condition_counts import label_rows
 from audit.checks.figures import figures
 from audit.checks.queue import labels_of, to_settle
 from audit.models import Check, Sample
@@ -304,3 +305,34 @@ def test_programs_draw_answer_and_read_the_rates(scene, client):
         1,
     )
     assert [one["question"] for one in found["questions"]] == ["topic", "constraint"]
+
+
+def test_the_table_of_labels_has_the_answers_to_both_questions(scene, sample):
+    check(scene, sample, "A", ada="++", ben="++")
+    check(scene, sample, "B", ada="+-", ben="-?", dan="+-")
+    check(scene, sample, "C", ada="+-")
+
+    header, *rows = label_rows(sample)
+
+    columns = [header.index(f"{place}on_topic") for place in ("first_", "second_", "")]
+    columns += [header.index(f"{place}meets_constraint") for place in ("first_", "second_", "")]
+    assert {row[header.index("doc_id")]: [row[n] for n in columns] for row in rows} == {
+        "A": ["yes", "yes", "yes", "yes", "yes", "yes"],
+        "B": ["yes", "no", "yes", "no", "cant_tell", "no"],
+        **{doc_id: [""] * 6 for doc_id in "CDE"},
+    }
+
+
+def test_lists_say_what_two_answered_whom_the_grade_shows_alike(scene, sample, client):
+    check(scene, sample, "B", ada="+-", ben="-?")
+    check(scene, sample, "D", ada="--", ben="-+")
+    client.force_login(scene.carla.user)
+
+    for address in (reverse("audit:disagreements", args=["tides"]), sample.get_absolute_url()):
+        shown = client.get(address).content.decode()
+        for replies in (
+            "on topic, violates the constraint",
+            "off topic, violates the constraint",
+            "off topic, meets the constraint",
+        ):
+            assert replies in shown

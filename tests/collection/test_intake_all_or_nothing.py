@@ -134,7 +134,7 @@ def test_what_somebody_else_did_at_the_same_moment_is_found_the_second_time():
 
     assert counts(report) == (2, 2, 0, 0, 0)
     assert rows(report)["candidates"] == (2, 0, 0)
-    assert len(report.notes) == 1
+    assert len(report.notes) == 2
     assert Candidate.objects.count() == 2
 
 

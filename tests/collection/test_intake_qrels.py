@@ -72,11 +72,31 @@ def test_a_candidate_that_came_without_relevance_gets_it(project):
     assert pool(project) == [("301", "A", 1)]
 
 
-@pytest.mark.parametrize("relevance", [-2, -1, 16])
-def test_the_relevance_is_kept_as_it_stands_whatever_the_grades_are(project, relevance):
-    load(project, "trec-qrels", f"301 0 A {relevance}\n")
+@pytest.mark.parametrize(
+    ("relevance", "notes"),
+    [
+        (-2, []),
+        (-1, []),
+        (
+            16,
+            [
+                (
+                    "1 line has a relevance above the project's highest grade, 2: 16 (1). It is "
+                    "kept as it stands"
+                )
+            ],
+        ),
+    ],
+)
+def test_the_relevance_is_kept_as_it_stands_and_told_where_it_is_above_the_grades(
+    project, relevance, notes
+):
+    factories.document(project, "A")
+
+    report = load(project, "trec-qrels", f"301 0 A {relevance}\n")
 
     assert pool(project) == [("301", "A", relevance)]
+    assert report.notes == notes
 
 
 def test_the_value_that_means_no_grade_becomes_no_relevance(project):
@@ -88,7 +108,8 @@ def test_the_value_that_means_no_grade_becomes_no_relevance(project):
         (
             "1 line has the value -1, which means no grade: its document joins the pool without a "
             "relevance"
-        )
+        ),
+        "2 new documents have no text yet: load them before people judge",
     ]
 
 

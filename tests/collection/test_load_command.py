@@ -62,7 +62,8 @@ def test_counts_are_printed_for_the_file_and_for_each_kind_of_row(db, qrels):
         f"{qrels}: 2 read, 2 new, 0 changed, 0 unchanged, 0 refused\n"
         "  queries                       1 new          0 changed          0 unchanged\n"
         "  documents                     2 new          0 changed          0 unchanged\n"
-        "  candidates                    2 new          0 changed          0 unchanged\n",
+        "  candidates                    2 new          0 changed          0 unchanged\n"
+        "  2 new documents have no text yet: load them before people judge\n",
         "",
     )
 
@@ -122,7 +123,7 @@ def test_json_has_the_counts_of_each_file_and_of_all(db, qrels, tmp_path):
                 "problems": [],
                 "broken": 0,
                 "broken_rules": [],
-                "notes": [],
+                "notes": ["2 new documents have no text yet: load them before people judge"],
             }
         ],
     }

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from annotate.models import Judgment
+from annotate.topics.removal import remove_queries
 from exporters.exports.manifest import FIGURES, with_derived
 from exporters.releases import contents
 from exporters.releases.preview import preview
+from tests import factories
 from tests.checks.checking import claimed_scene
 from tests.exports.conftest import AT, released
 
 
-def test_a_citation_counts_people_settled_and_claims_each_by_name(tides):
+def test_a_citation_counts_what_is_not_taken_out_and_people_settled_and_claims_by_name(tides):
+    out = factories.query(tides.project, "9")
+    factories.pair(out)
+    remove_queries(project=tides.project, queries=[out.pk], reason="Twice.", by=tides.carla)
+
     words = contents.citation(released(tides, "v1.0"))
 
     assert (

@@ -228,7 +228,9 @@ def figures(scene: Scene) -> dict[str, Any]:
     return {
         "judging": completion.judging(project),
         "answers": +Counter(completion.answers_by_pair(project)),
-        "queries": [(one.answered, one.kept, one.dropped, one.disputed) for one in by_query],
+        "queries": [
+            (one.answered, one.kept, one.dropped, one.others, one.disputed) for one in by_query
+        ],
         "disagreements": queue.count(carla, Wanted()),
         "differences": differences(carla),
         "promises": [(one.counts, one.grown) for one in promises(carla).pairs],

@@ -21,6 +21,9 @@ def test_flip_rate_is_the_share_of_comparisons_whose_outcome_changes():
     by_query = flip_rate(instruction=instruction, descriptive=descriptive, average="by_query")
     assert by_query.value == pytest.approx(1 / 3)
     assert flip_rate(instruction=instruction, descriptive=descriptive, k=1).value == 0.5
+    in_words = {f"{query}n": scores for query, scores in descriptive.items()}
+    linked = flip_rate(instruction=instruction, descriptive=in_words, styles={"q": "qn", "r": "rn"})
+    assert linked.by_query == pooled.by_query
 
 
 def test_the_same_outcomes_give_0_and_opposite_ones_1():

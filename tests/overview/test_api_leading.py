@@ -377,7 +377,7 @@ def test_queries_pairs_and_candidates_are_read(scene):
     text = scene.program.get(f"pairs/{scene.pair.pk}/documents/{scene.candidate.pk}/").json()
 
     assert (query["query_id"], query["answered"], query["wanted"]) == ("301", 2, 2)
-    assert query["came_to"] == {"kept": 0, "dropped": 0, "disputed": 1}
+    assert query["came_to"] == {"kept": 0, "dropped": 0, "others": 0, "disputed": 1}
     assert ([found["id"] for found in one["pairs"]], one["pool"]) == ([scene.pair.pk], 1)
     assert (pair["altered"], pair["sent_back"]) == (scene.narrative.pk, False)
     (under,) = document["under"]

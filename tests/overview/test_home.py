@@ -48,6 +48,21 @@ def test_the_next_task_to_judge_says_how_many_documents_it_has(ada, client):
     assert "Judge, 2 documents" in headings(home(client).content.decode())
 
 
+def test_two_instructions_of_one_query_are_told_apart(ada, client):
+    pair = a_query(ada.project, "301", 1)
+    other = factories.pair(pair.query, pair_id="301_2", altered="Only at night.")
+    for one in (pair, other):
+        assignments.take(pair=one, task=Assignment.Task.JUDGE, by=ada)
+    assignments.take(pair=a_query(ada.project, "302", 1), task=Assignment.Task.JUDGE, by=ada)
+    type(pair.query).objects.filter(query_id="302").update(title="Weirs")
+
+    assert headings(home(client).content.decode())[:3] == [
+        "Judge: tidal power (301)",
+        "Judge: tidal power (301_2)",
+        "Judge: Weirs",
+    ]
+
+
 @pytest.mark.both_databases
 def test_the_next_task_to_judge_counts_what_the_member_has_left(ada, client):
     pair = a_query(ada.project, "301", 1, 2, 1)

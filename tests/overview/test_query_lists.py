@@ -88,3 +88,65 @@ def test_queries_are_filtered_by_how_far_they_are(scene, state, kept):
 def test_a_search_a_state_and_an_order_go_together(scene):
     assert Judgment.objects.count() == 1
     assert scene.listed(search="s", state="open", sort="title") == ["2"]
+
+
+def test_only_what_was_relevant_before_is_said_to_have_dropped_out(scene, client):
+    scene.project.judge_scope = scene.project.Scope.POOL
+    scene.project.save()
+    query = factories.query(scene.project, "4")
+    pair = factories.pair(query)
+    for doc_id, prior, grade in (
+        *(("A", 2, 0), ("B", 0, 0), ("C", None, 0)),
+        *(("D", 2, 1), ("E", 0, 1), ("F", None, 1)),
+    ):
+        candidate = factories.candidate(query, doc_id, prior=prior)
+        factories.judgment(factories.altered(pair), candidate, scene.ada, grade)
+
+    row = next(one for one in scene.page().context["rows"] if one["query"] == query)
+    page = client.get(reverse("annotate:query", args=["tides", query.pk]))
+
+    assert [row[key] for key in ("kept", "dropped", "others", "disputed")] == [2, 1, 3, 0]
+    assert [said.outcome for said in page.context["candidates"]] == [
+        *("dropped", "stayed", "stayed"),
+        *("kept", "grew", "kept"),
+    ]
+
+
+def test_where_nobody_judges_no_list_has_columns_of_judging(scene, client):
+    scene.project.overlap_judge = 0
+    scene.project.save()
+    Judgment.objects.all().delete()
+    client.force_login(scene.carla.user)
+    query = scene.project.queries.get(query_id="3")
+
+    for page in (
+        scene.page(),
+        client.get(scene.project.get_absolute_url()),
+        client.get(reverse("annotate:query", args=["tides", query.pk])),
+    ):
+        shown = page.content.decode()
+        for heading in ("Dropped", "Answered", "Outcome", "What people say"):
+            assert f">{heading}</th>" not in shown
+
+
+def test_criteria_and_modes_are_offered_only_where_the_project_has_them(scene, client):
+    client.force_login(scene.carla.user)
+
+    def offered() -> list[bool]:
+        pages = [
+            client.get(reverse(name, args=["tides"]))
+            for name in ("audit:disagreements", "audit:new_sample")
+        ]
+        return [
+            name in page.context["form"].fields
+            for page, name in zip(pages, ("criterion", "modes"), strict=True)
+        ]
+
+    scene.project.overlap_review = 0
+    scene.project.save()
+    without = offered()
+    scene.project.overlap_review = 2
+    scene.project.save()
+    factories.narrative(scene.project.pairs.first(), side="reversed", text="All others.")
+
+    assert (without, offered()) == ([False, False], [True, True])

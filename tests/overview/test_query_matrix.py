@@ -76,6 +76,11 @@ def test_names_are_hidden_where_people_differ_until_it_is_settled(
         by=lead,
     )
     assert named() == (2, [[("ada", 2), ("ben", 0)], agreeing])
+    said = client.get(url).context["candidates"]
+    assert {one.candidate.pk: one.settled_as for one in said if one.narrative == narrative} == {
+        differing.pk: 2,
+        agreed.pk: None,
+    }
 
 
 def test_a_query_with_one_instruction_is_a_list(db, client):

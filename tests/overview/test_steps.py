@@ -53,11 +53,11 @@ def test_every_step_that_a_kind_names_is_one():
 
 def test_a_new_project_loads_first(scene):
     assert of(scene.carla) == {
-        "load": ("now", "0 queries"),
-        "choose": ("later", "0 of 0"),
+        "load": ("now", ""),
+        "choose": ("later", ""),
         "rewrite": ("later", ""),
-        "judge": ("later", "0 of 0"),
-        "settle": ("later", "0 to settle"),
+        "judge": ("later", ""),
+        "settle": ("later", ""),
         "release": ("later", ""),
     }
 
@@ -88,6 +88,9 @@ def test_steps_that_are_under_way_together_are_all_now(scene):
         *("done", "done", "now", "now", "now", "later")
     ]
     assert found["settle"] == ("now", "3 to settle")
+    # A narrative that is yet to be written brings documents to judge.
+    all_judged = of(scene.carla, judging=Judging(4, 4, 2, 2), tasks=[task(Task.REWRITE, 1, 2)])
+    assert all_judged["judge"] == ("now", "4 of 4")
 
 
 def test_everything_done_leaves_nothing_next(scene):

@@ -52,6 +52,16 @@ def test_a_link_is_sent_where_it_is_asked_to_go(members, client):
     assert "This link was sent to ada@example.org." in shown
 
 
+def test_without_a_server_for_mail_the_link_is_to_be_passed_on(members, client, settings):
+    settings.EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
+
+    shown = client.post(members, asked(email="ada@example.org")).content.decode()
+
+    assert "Pass this link on to ada@example.org yourself now" in shown
+    assert "This link was sent" not in shown
+    assert len(set(LINK.findall(shown))) == 1
+
+
 def test_a_mail_that_cannot_be_sent_leaves_the_link_to_hand_over(members, client, monkeypatch):
     def fail(*args, **kwargs):
         raise ConnectionRefusedError

@@ -139,7 +139,7 @@ def test_only_leads_pause_and_set_dates(ada):
 
 
 def test_the_audit_log_says_what_the_due_date_was_before(carla):
-    schedule.set_due_date(due_on=date(2027, 3, 31), by=carla)
+    schedule.set_due_date(due_on=date(2027, 3, 31), by=carla, now=NOON)
     schedule.set_due_date(due_on=None, by=carla)
 
     found = AuditEvent.objects.filter(what="project.due").order_by("pk")
@@ -158,9 +158,13 @@ def test_home_and_overview_say_that_a_lead_paused_and_how_many_days_are_left(cli
     for page in (home, overview):
         shown = client.get(page).content.decode()
         assert PAUSED in shown
+        assert "Resume it" not in shown
         assert "Due 1 Jan 2001" in shown
         assert "overdue by" in shown
     assert 'name="task"' not in client.get(home).content.decode()
+    client.force_login(carla.user)
+    for page in (home, overview):
+        assert "/projects/tides/settings/#pause-title" in client.get(page).content.decode()
 
 
 def test_the_judge_page_says_that_a_lead_paused(client, carla, ada):
@@ -179,18 +183,22 @@ def test_settings_pause_resume_and_set_the_date(client, carla):
     settings = reverse("annotate:settings", args=["tides"])
 
     client.post(reverse("annotate:pause", args=["tides"]), {"paused": "yes"})
-    client.post(reverse("annotate:due_date", args=["tides"]), {"due_on": "2027-03-31"})
+    client.post(reverse("annotate:due_date", args=["tides"]), {"due_on": "2127-03-31"})
 
     shown = client.get(settings).content.decode()
     assert "Paused by carla since" in shown
-    assert 'value="2027-03-31"' in shown
+    assert 'value="2127-03-31"' in shown
     client.post(reverse("annotate:pause", args=["tides"]), {"paused": "no"})
-    refused = client.post(
-        reverse("annotate:due_date", args=["tides"]), {"due_on": "soon"}, follow=True
-    )
-    assert "Write the date as year-month-day" in refused.content.decode()
+    for day, sentence in (
+        ("soon", "Write the date as year-month-day"),
+        ("2001-01-01", "2001-01-01 has passed. Give today or a later day"),
+    ):
+        refused = client.post(
+            reverse("annotate:due_date", args=["tides"]), {"due_on": day}, follow=True
+        )
+        assert sentence in refused.content.decode()
     project = Project.objects.get()
-    assert (project.paused_at, project.due_on) == (None, date(2027, 3, 31))
+    assert (project.paused_at, project.due_on) == (None, date(2127, 3, 31))
 
 
 def test_programs_pause_resume_and_set_the_date(client, carla):
@@ -200,5 +208,5 @@ def test_programs_pause_resume_and_set_the_date(client, carla):
 
     assert client.put(pause, content_type="application/json").json()["paused_at"] is not None
     assert client.delete(pause).json()["paused_at"] is None
-    told = client.put(due, {"due_on": "2027-03-31"}, content_type="application/json").json()
-    assert told["due_on"] == "2027-03-31"
+    told = client.put(due, {"due_on": "2127-03-31"}, content_type="application/json").json()
+    assert told["due_on"] == "2127-03-31"

@@ -225,3 +225,17 @@ def test_the_audit_log_says_what_was_decided_and_what_was_withdrawn(passed):
         ("instruction.decided", {"outcome": [None, "removed"]}),
         ("instruction.undecided", {"outcome": ["removed", None]}),
     ]
+
+
+@pytest.mark.parametrize(("overlap", "todo"), [(0, [1]), (1, [])])
+def test_what_is_sent_back_is_to_do_where_nobody_is_asked_to_rewrite(
+    rejected, client, overlap, todo
+):
+    type(rejected.project).objects.filter(pk=rejected.project.pk).update(overlap_rewrite=overlap)
+    deciding(rejected, "revise", reason="Say where.")
+    client.force_login(rejected.carla.user)
+
+    page = client.get(rejected.project.get_absolute_url())
+
+    found = [one for one in page.context["todo"] if one.url.endswith("?state=sent-back")]
+    assert [one.count for one in found] == todo

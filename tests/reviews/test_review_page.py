@@ -385,7 +385,7 @@ def test_documents_of_either_kind_lie_at_hand_in_the_order_of_neutral_names(aske
     # Four that came as relevant, first come first, and four that did not.
     assert shown == ["A0", "A1", "A2", "A3", "R0", "R1", "S1", "S2"]
     assert page.context["pool"] == 14
-    assert "8 of its 14 documents" in page.content.decode()
+    assert "8 of the query’s 14 documents" in page.content.decode()
 
 
 def test_what_a_machine_claims_goes_before_what_a_document_came_with(asked, client):

@@ -41,7 +41,10 @@ class LoadForm(forms.Form):
         required=False,
         min_value=-32_768,
         max_value=32_767,
-        help_text=_("For instance -1: such lines become flags, “cannot judge”, and not judgments."),
+        help_text=_(
+            "For instance -1. Of judgments such lines become flags, “cannot judge”; of qrels their "
+            "documents come without an earlier relevance."
+        ),
     )
     side = forms.ChoiceField(
         label=_("Side of a run"),

@@ -73,6 +73,12 @@ class NamedIds:
         )
         self.intake.rows("queries").new += queries
         self.intake.rows("documents").new += documents
+        if documents:
+            self.intake.report.notes.append(
+                "1 new document has no text yet: load it before people judge"
+                if documents == 1
+                else f"{documents:,} new documents have no text yet: load them before people judge"
+            )
         for table, made in (("annotate_query", queries), ("annotate_document", documents)):
             if made > MANY:
                 bulk.analyze(table)

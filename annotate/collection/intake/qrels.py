@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from django.db.models import Max
+
 from annotate.collection.intake.arrivals import Arrivals, Intake
 from base import bulk
 from formats.records import Qrel
+
+# How many grades above the scale a remark names.
+_NAMED = 10
 
 
 class Qrels(Arrivals):
@@ -56,6 +61,26 @@ class Qrels(Arrivals):
             self.intake.report.notes.append(
                 f"{lines} the value {self._no_grade}, which means no grade: "
                 f"{documents} the pool without a relevance"
+            )
+        self._tell_above_the_scale()
+
+    def _tell_above_the_scale(self) -> None:
+        """Tell how many lines have a relevance above the project's grades, and which."""
+        highest = self.intake.project.grades.aggregate(highest=Max("value"))["highest"]
+        if highest is None:
+            return
+        found = bulk.select(
+            "SELECT relevance, COUNT(*) FROM stage_qrels WHERE relevance > %(highest)s "
+            "GROUP BY relevance ORDER BY relevance",
+            {"highest": highest},
+        )
+        if found:
+            lines = sum(count for _, count in found)
+            each = ", ".join(f"{relevance} ({count:,})" for relevance, count in found[:_NAMED])
+            more = f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
+            self.intake.report.notes.append(
+                f"{lines:,} {'line has' if lines == 1 else 'lines have'} a relevance above the "
+                f"project's highest grade, {highest}: {each}{more}. It is kept as it stands"
             )
 
     def write(self) -> None:

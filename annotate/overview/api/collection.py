@@ -185,7 +185,12 @@ def _queries(member: Membership, rows: list[Query]) -> list[dict[str, Any]]:
             "core": row.query.core,
             "answered": row.answered,
             "wanted": row.wanted,
-            "came_to": {"kept": row.kept, "dropped": row.dropped, "disputed": row.disputed}
+            "came_to": {
+                "kept": row.kept,
+                "dropped": row.dropped,
+                "others": row.others,
+                "disputed": row.disputed,
+            }
             if member.leads and blind.isdisjoint(pair.pk for pair in row.pairs)
             else None,
         }

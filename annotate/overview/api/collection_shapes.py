@@ -18,6 +18,9 @@ class CameToSerializer(serializers.Serializer[Any]):
 
     kept = serializers.IntegerField()
     dropped = serializers.IntegerField()
+    others = serializers.IntegerField(
+        help_text="Judged documents that were not relevant before: neither kept nor dropped."
+    )
     disputed = serializers.IntegerField()
 
 

@@ -55,10 +55,12 @@ def home(request: PageRequest) -> HttpResponse:
             "project": {
                 "pk": member.project.pk,
                 "name": member.project.name,
+                "slug": member.project.slug,
                 "paused_at": member.project.paused_at,
             },
             "url": address("annotate:project", member.project.slug),
             "role": roles[member.role],
+            "leads": member.leads,
             "today": today.get(member.pk, 0),
             "today_words": _judged_today_words(today.get(member.pk, 0)),
             "assignments": assignment_rows(my_assignments(member)),
@@ -163,10 +165,14 @@ def work_url(assignment: Assignment) -> str:
 
 
 def assignment_rows(assignments: Iterable[MyAssignment]) -> list[dict[str, Any]]:
-    """Assignments with work left, as the pages list them."""
+    """Assignments with work left, as the pages list them. Where two would read the same, as of two
+    instructions of one query, each names its instruction.
+    """
+    rows = list(assignments)
+    alike = Counter((mine.assignment.task, mine.assignment.pair.query.title) for mine in rows)
     return [
         {
-            "title": mine.assignment.pair.query.title or mine.assignment.pair.pair_id,
+            "title": _title_of(mine.assignment, alone=alike[mine.assignment.task, title] == 1),
             "task": mine.assignment.get_task_display(),
             "done": mine.done,
             "total": mine.total,
@@ -180,8 +186,17 @@ def assignment_rows(assignments: Iterable[MyAssignment]) -> list[dict[str, Any]]
             if mine.assignment.touched_at is None
             else None,
         }
-        for mine in assignments
+        for mine in rows
+        for title in [mine.assignment.pair.query.title]
     ]
+
+
+def _title_of(assignment: Assignment, *, alone: bool) -> str:
+    """Return what an assignment is called; `alone`: no other one has the title of its query."""
+    pair = assignment.pair
+    if not pair.query.title:
+        return pair.pair_id
+    return pair.query.title if alone else f"{pair.query.title} ({pair.pair_id})"
 
 
 def worker() -> dict[str, Any]:

@@ -65,6 +65,7 @@ def project(request: PageRequest, slug: str) -> HttpResponse:
     tasks = task_progress(member, judgments)
     free = [task for task in tasks if task.free]
     people = _people(member)
+    rows = _query_rows(member, page, far)
     # Their pages are for leads.
     found = steps.steps(member, judgments, tasks, added.context) if member.leads else []
     return render(
@@ -79,6 +80,9 @@ def project(request: PageRequest, slug: str) -> HttpResponse:
             "judging": judgments,
             "judging_begun": completion.has_judging_begun(member.project, judgments),
             "tasks": tasks,
+            "rewriting_left": any(
+                one.task == Assignment.Task.REWRITE and one.done < one.total for one in tasks
+            ),
             "reviewing": _reviewing(member.project, tasks),
             # What would hide the project's figures from a lead stands apart.
             "offered": [one for one in free if not hides_figures(task=one.task, by=member)],
@@ -87,12 +91,16 @@ def project(request: PageRequest, slug: str) -> HttpResponse:
             "next_step": steps.next_step(found),
             "kind": kind_of(member.project.kind),
             "todo": [*_begun(assignments), *added.todo],
-            "rows": _query_rows(member, page, far),
+            "rows": rows,
+            "shows_judging": _shows_judging(member.project, rows),
             "previous_url": page.previous,
             "next_url": page.next,
             "people": people,
+            "any_answered": _shows_judging(member.project, people or ()),
+            "any_reviewed": bool(member.project.overlap_review)
+            or any(one["reviewed"] for one in people or ()),
             "any_imported": any(one["imported"] for one in people or ()),
-            **worker(),
+            **(worker() if member.leads else {}),
             **added.context,
         },
     )
@@ -118,6 +126,7 @@ def queries(request: PageRequest, slug: str) -> HttpResponse:
         page, count = page_in_order(found, keys, request.GET), len(keys)
     else:
         page, count = page_by_key(found, request.GET), found.count()
+    rows = _query_rows(member, page)
     return render(
         request,
         "overview/queries.html",
@@ -125,7 +134,8 @@ def queries(request: PageRequest, slug: str) -> HttpResponse:
             "project": member.project,
             "member": member,
             "section": "queries",
-            "rows": _query_rows(member, page),
+            "rows": rows,
+            "shows_judging": _shows_judging(member.project, rows),
             "pools": query_lists.pools(member.project, page.rows),
             "cores": core_queries.sizes(member.project, [query.core for query in page.rows]),
             "search": search,
@@ -169,6 +179,10 @@ def query(request: PageRequest, slug: str, pk: int) -> HttpResponse:
             "core_size": core_queries.sizes(project, [found.core]).get(found.core, 1),
             "pairs": [{**_pair(member, one), "styles": styles[one.pk]} for one in pairs],
             "candidates": said,
+            "shows_statements": bool(project.overlap_judge)
+            or any(one.judgments or one.flags for one in said),
+            "shows_outcomes": bool(project.overlap_judge)
+            or any(not judgment.annotator.is_machine for one in said for judgment in one.judgments),
             "matrix": matrix_of(said) if len(pairs) > 1 else None,
             "names": names_to(member, page.rows),
             "grades": list(project.grades.order_by("value")),
@@ -235,6 +249,7 @@ def _query_rows(
                     "documents": row.documents,
                     "kept": row.kept,
                     "dropped": row.dropped,
+                    "others": row.others,
                     "disputed": row.disputed,
                 }
                 if member.leads
@@ -243,6 +258,12 @@ def _query_rows(
         }
         for row in query_progress(member, page.rows, far)
     ]
+
+
+def _shows_judging(project: Project, rows: Sequence[Mapping[str, Any]]) -> bool:
+    """Say whether lists show what judging comes to: somebody is asked to judge, or has judged."""
+    came_to = ("answered", "kept", "dropped", "others", "disputed")
+    return bool(project.overlap_judge) or any(row.get(key) for row in rows for key in came_to)
 
 
 def _reviewing(project: Project, tasks: Sequence[TaskProgress]) -> TaskProgress | None:

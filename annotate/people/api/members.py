@@ -89,7 +89,9 @@ class NewLinkSerializer(LinkSerializer):
 
     url = serializers.CharField(help_text="The link. It is told this once, and kept nowhere.")
     mailed = serializers.BooleanField(
-        allow_null=True, help_text="null: no address was given; false: it could not be sent."
+        allow_null=True,
+        help_text="null: no address was given, or no server for mail is set; false: it could not "
+        "be sent.",
     )
 
 

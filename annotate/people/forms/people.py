@@ -41,7 +41,9 @@ class InvitationForm(forms.Form):
     email = forms.EmailField(
         required=False,
         label=_lazy("Mail address"),
-        help_text=_lazy("The link goes there as well. Leave it empty, and hand it over yourself."),
+        help_text=_lazy(
+            "The link is mailed there too, if a mail server is set. Left empty, you hand it over."
+        ),
         widget=forms.EmailInput(attrs={"autocomplete": "off"}),
     )
     days = forms.TypedChoiceField(

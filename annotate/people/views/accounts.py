@@ -118,7 +118,8 @@ def invited(request: HttpRequest, link: Link) -> dict[str, Any]:
     url, mailed = hand_over(request, link)
     if mailed is False:
         messages.error(request, _("The mail could not be sent. Hand the link over yourself."))
-    return {"invitation": link.invitation, "url": url, "sent": bool(mailed)}
+    unsent = mailed is None and bool(link.invitation.email)
+    return {"invitation": link.invitation, "url": url, "sent": bool(mailed), "unsent": unsent}
 
 
 @require_POST

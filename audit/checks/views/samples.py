@@ -272,7 +272,9 @@ def _rate_line(line: Rates, kind: str) -> dict[str, Any]:
     """A line: how many are checked, of how many, and how many of them are wrong."""
     if kind in line.questions:
         of = line.questions[kind]
-        checked, items, rate, more = of.rate.of, of.claimed, of.rate, of.more
+        checked, items, rate = of.rate.of, of.claimed, of.rate
+        # A stratum of which nothing is claimed has nothing more to check.
+        more = of.more if of.claimed else None
     else:
         checked, items = line.checked, line.items
         rate, more = getattr(line, kind), getattr(line, f"more_{kind}")

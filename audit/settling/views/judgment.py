@@ -12,6 +12,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from annotate.judgments.models import Adjudication, Verdict
 from annotate.pairs.models import Condition
 from audit.settling import access, adjudication
+from audit.settling.contradictions import warnings_on_grades
 from audit.settling.forms import AdjudicationForm
 from audit.settling.queue_filters import DisagreementKey, Kind
 from audit.settling.statements import Judges, flags_on, judges_of
@@ -85,8 +86,17 @@ class JudgmentPage(pages.Page):
         keys = keymap.keys_for(request.user)
         grade_keys = keymap.grade_keys(grades, keymap.on_page("settle", keys))
         somebody = _("Somebody")
+        decisions = pages.list_decisions(
+            Adjudication.objects.filter(
+                narrative=self.narrative, candidate=self.disagreement.candidate
+            )
+        )
+        decision = decisions["decision"]
         return {
             **document,
+            "contradictions": warnings_on_grades(
+                self.disagreement, grades, decision and decision.relevance
+            ),
             "grades": grades,
             "grade_keys": grade_keys,
             "answers": pages.group_answers(voices, keys, grade_keys.values()),
@@ -102,11 +112,7 @@ class JudgmentPage(pages.Page):
                 }
                 for one in flags_on(self.disagreement)
             ],
-            **pages.list_decisions(
-                Adjudication.objects.filter(
-                    narrative=self.narrative, candidate=self.disagreement.candidate
-                )
-            ),
+            **decisions,
             "causes": pages.list_causes(keys),
         }
 

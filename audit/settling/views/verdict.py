@@ -12,6 +12,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from annotate.judgments.models import ConditionAdjudication, Verdict
 from annotate.pairs.models import Condition
 from audit.settling import access, adjudication
+from audit.settling.contradictions import warnings_on_answers
 from audit.settling.forms import VerdictForm
 from audit.settling.queue_filters import DisagreementKey, Kind
 from audit.settling.statements import judges_of
@@ -90,8 +91,20 @@ class VerdictPage(pages.Page):
             if one.pk in verdicts
         ]
         keys = keymap.keys_for(request.user)
+        decisions = pages.list_decisions(
+            ConditionAdjudication.objects.filter(
+                condition=self.condition, candidate=self.disagreement.candidate
+            )
+        )
+        decision = decisions["decision"]
         return {
             **document,
+            "contradictions": warnings_on_answers(
+                self.disagreement,
+                self.condition,
+                judges.people,
+                decision.answer if decision else "",
+            ),
             "grades": list(self.member.project.grades.order_by("value")),
             "condition": self.condition,
             "choices": [
@@ -105,10 +118,6 @@ class VerdictPage(pages.Page):
                 for one in judges.machines
                 if one.pk in verdicts
             ],
-            **pages.list_decisions(
-                ConditionAdjudication.objects.filter(
-                    condition=self.condition, candidate=self.disagreement.candidate
-                )
-            ),
+            **decisions,
             "causes": pages.list_causes(keys),
         }
