@@ -55,7 +55,7 @@ from exporters.exports import actions as exporting
 from exporters.models import Evaluation, Export
 from exporters.releases import actions as releasing
 from tests import factories
-from tests.browser.copied import Kept
+from tests.services.copied import Copied
 from tests.test_permissions import ROUTES
 from tests.test_routes_without_pages import NO_PAGE
 
@@ -370,10 +370,7 @@ def test_every_route_is_walked_or_is_no_page():
     assert not set(PAGES) & NO_PAGE
 
 
-@pytest.fixture(scope="module")
-def kept(tmp_path_factory: pytest.TempPathFactory) -> Kept[Scene]:
-    """The scene of this file, its rows and its files, once they are made."""
-    return Kept(tmp_path_factory.mktemp("scene"))
+SCENE: Copied[Scene] = Copied()
 
 
 @pytest.fixture
@@ -382,11 +379,17 @@ def scene(
     published: Any,
     finish_jobs: Callable[[], int],
     settings: Any,
-    kept: Kept[Scene],
+    tmp_path: Path,
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> Scene:
     """The example project with every kind of page: made for the first test, copied for the rest."""
-    settings.DATA = kept.folder
-    return kept.copy_or_make(lambda: _make_scene(settings, finish_jobs))
+    settings.DATA = tmp_path / "data"
+    settings.DATA.mkdir()
+    return SCENE.copy_or_make(
+        lambda: _make_scene(settings, finish_jobs),
+        settings.DATA,
+        lambda: tmp_path_factory.mktemp("scene"),
+    )
 
 
 def _make_scene(settings: Any, finish_jobs: Callable[[], int]) -> Scene:

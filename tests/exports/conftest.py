@@ -28,6 +28,7 @@ from exporters.models import Release
 from exporters.releases import actions as releasing
 from jobs.runner import run
 from tests import factories
+from tests.services.copied import Copied
 
 AT = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
 LATER = datetime(2026, 3, 3, 9, 30, tzinfo=UTC)
@@ -161,9 +162,12 @@ class Tides:
             Verdict.objects.create(judgment=judgment, condition=condition, answer=answer)
 
 
+TIDES: Copied[Tides] = Copied()
+
+
 @pytest.fixture
 def tides(db) -> Tides:
-    return Tides()
+    return TIDES.copy_or_make(Tides)
 
 
 def released(tides: Any, name: str, **fields: Any) -> Release:

@@ -34,6 +34,7 @@ from jobs.runner import run
 from keeping import tables
 from tests import factories
 from tests.exports.conftest import AT, LATER, Tides, released
+from tests.services.copied import Copied
 
 
 class Quiet:
@@ -153,9 +154,19 @@ class House:
         self.release = released(self.tides, "v1")
 
 
+HOUSE: Copied[House] = Copied()
+
+
 @pytest.fixture
-def house(transactional_db: None, tmp_path: Path) -> House:
-    return House(tmp_path)
+def house(
+    transactional_db: None,
+    storage: Any,
+    tmp_path: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> House:
+    return HOUSE.copy_or_make(
+        lambda: House(tmp_path), Path(storage.location), lambda: tmp_path_factory.mktemp("house")
+    )
 
 
 @pytest.fixture

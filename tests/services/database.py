@@ -50,15 +50,7 @@ def empty_tables() -> None:
     Only tables that hold rows are touched: most tests fill a few of some eighty.
     """
     quote = connection.ops.quote_name
-    tables = sorted(set(connection.introspection.table_names()) - FILLED_BY_MIGRATE)
-    with connection.cursor() as cursor:
-        cursor.execute(
-            " UNION ALL ".join(
-                f"SELECT '{table}' WHERE EXISTS (SELECT 1 FROM {quote(table)})"  # noqa: S608
-                for table in tables
-            )
-        )
-        filled = [table for (table,) in cursor.fetchall()]
+    filled = filled_tables()
     if connection.vendor == "postgresql":
         with transaction.atomic(), connection.cursor() as cursor:
             # Neither triggers nor foreign keys are asked.
@@ -69,6 +61,20 @@ def empty_tables() -> None:
     with connection.constraint_checks_disabled(), thawed(), connection.cursor() as cursor:
         for table in filled:
             cursor.execute(f"DELETE FROM {quote(table)}")  # noqa: S608
+
+
+def filled_tables() -> list[str]:
+    """The tables that hold rows, but those of Django that migrations fill."""
+    quote = connection.ops.quote_name
+    tables = sorted(set(connection.introspection.table_names()) - FILLED_BY_MIGRATE)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            " UNION ALL ".join(
+                f"SELECT '{table}' WHERE EXISTS (SELECT 1 FROM {quote(table)})"  # noqa: S608
+                for table in tables
+            )
+        )
+        return [table for (table,) in cursor.fetchall()]
 
 
 def _copy_sqlite(cache: Path, own: str) -> None:
