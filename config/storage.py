@@ -31,14 +31,14 @@ class StaticStorage(CompressedManifestStaticFilesStorage):
     ) -> Iterator[tuple[str, str | None, Any]]:
         """Join the files that were collected, then name and compress them."""
         if not dry_run:
-            joined = _joined(paths)
+            joined = joined_files(paths)
             for name, content in joined.items():
                 Path(self.path(name)).write_text(content, encoding="utf-8")
             paths = paths | {name: (self, name) for name in joined}
         yield from super().post_process(paths, dry_run, **options)
 
 
-def _joined(paths: dict[str, tuple[Any, str]]) -> dict[str, str]:
+def joined_files(paths: dict[str, tuple[Any, str]]) -> dict[str, str]:
     """The content of every file that others are joined into, by its name. `paths`: where the
     sources are.
     """

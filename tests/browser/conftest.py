@@ -31,7 +31,7 @@ from playwright.sync_api import (
 )
 
 from tests.services.chromium import FLAGS, chromium
-from tests.services.static import RememberedFiles
+from tests.services.static import RememberedAddresses, RememberedFiles
 
 # A page that a loaded machine draws slowly is waited for; nothing waits this long otherwise.
 PATIENCE = 30_000
@@ -49,9 +49,12 @@ LEFT_BEHIND = "cookies,file_systems,indexeddb,local_storage,service_workers,cach
 
 @pytest.fixture(scope="session", autouse=True)
 def static_files() -> Iterator[None]:
-    """Every server of these tests serves static files from memory."""
+    """Every server of these tests serves static files from memory, joined as users get them."""
     name = "django.contrib.staticfiles.handlers.StaticFilesHandler"
-    with mock.patch(name, RememberedFiles):
+    with (
+        mock.patch(name, RememberedFiles),
+        mock.patch.object(RememberedAddresses, "joins_files", True, create=True),
+    ):
         yield
 
 

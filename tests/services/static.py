@@ -5,12 +5,16 @@ A page names some fifty of them; on a page that says "not found" they take half 
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, ClassVar
 
+from django.conf import settings
+from django.contrib.staticfiles.finders import get_finders
 from django.contrib.staticfiles.handlers import StaticFilesHandler
 from django.contrib.staticfiles.storage import StaticFilesStorage
 from django.http import HttpRequest, HttpResponse
+
+from config.storage import joined_files
 
 
 class RememberedAddresses(StaticFilesStorage):
@@ -28,8 +32,23 @@ class RememberedAddresses(StaticFilesStorage):
         return self._addresses[key]
 
 
+@cache
+def joined() -> dict[str, str]:
+    """The content of the files that others are joined into, as when they are collected."""
+    return joined_files(
+        {
+            name: (storage, name)
+            for finder in get_finders()
+            for name, storage in finder.list([])
+            if name.startswith(("css/", "js/"))
+        }
+    )
+
+
 class RememberedFiles(StaticFilesHandler):
-    """Serve static files from memory; browsers keep them as they keep the collected ones."""
+    """Serve static files from memory, joined as users get them; browsers keep them as they keep the
+    collected ones.
+    """
 
     _files: ClassVar[dict[str, tuple[bytes, str]]] = {}
 
@@ -38,7 +57,9 @@ class RememberedFiles(StaticFilesHandler):
         path = request.path
         if path not in self._files:
             found = super().serve(request)
-            self._files[path] = b"".join(found), found["Content-Type"]
+            name = path.removeprefix(settings.STATIC_URL)
+            content = joined().get(name, "").encode() or b"".join(found)
+            self._files[path] = content, found["Content-Type"]
             found.close()
         content, content_type = self._files[path]
         return HttpResponse(
