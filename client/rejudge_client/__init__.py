@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rejudge_client.client import Case, Done, JudgingSession, Project, Rejudge
+from rejudge_client.client import Project, Rejudge
 from rejudge_client.errors import (
     Conflict,
     Damaged,
@@ -15,6 +15,7 @@ from rejudge_client.errors import (
     RejudgeError,
     Unreachable,
 )
+from rejudge_client.judging import Case, Done, JudgingSession
 
 __all__ = [
     "Case",

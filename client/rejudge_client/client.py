@@ -14,23 +14,20 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal, TypeVar, cast
 from urllib.parse import quote
-from uuid import uuid4
 
 from rejudge_client.connection import Connection
 from rejudge_client.errors import Damaged, Failed, Refused
+from rejudge_client.judging import Case, JudgingSession
 from rejudge_client.records import (
     AccountRecord,
     Assignment,
     AuditEventRecord,
-    DocumentView,
     ExportRecord,
     FileFacts,
     Job,
-    Judged,
     LinkRecord,
     LoadRecord,
     MemberRecord,
-    Narrative,
     Progress,
     ProjectRecord,
     ReleaseRecord,
@@ -40,8 +37,6 @@ from rejudge_client.records import (
 # How often a job is asked after, in seconds, and for how long at most unless told otherwise.
 EVERY = 0.5
 PATIENCE = 24 * 60 * 60.0
-# Documents with their texts that are fetched at once.
-AHEAD = 10
 
 J = TypeVar("J", bound=Job)
 
@@ -308,78 +303,6 @@ class Project:
             address = where + "/".join(map(_part, name.parts))
             target = folder.joinpath(*name.parts)
             self.rejudge.download(address, target, size=entry["bytes"], sha256=entry["sha256"])
-
-
-@dataclass(frozen=True)
-class Done:
-    """How many documents of a pool were judged now, and how many are left open."""
-
-    judged: int
-    open: int
-
-
-@dataclass(frozen=True)
-class Case:
-    """A document before its judge: what is asked for, under which narrative, and the document."""
-
-    query: str
-    narrative: str
-    document_view: DocumentView
-
-
-@dataclass(frozen=True)
-class JudgingSession:
-    """You before the pool of one pair."""
-
-    rejudge: Connection
-    pair: int
-    query: str
-    # Those in force.
-    narratives: list[Narrative]
-
-    def judge(
-        self,
-        say: Callable[[Case], int | None],
-        *,
-        words: Callable[[Case], str] | None = None,
-    ) -> Done:
-        """Judge what is not judged yet, in your order; see `Project.judge`."""
-        at = self.rejudge.get(f"pairs/{self.pair}/judging-session/")
-        said = {int(number) for number in (*at["judged"], *at["flagged"])}
-        waiting = [one for one in at["order"] if one not in said or one in at["again"]]
-        texts = {one["id"]: one["text"] for one in self.narratives}
-        narrative, judged = at["narrative"], 0
-        with self.rejudge.bar(len(waiting), f"Pair {self.pair}", "documents") as bar:
-            for start in range(0, len(waiting), AHEAD):
-                for document_view in self.document_views(waiting[start : start + AHEAD]):
-                    case = Case(self.query, texts.get(narrative, ""), document_view)
-                    relevance = say(case)
-                    if relevance is not None:
-                        note = words(case) if words else ""
-                        self.give(narrative, document_view["number"], relevance, note=note)
-                        judged += 1
-                    bar.update()
-        return Done(judged, len(waiting) - judged)
-
-    def document_views(self, numbers: list[int]) -> list[DocumentView]:
-        """Return documents with their texts, as they come to you; some 20 at most."""
-        asked = {"candidates": ",".join(map(str, numbers))}
-        return cast(
-            list[DocumentView], self.rejudge.get(f"pairs/{self.pair}/document-views/", asked)
-        )
-
-    def give(self, narrative: int, number: int, relevance: int, *, note: str = "") -> Judged:
-        """Say a grade of a document under the narrative version that was read: once, however often
-        it has to be sent. Conflict: the narrative has a newer version.
-        """
-        body = {
-            "uuid": str(uuid4()),
-            "narrative": narrative,
-            "candidate": number,
-            "relevance": relevance,
-            "note": note,
-        }
-        return cast(Judged, self.rejudge.post(f"pairs/{self.pair}/judgments/", body))
 
 
 def _report(load: LoadRecord) -> Report:

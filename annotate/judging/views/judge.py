@@ -22,7 +22,8 @@ from django.views.decorators.http import require_GET, require_POST
 from annotate.collection.models import Candidate
 from annotate.judging import actions, judging_session, statement, withdrawal
 from annotate.judging.actions import narrative_for
-from annotate.judging.document_view import document_views, finished, judging_session_of
+from annotate.judging.document_view import document_views, judging_session_of
+from annotate.judging.finished import finished
 from annotate.judging.forms import BackForm, FlagForm, JudgmentForm
 from annotate.judging.judging_session import JudgingSession, read_judging_session
 from annotate.judgments import blindness, open_pairs

@@ -1,19 +1,16 @@
-"""The collection: documents, queries, pools and runs. Ids are kept byte for byte as they came."""
+"""Documents, queries and their pools. Ids are kept byte for byte as they came."""
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from django.db import models
 from django.db.models import F, Q
-from django.urls import reverse
 from django.utils import timezone
-from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from annotate.collection.unseen_rows import InPool, Seen
 from annotate.projects.models import Membership, Project
-from jobs.models import Job
 
 
 class Document(models.Model):
@@ -239,82 +236,6 @@ class Candidate(models.Model):
         return f"candidate {self.pk}"
 
 
-class Run(models.Model):
-    """A system's ranking, as it was handed in; the file itself is kept untouched."""
-
-    class Side(models.TextChoices):
-        """What was searched for, by the values of `Narrative.Side`."""
-
-        ORIGINAL = "original", _("Queries")
-        ALTERED = "altered", _("Instructions")
-        REVERSED = "reversed", _("Reversed instructions")
-
-    project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="runs")
-    # The file's name: the same run tag occurs in several files.
-    name = models.CharField(max_length=255)
-    tag = models.CharField(max_length=255, blank=True)
-    sha256 = models.CharField(max_length=64)
-    # Under which narratives its documents were ranked. Each line of a run over instructions or over
-    # reversed ones has its pair.
-    side = models.CharField(
-        max_length=10, choices=Side, default=Side.ORIGINAL, db_default=Side.ORIGINAL
-    )
-    file = models.FileField(upload_to="runs", max_length=300)
-    loaded_at = models.DateTimeField(default=timezone.now)
-
-    class Meta:
-        constraints: ClassVar = [
-            models.UniqueConstraint(name="run_name_once_per_project", fields=["project", "name"]),
-        ]
-
-    def __str__(self) -> str:
-        return self.name
-
-    @property
-    def names_pairs(self) -> bool:
-        """Whether its lines name instruction pairs instead of queries."""
-        return self.side != self.Side.ORIGINAL
-
-
-class RunLine(models.Model):
-    """One document in a run, at the rank its score gives (ties by document id, descending, as
-    trec_eval).
-    """
-
-    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="lines")
-    query = models.ForeignKey(Query, on_delete=models.PROTECT, related_name="+")
-    # Of a run over instructions: the pair under whose narrative the document was ranked.
-    pair = models.ForeignKey(
-        "annotate.InstructionPair",
-        null=True,
-        on_delete=models.PROTECT,
-        related_name="+",
-        # Lines are found by their run: see the constraints.
-        db_index=False,
-    )
-    document = models.ForeignKey(Document, on_delete=models.PROTECT, related_name="+")
-    rank = models.PositiveIntegerField()
-    score = models.FloatField()
-
-    class Meta:
-        constraints: ClassVar = [
-            # trec_eval refuses a run with a document twice; so do we.
-            models.UniqueConstraint(
-                name="run_document_once",
-                fields=["run", "query", "document"],
-                condition=Q(pair__isnull=True),
-            ),
-            models.UniqueConstraint(
-                name="run_document_once_per_pair",
-                fields=["run", "pair", "document"],
-                condition=Q(pair__isnull=False),
-            ),
-        ]
-
-    def __str__(self) -> str:
-        return f"rank {self.rank}"
-
-
 class PassageRule(models.Model):
     """How a project's documents are cut into passages, and which texts a layout holds."""
 
@@ -355,54 +276,3 @@ class PassageRule(models.Model):
 
     def __str__(self) -> str:
         return f"passages of {self.words} words"
-
-
-class Load(Job):
-    """An uploaded file on its way in: a preview first, loaded once a lead has confirmed it."""
-
-    task: ClassVar[str] = "annotate.load"
-
-    project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="loads")
-    by = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="loads")
-    format = models.CharField(max_length=40)
-    file = models.FileField(upload_to="uploads", max_length=300)
-    # As the person's computer called it.
-    file_name = models.CharField(max_length=255)
-    # The value in the file that means "no grade", if there is one.
-    no_grade = models.IntegerField(null=True, blank=True)
-    # Under which narratives a run ranks documents; "" leaves it to the ids on its lines.
-    side = models.CharField(max_length=10, choices=Run.Side, blank=True, default="", db_default="")
-    # Whether a lead had rows loaded that break rules of the project's kind.
-    despite_rules = models.BooleanField(default=False, db_default=False)
-    # A preview looks through the file and writes nothing.
-    dry_run = models.BooleanField(default=True)
-    # The preview a lead confirmed: each is confirmed once at most.
-    preview = models.OneToOneField(
-        "self", null=True, blank=True, on_delete=models.PROTECT, related_name="confirmed_as"
-    )
-    # What was read and what would change (or has changed), and the bad lines, as
-    # `annotate.collection.intake` reports them.
-    report: models.JSONField[dict[str, Any] | None, dict[str, Any] | None] = models.JSONField(
-        null=True, blank=True
-    )
-
-    class Meta:
-        constraints: ClassVar = [
-            *Job.Meta.constraints,
-            # What writes was previewed and confirmed; what only looks was not.
-            models.CheckConstraint(
-                name="load_writes_after_preview",
-                condition=Q(dry_run=True, preview__isnull=True)
-                | Q(dry_run=False, preview__isnull=False),
-            ),
-        ]
-
-    def __str__(self) -> str:
-        return self.file_name
-
-    def get_absolute_url(self) -> str:
-        """Where its preview and its result are shown."""
-        return reverse("annotate:load", args=[self.project.slug, self.pk])
-
-    def why_not_again(self) -> str:
-        return "" if self.file else gettext("Its file was put away. Upload it again.")

@@ -1,0 +1,28 @@
+"""The collection: documents, queries, pools, runs, and the files that bring them."""
+
+from __future__ import annotations
+
+from annotate.collection.models.documents import (
+    Candidate,
+    Document,
+    DocumentText,
+    DocumentTextQuerySet,
+    PassageRule,
+    Query,
+    ReadsText,
+)
+from annotate.collection.models.loads import Load
+from annotate.collection.models.runs import Run, RunLine
+
+__all__ = [
+    "Candidate",
+    "Document",
+    "DocumentText",
+    "DocumentTextQuerySet",
+    "Load",
+    "PassageRule",
+    "Query",
+    "ReadsText",
+    "Run",
+    "RunLine",
+]

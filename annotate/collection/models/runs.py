@@ -1,0 +1,89 @@
+"""Rankings of systems, as they were handed in."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from annotate.collection.models.documents import Document, Query
+from annotate.projects.models import Project
+
+
+class Run(models.Model):
+    """A system's ranking, as it was handed in; the file itself is kept untouched."""
+
+    class Side(models.TextChoices):
+        """What was searched for, by the values of `Narrative.Side`."""
+
+        ORIGINAL = "original", _("Queries")
+        ALTERED = "altered", _("Instructions")
+        REVERSED = "reversed", _("Reversed instructions")
+
+    project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="runs")
+    # The file's name: the same run tag occurs in several files.
+    name = models.CharField(max_length=255)
+    tag = models.CharField(max_length=255, blank=True)
+    sha256 = models.CharField(max_length=64)
+    # Under which narratives its documents were ranked. Each line of a run over instructions or over
+    # reversed ones has its pair.
+    side = models.CharField(
+        max_length=10, choices=Side, default=Side.ORIGINAL, db_default=Side.ORIGINAL
+    )
+    file = models.FileField(upload_to="runs", max_length=300)
+    loaded_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(name="run_name_once_per_project", fields=["project", "name"]),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def names_pairs(self) -> bool:
+        """Whether its lines name instruction pairs instead of queries."""
+        return self.side != self.Side.ORIGINAL
+
+
+class RunLine(models.Model):
+    """One document in a run, at the rank its score gives (ties by document id, descending, as
+    trec_eval).
+    """
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="lines")
+    query = models.ForeignKey(Query, on_delete=models.PROTECT, related_name="+")
+    # Of a run over instructions: the pair under whose narrative the document was ranked.
+    pair = models.ForeignKey(
+        "annotate.InstructionPair",
+        null=True,
+        on_delete=models.PROTECT,
+        related_name="+",
+        # Lines are found by their run: see the constraints.
+        db_index=False,
+    )
+    document = models.ForeignKey(Document, on_delete=models.PROTECT, related_name="+")
+    rank = models.PositiveIntegerField()
+    score = models.FloatField()
+
+    class Meta:
+        constraints: ClassVar = [
+            # trec_eval refuses a run with a document twice; so do we.
+            models.UniqueConstraint(
+                name="run_document_once",
+                fields=["run", "query", "document"],
+                condition=Q(pair__isnull=True),
+            ),
+            models.UniqueConstraint(
+                name="run_document_once_per_pair",
+                fields=["run", "pair", "document"],
+                condition=Q(pair__isnull=False),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"rank {self.rank}"
