@@ -5,7 +5,9 @@ A page names some fifty of them; on a page that says "not found" they take half 
 
 from __future__ import annotations
 
+import re
 from functools import cache, cached_property
+from pathlib import Path
 from typing import Any, ClassVar
 
 from django.conf import settings
@@ -14,7 +16,10 @@ from django.contrib.staticfiles.handlers import StaticFilesHandler
 from django.contrib.staticfiles.storage import StaticFilesStorage
 from django.http import HttpRequest, HttpResponse
 
+from config.static_bundles import STYLES
 from config.storage import joined_files
+
+_LINKED = re.compile(r"\{% static '(js/[\w/]+\.js)' %\}")
 
 
 class RememberedAddresses(StaticFilesStorage):
@@ -34,8 +39,13 @@ class RememberedAddresses(StaticFilesStorage):
 
 @cache
 def joined() -> dict[str, str]:
-    """The content of the files that others are joined into, as when they are collected."""
-    return joined_files(
+    """The content of the files that pages link, with all that they import, as when it is collected.
+
+    Any other module stays as it is, for tests that import it by itself.
+    """
+    pages = Path(settings.TEMPLATES[0]["DIRS"][0]).rglob("*.html")
+    linked = {name for page in pages for name in _LINKED.findall(page.read_text("utf-8"))}
+    every = joined_files(
         {
             name: (storage, name)
             for finder in get_finders()
@@ -43,6 +53,7 @@ def joined() -> dict[str, str]:
             if name.startswith(("css/", "js/"))
         }
     )
+    return {name: content for name, content in every.items() if name in {*linked, STYLES}}
 
 
 class RememberedFiles(StaticFilesHandler):
