@@ -303,7 +303,7 @@ def _fetch(wire: Wire, work: dict[str, Any], candidate: int, seen: Seen) -> None
     start = time.perf_counter()
     found = wire.ask(f"/pairs/{work['pair']}/documents/?{query}")
     seen.fetching.append(time.perf_counter() - start)
-    if found.count(b'class="judge__document_view"') != len(asked):
+    if found.count(b'class="judge__document-view"') != len(asked):
         raise RuntimeError(f"not all of {len(asked)} documents came: {found[:500]!r}")
 
 
