@@ -136,10 +136,7 @@ def _within_seconds() -> Iterator[Connection]:
     if not is_embedded(settings.BROKER_URL):
         options |= {"socket_connect_timeout": 2, "socket_timeout": 2}
     broker = app.connection_for_write(transport_options=options)
-    gone: tuple[type[BaseException], ...] = (
-        *broker.connection_errors,
-        *(KombuError, OSError),
-    )
+    gone: tuple[type[BaseException], ...] = (*broker.connection_errors, KombuError, OSError)
     try:
         with broker:
             broker.ensure_connection(max_retries=1, interval_start=0, timeout=3)

@@ -168,6 +168,19 @@ def gold_standing(
     return LabelStanding(Promise.NOT_YET if open_ones else Promise.KEPT)
 
 
+def breaks_conditions(count: int, *, of: int) -> bool:
+    """Whether a document cannot meet so many conditions: `of` is how many there are."""
+    return not 0 <= count <= of
+
+
+def breaks_attributes(*, relevant: bool, met: int, violated: int, of: int) -> bool:
+    """Whether a document is relevant and violates an attribute, or is not and satisfies all.
+
+    `of`: how many attributes there are, at least one.
+    """
+    return violated > 0 if relevant else met == of
+
+
 def _conditions(
     project: Project, narratives: QuerySet[Narrative], known: Labels
 ) -> dict[int, LabelStanding]:
@@ -188,7 +201,7 @@ def _conditions(
         wrong = sorted(
             one
             for one, count in counts.items()
-            if count is not None and not 0 <= count <= sizes[narrative]
+            if count is not None and breaks_conditions(count, of=sizes[narrative])
         )
         open_ones = None in counts.values()
         found[pair] = _standing(wrong, open_ones=open_ones)
@@ -238,7 +251,7 @@ def _attributes(
         pair = altered[narrative]
         spoken.add(pair)
         relevant = relevance >= project.relevant_from
-        if (relevant and violated) or (not relevant and met == of):
+        if breaks_attributes(relevant=relevant, met=met, violated=violated, of=of):
             wrong[pair].add(candidate)
         elif met + violated < of and not violated:
             pairs_open.add(pair)

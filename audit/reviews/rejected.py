@@ -6,7 +6,7 @@ is loaded as `pairs-jsonl`: a new version of the same pair, which is reviewed af
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
@@ -17,6 +17,8 @@ from audit.reviews.models import Decision, Review
 from audit.reviews.passes import Pass, passes_of, rejected_by_auditors
 from formats.fields import to_json
 
+# Narratives that a lead sent back, and that nobody has rewritten since.
+_SENT_BACK = Q(pair__sent_back_at__gt=F("created_at"))
 # Narratives whose reviews are read at once.
 BATCH = 200
 
@@ -33,16 +35,11 @@ def rejected(
     Those a language model wrote; with `everyone` also those of people. With `undecided` also those
     that auditors reject and no lead has decided on. What `by` has yet to review is left out.
     """
-    sent_back = Q(pair__sent_back_at__gt=F("created_at"))
+    sent_back = _SENT_BACK
     if undecided:
         decided = Decision.objects.current().filter(narrative=OuterRef("pk"))
         sent_back |= rejected_by_auditors() & ~Q(Exists(decided))
-    found = Narrative.objects.current().filter(
-        sent_back,
-        pair__project=project,
-        pair__removed_at__isnull=True,
-        side=Narrative.Side.ALTERED,
-    )
+    found = _altered([project.pk]).filter(sent_back)
     if not everyone:
         found = found.filter(origin=InstructionPair.Origin.LLM)
     return (_not_owed(found, [by]) if by is not None else found).order_by("pair_id")
@@ -55,14 +52,21 @@ def count_without_rewriters(leads: Sequence[Membership]) -> dict[int, int]:
     nobody = {one.project_id: one.pk for one in leads if not one.project.overlap_rewrite}
     if not nobody:
         return {}
-    found = Narrative.objects.current().filter(
-        pair__project__in=nobody,
+    counts = (
+        _not_owed(_altered(nobody).filter(_SENT_BACK), leads)
+        .order_by()
+        .values_list("pair__project")
+    )
+    return {nobody[project]: n for project, n in counts.annotate(n=Count("pk"))}
+
+
+def _altered(projects: Iterable[int]) -> QuerySet[Narrative]:
+    """The altered narratives in force of projects (by key), of pairs that were not removed."""
+    return Narrative.objects.current().filter(
+        pair__project__in=projects,
         pair__removed_at__isnull=True,
-        pair__sent_back_at__gt=F("created_at"),
         side=Narrative.Side.ALTERED,
     )
-    counts = _not_owed(found, leads).order_by().values_list("pair__project")
-    return {nobody[project]: n for project, n in counts.annotate(n=Count("pk"))}
 
 
 def _not_owed(found: QuerySet[Narrative], by: Sequence[Membership]) -> QuerySet[Narrative]:

@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 from annotate.judgments.attributes import attributes_of
 from annotate.judgments.conditions import derived
 from annotate.judgments.consensus import consensus
+from annotate.judgments.label_rules import breaks_attributes, breaks_conditions
 from annotate.judgments.models import Adjudication, Judgment, Verdict
 from annotate.judgments.pair_rules import Change, Rule, change
 from annotate.judgments.tally import rules_of
@@ -16,8 +17,6 @@ from annotate.pairs.models import Condition, Narrative
 from annotate.projects.kinds import kind_of
 from annotate.projects.models import Grade
 from audit.settling.access import Disagreement
-
-MET, NOT_MET = Verdict.Answer.MET, Verdict.Answer.NOT_MET
 
 
 def warnings_on_grades(
@@ -83,13 +82,24 @@ def broken_rules(
     follows = derived(project.condition_rule, answers, grades)
     if follows not in {None, relevance}:
         found.append(_("by its conditions this document is a %(grade)s") % {"grade": follows})
-    elif Rule.ATTRIBUTES in rules and relevant and NOT_MET in answers:
-        found.append(_("a relevant document meets every condition, and one is not met here"))
-    elif Rule.ATTRIBUTES in rules and not relevant and answers and set(answers) == {MET}:
-        found.append(_("a document that is not relevant breaks a condition, and all are met here"))
+    elif (
+        Rule.ATTRIBUTES in rules
+        and answers
+        and breaks_attributes(
+            relevant=relevant,
+            met=answers.count(Verdict.Answer.MET),
+            violated=answers.count(Verdict.Answer.NOT_MET),
+            of=len(answers),
+        )
+    ):
+        found.append(
+            _("a relevant document meets every condition, and one is not met here")
+            if relevant
+            else _("a document that is not relevant breaks a condition, and all are met here")
+        )
     if Rule.SHRINKING in rules and change(prior, relevance, project.relevant_from) is Change.GREW:
         found.append(_("this document was not relevant before, and nothing becomes relevant"))
-    if Rule.CONDITIONS in rules and answers and relevance > len(answers):
+    if Rule.CONDITIONS in rules and answers and breaks_conditions(relevance, of=len(answers)):
         found.append(_("the narrative has only %(n)s conditions") % {"n": len(answers)})
     return found
 

@@ -67,9 +67,6 @@ OF_OTHERS = {"api_page"}
 # WCAG 2.2 AA and what axe thinks good besides; the size of targets is off unless asked for.
 AXE = Axe()
 OPTIONS = {"rules": {"target-size": {"enabled": True}}, "resultTypes": ["violations"]}
-# Without reading the style sheets for one rule, that nothing keeps a screen from being turned: they
-# are the same on every page, and a third of the time.
-WALKING = OPTIONS | {"preload": False}
 RUN = "(options) => axe.run(options).then((results) => results.violations)"
 
 # A change of theme is a change of colours, and those of buttons take their moment.
@@ -579,7 +576,7 @@ def test_every_page_can_be_used_by_everybody_in_both_themes_zoomed_and_by_keyboa
             page.set_viewport_size({"width": width, "height": 800})
             page.emulate_media(color_scheme=scheme)
             page.evaluate(SETTLE, scheme)
-            wrong += [f"{address} {scheme} {width}: {line}" for line in violations(page, WALKING)]
+            wrong += [f"{address} {scheme} {width}: {line}" for line in violations(page)]
             wrong += [f"{address} at {width}: {line}" for line in overflow(page)]
             if scheme == "light":
                 wrong += [f"{address}: {line}" for line in unfocused(page)]
@@ -701,12 +698,12 @@ def overflow(page: Page) -> list[str]:
     return [f"{over} px too wide"] if over else []
 
 
-def violations(page: Page, options: dict[str, Any] = OPTIONS) -> list[str]:
+def violations(page: Page) -> list[str]:
     """What axe finds wrong with a page: one line for each rule and element."""
     if not page.evaluate("'axe' in window"):
         page.evaluate(AXE.axe_script)
     return [
         f"{rule['id']}: {element['html'][:160]} ({rule['help']})"
-        for rule in page.evaluate(RUN, options)
+        for rule in page.evaluate(RUN, OPTIONS)
         for element in rule["nodes"]
     ]

@@ -169,10 +169,10 @@ def assignment_rows(assignments: Iterable[MyAssignment]) -> list[dict[str, Any]]
     instructions of one query, each names its instruction.
     """
     rows = list(assignments)
-    alike = Counter((mine.assignment.task, mine.assignment.pair.query.title) for mine in rows)
+    alike = Counter(_task_and_title(mine.assignment) for mine in rows)
     return [
         {
-            "title": _title_of(mine.assignment, alone=alike[mine.assignment.task, title] == 1),
+            "title": _title_of(mine.assignment, alone=alike[_task_and_title(mine.assignment)] == 1),
             "task": mine.assignment.get_task_display(),
             "done": mine.done,
             "total": mine.total,
@@ -187,8 +187,11 @@ def assignment_rows(assignments: Iterable[MyAssignment]) -> list[dict[str, Any]]
             else None,
         }
         for mine in rows
-        for title in [mine.assignment.pair.query.title]
     ]
+
+
+def _task_and_title(assignment: Assignment) -> tuple[str, str]:
+    return assignment.task, assignment.pair.query.title
 
 
 def _title_of(assignment: Assignment, *, alone: bool) -> str:
