@@ -24,7 +24,7 @@ from django.conf import settings
 from config.wsgi import application as django  # isort: split
 
 from config.request_bodies import LITTLE, REFUSED, is_refused, seconds_for
-from jobs.disk import is_full
+from jobs.unavailable import is_full
 
 Message = dict[str, Any]
 Receive = Callable[[], Awaitable[Message]]

@@ -10,9 +10,7 @@ import re
 import time
 from collections.abc import Callable
 
-from django.db import InterfaceError, OperationalError
-
-from jobs.disk import is_full
+from jobs.unavailable import is_away
 
 LEFT_OUT = "…"
 # What stands before a secret, and the secret, up to the next character that no address has.
@@ -27,11 +25,6 @@ SECRETS = re.compile(
 # Of lines that say the same, so many are written in so many seconds; the next one counts the rest.
 MOST = 10
 SECONDS = 60.0
-# Codes of SQLite for a database that does not answer: busy, locked, the disk fails or is full, no
-# file. An error in a query has others.
-_AWAY_IN_SQLITE = {5, 6, 10, 13, 14}
-# Classes of PostgreSQL's codes: connection, resources, intervention by an operator.
-_AWAY_IN_POSTGRESQL = ("08", "53", "57P")
 
 
 def without_secrets(text: str) -> str:
@@ -90,28 +83,6 @@ class Sparing(logging.Filter):
             began, lines = now, 0
         self._counts[kind] = (began, lines + 1)
         return lines < MOST
-
-
-def is_away(error: BaseException | None) -> bool:
-    """Say whether `error` came of a database that does not answer, or of a disk without room."""
-    if is_full(error):
-        return True
-    while error is not None:
-        if isinstance(error, InterfaceError):
-            return True
-        if isinstance(error, OperationalError):
-            return _does_not_answer(error.__cause__)
-        error = error.__cause__ or error.__context__
-    return False
-
-
-def _does_not_answer(error: BaseException | None) -> bool:
-    """What a driver's error says; one without a code was raised before the database said any."""
-    code = getattr(error, "sqlite_errorcode", None)
-    if code is not None:
-        return int(code) & 0xFF in _AWAY_IN_SQLITE
-    state = getattr(error, "sqlstate", None)
-    return state is None or str(state).startswith(_AWAY_IN_POSTGRESQL)
 
 
 def _in_short(error: BaseException | None) -> str:

@@ -22,8 +22,8 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from jobs.about import at_work
-from jobs.disk import is_full
 from jobs.models import Job
+from jobs.unavailable import is_away, is_full
 
 logger = logging.getLogger(__name__)
 
@@ -36,7 +36,7 @@ PULSE = 1.0
 MAX_ATTEMPTS = 3
 GIVEN_UP = f"The worker stopped in the middle of this {MAX_ATTEMPTS} times, so it was given up."
 UNEXPECTED = "Something went wrong that was not foreseen ({kind}). The worker's log says more."
-
+DATABASE_AWAY = "The database did not answer. Nothing is kept of this; ask for it again later."
 DISK_FULL = "There was no room left on the disk. Nothing is kept of this; ask for it again later."
 
 SomeJob = TypeVar("SomeJob", bound=Job)
@@ -104,8 +104,9 @@ def run(model: type[SomeJob], pk: int, work: Callable[[SomeJob, Progress], objec
 
     Returns whether this call did it. The row ends as done, cancelled or failed; whatever `work`
     raises is raised again once the row says so. A `JobError`'s message is shown as it stands, any
-    other exception's only in the log. `work` may be run again after a kill, so it must be one that
-    can be repeated; what it saves of `job` it saves with `update_fields`.
+    other exception's only in the log. Where the database did not answer, the row waits again, up to
+    `MAX_ATTEMPTS` times. `work` may be run again, so it must be one that can be repeated; what it
+    saves of `job` it saves with `update_fields`.
     """
     claim = claim_row(model, pk)
     if claim is None:
@@ -128,6 +129,9 @@ def _do(job: SomeJob, claim: uuid.UUID, work: Callable[[SomeJob, Progress], obje
     except LeaseLost:
         return _taken_over(job)
     except Exception as error:
+        if is_away(error) and not is_full(error) and job.attempts < MAX_ATTEMPTS:
+            _hand_back(job, claim)
+            raise
         _end(job, claim, progress, Job.State.FAILED, error=_sentence(error))
         raise
     except BaseException:
@@ -164,6 +168,8 @@ def _sentence(error: Exception) -> str:
         return str(error)
     if is_full(error):
         return DISK_FULL
+    if is_away(error):
+        return DATABASE_AWAY
     return UNEXPECTED.format(kind=type(error).__name__)
 
 
@@ -171,9 +177,7 @@ def _end(
     job: Job, claim: uuid.UUID, progress: Progress, state: Job.State, *, error: str = ""
 ) -> bool:
     """Write down how it ended, and say so; not if the row is no longer ours."""
-    if not connection.in_atomic_block:
-        # What the work failed of may be its connection.
-        connection.close_if_unusable_or_obsolete()
+    _renew_connection()
     now = timezone.now()
     ended = type(job)._default_manager.filter(pk=job.pk, claim=claim)
     if state == Job.State.CANCELLED:
@@ -199,9 +203,16 @@ def _taken_over(job: Job) -> bool:
 
 def _hand_back(job: Job, claim: uuid.UUID) -> None:
     """Let the job wait again, to be published by the reconciler at its next round."""
+    _renew_connection()
     type(job)._default_manager.filter(pk=job.pk, claim=claim).update(
         state=Job.State.QUEUED, claim=None, lease_until=None, published_at=None
     )
+
+
+def _renew_connection() -> None:
+    """Leave a connection that broke while the work was done."""
+    if not connection.in_atomic_block:
+        connection.close_if_unusable_or_obsolete()
 
 
 class _Pulse:

@@ -24,7 +24,7 @@ from rest_framework.response import Response
 from rest_framework.views import exception_handler
 
 from base.errors import NotHere, Refused, Stale
-from jobs.disk import is_full
+from jobs.unavailable import is_full
 
 MEDIA_TYPE = "application/problem+json"
 # Where programs ask; everything else is a page.

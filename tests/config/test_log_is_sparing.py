@@ -15,8 +15,9 @@ from django.db import DatabaseError, InterfaceError, OperationalError
 from django.test import Client
 from django.urls import URLPattern, get_resolver
 
-from config.log_filters import MOST, SECONDS, Sparing, is_away, without_secrets
+from config.log_filters import MOST, SECONDS, Sparing, without_secrets
 from config.logs import logging_config
+from jobs.unavailable import is_away
 from tests import factories
 
 SECRET = "aB3_dE-6hI9jK2mN5pQ8rS1tU4vW7yZ0"

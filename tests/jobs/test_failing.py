@@ -3,7 +3,7 @@ from __future__ import annotations
 import errno
 
 import pytest
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, OperationalError, transaction
 
 from jobs.runner import JobError, run
 from tests.errands.models import Errand
@@ -74,6 +74,38 @@ def test_a_full_disk_is_called_by_its_name():
     assert errand.state == "failed"
     assert errand.error == (
         "There was no room left on the disk. Nothing is kept of this; ask for it again later."
+    )
+
+
+def find_no_database(errand, progress):
+    raise OperationalError("server closed the connection unexpectedly")
+
+
+@pytest.mark.django_db
+def test_a_job_whose_database_did_not_answer_waits_to_be_done_again():
+    errand = Errand.objects.create()
+
+    with pytest.raises(OperationalError):
+        run(Errand, errand.pk, find_no_database)
+
+    errand.refresh_from_db()
+    assert (errand.state, errand.attempts, errand.error) == ("queued", 1, "")
+    assert (errand.claim, errand.lease_until, errand.published_at) == (None, None, None)
+    assert run(Errand, errand.pk, lambda errand, progress: None)
+
+
+@pytest.mark.django_db
+def test_a_job_whose_database_did_not_answer_three_times_fails_and_says_so():
+    errand = Errand.objects.create()
+
+    for _ in range(3):
+        with pytest.raises(OperationalError):
+            run(Errand, errand.pk, find_no_database)
+
+    errand.refresh_from_db()
+    assert (errand.state, errand.attempts) == ("failed", 3)
+    assert errand.error == (
+        "The database did not answer. Nothing is kept of this; ask for it again later."
     )
 
 

@@ -34,7 +34,7 @@ from base.api.limits import MAX_BODY
 from base.api.problems import unavailable_problem
 from base.errors import Refused
 from base.users import User
-from jobs.disk import is_full
+from jobs.unavailable import is_full
 
 
 class Answer(NamedTuple):
