@@ -59,6 +59,7 @@ def test_bad_lines_are_shown_and_nothing_is_offered(carla, redis_worker, accessi
 def test_without_javascript_the_same_is_seen_by_reloading(carla, new_person, redis_worker):
     plain = new_person("carla", java_script_enabled=False)
     hand_in(plain, QRELS)
+    expect(plain).to_have_url(re.compile(r"/loads/\d+/$"))
 
     def is_ready():
         plain.reload()
