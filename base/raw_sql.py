@@ -6,6 +6,7 @@ takes longer than answering it.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
@@ -41,12 +42,14 @@ def _made(row: tuple[Any, ...], of: Sequence[type[models.Model]]) -> tuple[Any, 
     made: list[Any] = []
     start = 0
     for model in of:
-        names, moments, booleans = _attributes(model)
+        names, moments, booleans, documents = _attributes(model)
         values = list(row[start : start + len(names)])
         for place in moments:
             values[place] = moment(values[place])
         for place in booleans:
             values[place] = None if values[place] is None else bool(values[place])
+        for place in documents:
+            values[place] = None if values[place] is None else json.loads(values[place])
         made.append(model.from_db(connection.alias, names, values))
         start += len(names)
     return (*made, *row[start:])
@@ -116,12 +119,19 @@ def moment(value: datetime | str | None) -> datetime | None:
 
 
 @cache
-def _attributes(model: type[models.Model]) -> tuple[list[str], list[int], list[int]]:
-    """The names of a model's values, and which of them are moments, and which booleans."""
+def _attributes(model: type[models.Model]) -> tuple[list[str], list[int], list[int], list[int]]:
+    """The names of a model's values, and the places of moments, booleans and JSON among them."""
     fields = model._meta.concrete_fields
-    moments = [at for at, field in enumerate(fields) if isinstance(field, models.DateTimeField)]
-    booleans = [at for at, field in enumerate(fields) if isinstance(field, models.BooleanField)]
-    return [field.attname for field in fields], moments, booleans
+
+    def places(kind: type[models.Field[Any, Any]]) -> list[int]:
+        return [place for place, field in enumerate(fields) if isinstance(field, kind)]
+
+    return (
+        [field.attname for field in fields],
+        places(models.DateTimeField),
+        places(models.BooleanField),
+        places(models.JSONField),
+    )
 
 
 # Of any row: no database has a larger one.

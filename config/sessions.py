@@ -1,4 +1,6 @@
-"""Sessions in the database, read together with whom they are of: every request asks for both."""
+"""Sessions in the database, read together with whom they are of and how they like the pages: every
+page asks for all three.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ from django.utils.crypto import constant_time_compare
 from django.utils.functional import SimpleLazyObject
 
 from base.raw_sql import columns, first
-from base.users import User
+from base.users import Preferences, User
 
 
 class SessionStore(DatabaseSessions):
@@ -30,19 +32,25 @@ class SessionStore(DatabaseSessions):
 
     def _get_session_from_db(self) -> Session | None:
         sql = f"""
-            SELECT {columns(Session, "s")}, {columns(User, "u")} FROM django_session s
+            SELECT {columns(Session, "s")}, {columns(User, "u")}, {columns(Preferences, "p")}
+            FROM django_session s
             LEFT JOIN {UserSession._meta.db_table} w ON w.session_key = s.session_key
             LEFT JOIN {User._meta.db_table} u ON u.id = w.user_id
+            LEFT JOIN {Preferences._meta.db_table} p ON p.user_id = u.id
             WHERE s.session_key = %(key)s AND s.expire_date > %(now)s
         """  # noqa: S608 (the columns of Django's tables)
         now = connection.ops.adapt_datetimefield_value(timezone.now())
-        found = first(sql, {"key": self.session_key, "now": now}, Session, User)
+        found = first(sql, {"key": self.session_key, "now": now}, Session, User, Preferences)
         if found is None:
             self._session_key = None
             return None
         session: Session
-        session, user = found
-        self.listed_user = user if user.pk is not None else None
+        session, user, preferences = found
+        if user.pk is not None:
+            # Whoever asks for `user.preferences` gets these, or hears that there are none.
+            kept = preferences if preferences.pk is not None else None
+            User._meta.get_field("preferences").set_cached_value(user, kept)
+            self.listed_user = user
         return session
 
 

@@ -153,6 +153,7 @@ TEMPLATES: list[dict[str, Any]] = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
             ],
+            "builtins": ["base.tags.addresses"],
             "libraries": {
                 "rejudge": "base.tags",
                 "documents": "annotate.collection.tags",
@@ -303,12 +304,13 @@ vars().update(env.email_url_config(MAIL or "consolemail://"))
 EMAIL_TIMEOUT = 10
 DEFAULT_FROM_EMAIL = SERVER_EMAIL = MAIL_FROM
 
-# Every word goes through the translation layer, and there is one language so far. With a second one
-# comes Django's LocaleMiddleware, which chooses; until then it would mix Django's own German words,
-# commas and months into English pages.
+# Every word goes through the translation layer, and there is one language so far: to look for its
+# words in a catalogue would take a tenth of a page's time. With a second language comes Django's
+# LocaleMiddleware, which chooses; until then it would mix Django's own German words, commas and
+# months into English pages.
 LANGUAGE_CODE = "en"
 LANGUAGES = [("en", "English")]
-USE_I18N = True
+USE_I18N = len(LANGUAGES) > 1
 USE_TZ = True
 TIME_ZONE = "UTC"
 

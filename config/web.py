@@ -21,7 +21,6 @@ os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(new_folder())
 from django.conf import settings
 from django.template import engines
 from django.urls import get_resolver
-from django.utils import translation
 from granian.constants import HTTPModes, Interfaces
 from granian.http import HTTP1Settings
 from granian.log import LogLevels
@@ -79,12 +78,10 @@ def _allow_open_files() -> None:
 
 
 def _read_all() -> None:
-    """Read what answers requests: routes, words, templates. Nothing here may connect to anything or
+    """Read what answers requests: routes and templates. Nothing here may connect to anything or
     start a thread: a copy of a process has neither.
     """
     get_resolver()._populate()
-    with translation.override(settings.LANGUAGE_CODE):
-        translation.gettext("")
     for folder in map(Path, settings.TEMPLATES[0]["DIRS"]):
         for template in folder.rglob("*.html"):
             engines["django"].get_template(str(template.relative_to(folder)))

@@ -17,7 +17,6 @@ from urllib.parse import urlsplit
 os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from django.conf import settings
 from django.test import Client
 from playwright.sync_api import (
@@ -30,6 +29,7 @@ from playwright.sync_api import (
     sync_playwright,
 )
 
+from tests.browser.axe import violations
 from tests.services.chromium import FLAGS, chromium
 from tests.services.static import RememberedAddresses, RememberedFiles
 
@@ -144,16 +144,7 @@ def page(new_person: Callable[..., Page]) -> Page:
 @pytest.fixture
 def accessibility() -> Callable[[Page], list[str]]:
     """Say what axe finds wrong with a page: one line per rule and element."""
-    axe = Axe()
-
-    def examine(page: Page) -> list[str]:
-        return [
-            f"{rule['id']}: {element['html'][:120]} ({rule['help']})"
-            for rule in axe.run(page).response["violations"]
-            for element in rule["nodes"]
-        ]
-
-    return examine
+    return violations
 
 
 def sign_in(context: BrowserContext, username: str, url: str) -> None:

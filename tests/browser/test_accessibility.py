@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import resolve, reverse
@@ -55,6 +54,7 @@ from exporters.exports import actions as exporting
 from exporters.models import Evaluation, Export
 from exporters.releases import actions as releasing
 from tests import factories
+from tests.browser.axe import OF_LOOKS, violations
 from tests.services.copied import Copied
 from tests.test_permissions import ROUTES
 from tests.test_routes_without_pages import NO_PAGE
@@ -64,19 +64,12 @@ pytestmark = pytest.mark.long
 # Drawn by the packaged Swagger UI: a page, and not ours to look after.
 OF_OTHERS = {"api_page"}
 
-# WCAG 2.2 AA and what axe thinks good besides; the size of targets is off unless asked for.
-AXE = Axe()
-OPTIONS = {"rules": {"target-size": {"enabled": True}}, "resultTypes": ["violations"]}
-RUN = "(options) => axe.run(options).then((results) => results.violations)"
-
 # A change of theme is a change of colours, and those of buttons take their moment.
 SETTLE = """async (scheme) => {
     const frame = () => new Promise((done) => requestAnimationFrame(done));
     while (!matchMedia(`(prefers-color-scheme: ${scheme})`).matches) await frame();
     await frame();
-    await frame();
     document.getAnimations().forEach((one) => one.finish());
-    await frame();
 }"""
 
 OVERFLOW = "document.scrollingElement.scrollWidth - document.scrollingElement.clientWidth"
@@ -571,15 +564,15 @@ def test_every_page_can_be_used_by_everybody_in_both_themes_zoomed_and_by_keyboa
         page.set_viewport_size({"width": 1280, "height": 800})
         page.emulate_media(color_scheme="light")
         page.goto(address)
+        wrong += [f"{address} light 1280: {line}" for line in violations(page)]
+        wrong += [f"{address} at 1280: {line}" for line in overflow(page)]
+        wrong += [f"{address}: {line}" for line in unfocused(page)]
         # What wraps and folds on a narrow page has its own colours and targets.
-        for scheme, width in (("light", 1280), ("dark", 800)):
-            page.set_viewport_size({"width": width, "height": 800})
-            page.emulate_media(color_scheme=scheme)
-            page.evaluate(SETTLE, scheme)
-            wrong += [f"{address} {scheme} {width}: {line}" for line in violations(page)]
-            wrong += [f"{address} at {width}: {line}" for line in overflow(page)]
-            if scheme == "light":
-                wrong += [f"{address}: {line}" for line in unfocused(page)]
+        page.set_viewport_size({"width": 800, "height": 800})
+        page.emulate_media(color_scheme="dark")
+        page.evaluate(SETTLE, "dark")
+        wrong += [f"{address} dark 800: {line}" for line in violations(page, OF_LOOKS)]
+        wrong += [f"{address} at 800: {line}" for line in overflow(page)]
         page.set_viewport_size({"width": 640, "height": 800})
         wrong += [f"{address} at 640: {line}" for line in overflow(page)]
 
@@ -696,14 +689,3 @@ def overflow(page: Page) -> list[str]:
     """By how much a page is wider than its window, if it is."""
     over = page.evaluate(OVERFLOW)
     return [f"{over} px too wide"] if over else []
-
-
-def violations(page: Page) -> list[str]:
-    """What axe finds wrong with a page: one line for each rule and element."""
-    if not page.evaluate("'axe' in window"):
-        page.evaluate(AXE.axe_script)
-    return [
-        f"{rule['id']}: {element['html'][:160]} ({rule['help']})"
-        for rule in page.evaluate(RUN, OPTIONS)
-        for element in rule["nodes"]
-    ]

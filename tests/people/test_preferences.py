@@ -6,6 +6,7 @@ import datetime
 import html
 
 import pytest
+from allauth.usersessions.models import UserSession
 from django.urls import reverse
 
 from annotate.models import Guideline, Preferences
@@ -250,16 +251,30 @@ def test_a_zone_that_this_machine_forgot_is_as_if_none_was_chosen(signed_in, ada
     assert "1 Mar 2026, 20:30 UTC</time>" in shown
 
 
-def test_a_page_reads_the_preferences_once(signed_in, ada, told, django_assert_max_num_queries):
-    change_preferences(theme="dark", time_zone="Asia/Kolkata", keys={"undo": "u"}, by=ada)
+@pytest.mark.both_databases
+@pytest.mark.parametrize("chosen", [True, False])
+def test_a_page_reads_the_preferences_once_with_the_session(
+    signed_in, ada, told, chosen, django_assert_max_num_queries
+):
+    UserSession.objects.create(
+        user=ada, session_key=signed_in.session.session_key, ip="127.0.0.1", user_agent=""
+    )
+    if chosen:
+        change_preferences(theme="dark", time_zone="Asia/Kolkata", keys={"undo": "u"}, by=ada)
 
     with django_assert_max_num_queries(60) as queries:
-        signed_in.get(told)
+        page = signed_in.get(told)
 
     assert sum("annotate_preferences" in query["sql"] for query in queries) == 1
+    assert sum('FROM "annotate_preferences"' in query["sql"] for query in queries) == 0
+    assert (b'data-theme="dark"' in page.content) == chosen
+    if chosen:
+        assert page.wsgi_request.user.preferences.keys == {"undo": "u"}
 
 
-def test_a_program_that_judges_reads_no_preferences(signed_in, ada, django_assert_max_num_queries):
+def test_a_program_that_judges_asks_for_no_preferences(
+    signed_in, ada, django_assert_max_num_queries
+):
     query = factories.query(factories.project())
     factories.member(query.project, "ada")
     pair = factories.pair(query)
@@ -270,4 +285,4 @@ def test_a_program_that_judges_reads_no_preferences(signed_in, ada, django_asser
         )
 
     assert response.status_code == 400
-    assert sum("annotate_preferences" in query["sql"] for query in queries) == 0
+    assert sum('FROM "annotate_preferences"' in query["sql"] for query in queries) == 0

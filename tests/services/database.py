@@ -63,6 +63,15 @@ def empty_tables() -> None:
             cursor.execute(f"DELETE FROM {quote(table)}")  # noqa: S608
 
 
+def drop_tables() -> None:
+    """Leave nothing in a database of SQLite, as if it had just been made."""
+    with connection.constraint_checks_disabled(), connection.cursor() as cursor:
+        cursor.execute("SELECT type, name FROM sqlite_master WHERE type IN ('table', 'view')")
+        for kind, name in cursor.fetchall():
+            if not name.startswith("sqlite_"):
+                cursor.execute(f"DROP {kind} {connection.ops.quote_name(name)}")
+
+
 def filled_tables() -> list[str]:
     """The tables that hold rows, but those of Django that migrations fill."""
     quote = connection.ops.quote_name
