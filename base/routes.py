@@ -23,14 +23,20 @@ from django.urls.resolvers import RoutePattern
 Route = URLPattern | URLResolver
 
 
-def address(name: str, *arguments: int | str) -> str:
+def address(name: str, *arguments: int | str, **named: int | str) -> str:
     """Return what `reverse` returns: made once for the same arguments."""
-    return _address(name, arguments, get_script_prefix(), get_urlconf())
+    return _address(name, arguments, tuple(named.items()), get_script_prefix(), get_urlconf())
 
 
 @lru_cache(maxsize=4_000)
-def _address(name: str, arguments: tuple[int | str, ...], _prefix: str, urlconf: str | None) -> str:
-    return reverse(name, urlconf=urlconf, args=arguments)
+def _address(
+    name: str,
+    arguments: tuple[int | str, ...],
+    named: tuple[tuple[str, int | str], ...],
+    _prefix: str,
+    urlconf: str | None,
+) -> str:
+    return reverse(name, urlconf=urlconf, args=arguments, kwargs=dict(named))
 
 
 def in_a_tree(routes: Sequence[Route]) -> list[Route]:

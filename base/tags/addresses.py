@@ -1,23 +1,19 @@
-"""The tag `url` of every template: Django's own, but that it remembers the addresses it has found.
+"""The tag `url` of every template: Django's own, but that each address is made once.
 
 A page links some twenty pages, and to find an address takes Django longer than to draw the link.
 """
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 from django import template
-from django.conf import settings
 from django.template import Context, defaulttags
 from django.template.base import Parser, Token
-from django.urls import NoReverseMatch, get_script_prefix, get_urlconf, reverse
+from django.urls import NoReverseMatch
 from django.utils.html import conditional_escape
 
-register = template.Library()
+from base.routes import address
 
-# How many addresses a process remembers: those of the pages that are looked at in turn.
-REMEMBERED = 2_048
+register = template.Library()
 
 
 class AddressNode(defaulttags.URLNode):
@@ -25,31 +21,18 @@ class AddressNode(defaulttags.URLNode):
 
     def render(self, context: Context) -> str:
         """Draw the address, or keep it under the name that `as` gives."""
-        args = tuple(one.resolve(context) for one in self.args)
-        kwargs = tuple((name, one.resolve(context)) for name, one in self.kwargs.items())
-        if not all(type(value) in (int, str) for value in (*args, *(one for _, one in kwargs))):
+        args = [one.resolve(context) for one in self.args]
+        kwargs = {name: one.resolve(context) for name, one in self.kwargs.items()}
+        if not all(type(value) in (int, str) for value in (*args, *kwargs.values())):
             return str(super().render(context))
-        urls = get_urlconf() or settings.ROOT_URLCONF
-        view = self.view_name.resolve(context)
         try:
-            address = _address(urls, get_script_prefix(), view, args, kwargs)
+            found = address(self.view_name.resolve(context), *args, **kwargs)
         except NoReverseMatch:
             return str(super().render(context))
         if self.asvar:
-            context[self.asvar] = address
+            context[self.asvar] = found
             return ""
-        return conditional_escape(address) if context.autoescape else address
-
-
-@lru_cache(REMEMBERED)
-def _address(
-    urls: str,
-    _prefix: str,
-    view: str,
-    args: tuple[int | str, ...],
-    kwargs: tuple[tuple[str, int | str], ...],
-) -> str:
-    return reverse(view, urlconf=urls, args=args, kwargs=dict(kwargs))
+        return conditional_escape(found) if context.autoescape else found
 
 
 @register.tag

@@ -13,7 +13,8 @@ from playwright.sync_api import expect
 
 from annotate.people.invitations import invite
 from tests import factories
-from tests.browser.test_accessibility import ASKED_FIRST, OUTSIDE, OVERFLOW, SETTLE, violations
+from tests.browser.axe import violations
+from tests.browser.test_accessibility import ASKED_FIRST, OUTSIDE, OVERFLOW, SETTLE
 
 # Without what they are for they lead to another of these pages.
 LEADS_ON = {"socialaccount_signup", "mfa_authenticate", "openid_connect_login", "annotate:people"}

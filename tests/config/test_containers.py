@@ -237,6 +237,13 @@ def is_healthy(name, installation, *more):
     return health(name, installation, *more).returncode == 0
 
 
+def listens(port):
+    with contextlib.suppress(OSError):
+        socket.create_connection(("127.0.0.1", int(port)), timeout=1).close()
+        return True
+    return False
+
+
 def free_port():
     with socket.create_server(("127.0.0.1", 0)) as server:
         return str(server.getsockname()[1])
@@ -280,18 +287,21 @@ def test_the_containers_commands_make_a_whole_that_is_well(installation, tmp_pat
         for name, argv in parts.items():
             log = tmp_path / name
             stack.enter_context(running(argv, log=log, env=installation, cwd=ROOT))
+        # To ask for a part's health costs a second of the processor: first what is cheap.
         for number, port in enumerate(ports, 1):
+            log = tmp_path / f"web-{number}"
+            wait_until(partial(listens, port), "a web server that listens", seconds=90, log=log)
             wait_until(
                 partial(is_healthy, "web", installation, "--port", port),
                 "a healthy web server",
-                seconds=90,
-                log=tmp_path / f"web-{number}",
+                log=log,
             )
+        log = tmp_path / "worker"
+        wait_until(lambda: b" ready." in log.read_bytes(), "a worker", seconds=90, log=log)
         for name in ("worker", "beat"):
             wait_until(
                 partial(is_healthy, name, installation),
                 f"a healthy {name}",
-                seconds=90,
                 log=tmp_path / name,
             )
         ready = [ask(port, "/readyz") for port in ports]
