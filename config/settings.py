@@ -112,9 +112,11 @@ INSTALLED_APPS = [
     "allauth.account",
     "allauth.mfa",
     "allauth.socialaccount",
-    "allauth.socialaccount.providers.openid_connect",
     "allauth.usersessions",
 ]
+if OIDC_ISSUER:
+    # It reads a client for HTTP, 5 MB, into each process.
+    INSTALLED_APPS.append("allauth.socialaccount.providers.openid_connect")
 
 MIDDLEWARE = [
     "django_guid.middleware.guid_middleware",
