@@ -1,4 +1,4 @@
-"""Forms of pools. What is right say the actions."""
+"""Forms of pools. The actions validate the values."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def _choices(runs: Iterable[Run]) -> list[tuple[str, str]]:
 
 
 class PoolForm(forms.Form):
-    """By which rule a pool is made, from which runs."""
+    """The rule of a pool, and the runs it chooses from."""
 
     runs = forms.MultipleChoiceField(
         label=_("Runs"), required=False, widget=forms.CheckboxSelectMultiple
@@ -57,7 +57,7 @@ class PoolForm(forms.Form):
         field.choices = _choices(runs)
 
     def rule(self) -> dict[str, Any]:
-        """Return what the action takes. A depth that the method does not use is left out."""
+        """Return the arguments of `recipe_of`, without values that the method does not use."""
         given = self.cleaned_data
         sample = given["method"] == Pool.Method.SAMPLE
         return {
@@ -70,7 +70,7 @@ class PoolForm(forms.Form):
 
 
 class NegativesForm(forms.Form):
-    """Whose non-relevant documents a release lists."""
+    """The systems whose non-relevant documents a release lists."""
 
     runs = forms.MultipleChoiceField(
         label=_("Systems"), required=False, widget=forms.CheckboxSelectMultiple
@@ -85,7 +85,7 @@ class NegativesForm(forms.Form):
 
 
 class ReplacementForm(forms.Form):
-    """The document that takes the place of another, and why."""
+    """The document that replaces another, and the reason."""
 
     doc_id = forms.CharField(
         label=_("Id of the new document"),
@@ -108,6 +108,6 @@ class ReplacementForm(forms.Form):
     )
 
     def document(self) -> NewDocument:
-        """Return the document; the form is valid."""
+        """Return the new document of a valid form."""
         given = self.cleaned_data
         return NewDocument(given["doc_id"], given["title"], given["text"])

@@ -1,4 +1,4 @@
-"""Qrels: each line is a candidate of its query, with the relevance it came with."""
+"""Intake of qrels: each line becomes a candidate with its earlier relevance."""
 
 from __future__ import annotations
 

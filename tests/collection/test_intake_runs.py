@@ -1,4 +1,4 @@
-"""Runs: the file is kept untouched, its lines are ranked by score."""
+"""Intake of runs: the file is stored unchanged, its lines are ranked by score."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_ranks_come_from_scores_and_ties_from_ids_downwards(project):
         "runs": (1, 0, 0),
         "run_lines": (4, 0, 0),
     }
-    # In bytes, "a" comes after "A": so it is first among equals.
+    # In bytes "a" sorts after "A", so with equal scores it comes first.
     assert ranks() == [
         ("301", 1, "B", 2.5),
         ("301", 2, "a", 0.5),
@@ -148,7 +148,7 @@ INSTRUCTED = "110_0 Q0 A 1 2.0 t\n110_1 Q0 A 1 1.0 t\n110_1 Q0 B 2 3.0 t\n"
 
 @pytest.fixture
 def instructed(project):
-    """A query with two instructions."""
+    """A project whose query has two instructions."""
     query = factories.query(project, "110")
     for pair_id in ("110_0", "110_1"):
         factories.pair(query, pair_id=pair_id)

@@ -1,4 +1,4 @@
-"""`manage.py load`: what it prints, how it ends, and what it makes of bad input."""
+"""`manage.py load`: its output, its exit code, and bad input."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ QRELS = "301 0 A 2\n301 0 B 0\n"
 
 
 class Ended(NamedTuple):
-    """How the command ended."""
+    """The exit code and the output of the command."""
 
     code: int
     out: str
@@ -375,7 +375,7 @@ class Terminal(io.StringIO):
 
 
 def progress(monkeypatch, stream: io.StringIO, seconds: float) -> str:
-    """What is seen of a step at half way, that many seconds after the start."""
+    """Return the output of a step at half way, that many seconds after the start."""
     clock = iter([0.0, 0.1, seconds])
     monkeypatch.setattr(sys, "stderr", stream)
     monkeypatch.setattr("time.monotonic", lambda: next(clock))

@@ -1,4 +1,4 @@
-"""The pages of loading: hand a file in, see what would change, confirm, see what has."""
+"""The pages of loading: upload a file, preview its changes, confirm, see the result."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ HTMX = {"HX-Request": "true"}
 
 @pytest.fixture(autouse=True)
 def own_storage(storage):
-    """Uploads go to a folder of the test's own."""
+    """Store uploads in the test's own folder."""
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def upload(pages, content: bytes = b"301 0 A 2\n301 0 B 0\n", kind: str = "trec-
 
 
 def done(load: Load) -> Load:
-    """The state of a row after its worker."""
+    """Perform a load and return its row as a worker leaves it."""
     now = timezone.now()
     load_jobs.perform_load(load, Progress())
     Load.objects.filter(pk=load.pk).update(state="done", started_at=now, finished_at=now)
@@ -224,7 +224,7 @@ def test_leaving_a_preview_puts_its_file_away(pages, storage):
 
 
 def outcome(pages, load: Load) -> tuple[str, ...]:
-    """The badges of the list and of the file's own page."""
+    """Return the badges in the list and on the file's own page."""
     listed = pages.get(url("loads")).context["rows"][0]["outcome"].words
     shown = pages.get(url("load", load.pk))
     assert "> Done<" not in text(shown)

@@ -1,4 +1,4 @@
-"""A row that breaks a rule of the project's kind is told, and loaded if the lead says so."""
+"""Rows that break a rule of the project's kind are reported, and loaded only on request."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def claims(pair_id, *relevances):
 
 
 def counted(conditions, *relevances):
-    """A pair with so many conditions, and what is claimed of its documents."""
+    """Return a pair with this many conditions, and claims about its documents."""
     texts = [f"Condition {number}." for number in range(conditions)]
     altered = {"side": "altered", "text": "Find it.", "conditions": texts}
     return jsonl({"query_id": "0", "narratives": [altered]}, *claims("0", *relevances))
@@ -60,7 +60,7 @@ FEW = jsonl(
     *claims("1", 1, 1, 0),
     *claims("2", 1, 1, 1),
 )
-# Of each rule a kind that asks for it, a file, and what is told of which line.
+# For each rule: a kind that has it, a file that breaks it, and the reported lines with messages.
 BROKEN = [
     (
         "followtable",

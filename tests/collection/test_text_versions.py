@@ -1,4 +1,4 @@
-"""A new text of a document inserts a version, and what was said of the older ones is stale."""
+"""A new text of a document inserts a version and makes answers about older ones stale."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Scene:
         return judging.say_grade(on=on, relevance=relevance, by=self.ada, **more)
 
     def open(self) -> list[int]:
-        """The candidates that ada has yet to judge."""
+        """Return the candidates that ada still has to judge."""
         at = read_judging_session(narrative=self.narrative, by=self.ada)
         return [one for one in at.order if one not in at.judged and one not in at.flagged]
 
@@ -155,7 +155,7 @@ def test_versions_that_do_not_fit_are_refused(scene, lines, sentence):
     assert versions() == [(1, FIRST)]
 
 
-# --- what was said --------------------------------------------------------------------------------
+# --- answers --------------------------------------------------------------------------------------
 
 
 def test_a_judgment_names_the_text_it_was_made_of(scene):
@@ -346,7 +346,7 @@ def test_a_stale_judgment_says_in_the_matrix_of_which_text_it_is(scene, client):
     assert b"judged under version 1 of the document's text" in page.content
 
 
-# --- what a load says -----------------------------------------------------------------------------
+# --- notes of a load ------------------------------------------------------------------------------
 
 TOLD = (
     "1 document gets another text. Made under the text before: 1 judgment with 2 evidence spans. "

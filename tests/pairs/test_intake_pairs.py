@@ -1,4 +1,4 @@
-"""Instruction pairs: complete with every version, and never overwriting one."""
+"""Intake of instruction pairs: with all versions, and without overwriting any."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The language model that wrote a narrative belongs to its version; no later one changes it."""
+"""Each narrative version names the model that wrote it; later versions do not change that."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def pair(*narratives: dict[str, Any], **fields: Any) -> str:
 
 
 def written() -> list[tuple[int, str, str]]:
-    """Version, origin and model of each altered narrative."""
+    """Return version, origin and model of each altered narrative."""
     found = Narrative.objects.filter(side="altered").order_by("version")
     return list(found.values_list("version", "origin", "model"))
 

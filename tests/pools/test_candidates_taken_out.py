@@ -1,4 +1,4 @@
-"""A candidate taken out of its pool is nobody's work and in no qrels, until it is brought back."""
+"""A candidate taken out of its pool is not judged and in no qrels, until it is brought back."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def test_a_later_pool_leaves_it_out(two):
 
     pool = make(two.project, runs=["one.run"], depth=3)
 
-    # B has the relevance it came with.
+    # B counts as judged because of its earlier relevance.
     assert pool.counts is not None
     assert [pool.counts[state] for state in ("new", "judged", "removed")] == [1, 1, 1]
     assert set(two.query.candidates.values_list("document__doc_id", flat=True)) == {"B", "C"}

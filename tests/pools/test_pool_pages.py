@@ -1,4 +1,4 @@
-"""A lead counts and makes a pool on a page; who judges sees nothing of it."""
+"""A lead counts and makes a pool on a page; people who judge see nothing of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Programs and commands count, make and read pools by the same actions as pages."""
+"""API clients and commands count, make and read pools with the same actions as pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A gold document that fails is replaced: what changes is shown first, and it can be undone."""
+"""A failed gold document is replaced, after a preview of the effects; this can be undone."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db
 
 
 class Scene:
-    """Queries 1 and 2 of one core query and 3 of another; G in every pool, gold of query 1.
+    """Queries 1 and 2 share a core query, 3 has another; G is in every pool, gold of query 1.
 
     A machine claims G relevant to the instructed and, wrongly, to the reversed query 1.
     """

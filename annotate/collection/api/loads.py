@@ -1,4 +1,4 @@
-"""Loading files: hand one in, see what would change, confirm."""
+"""Loading files: upload a file, preview its changes, confirm."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from formats.registry import FORMATS
 
 
 class FormatSerializer(serializers.Serializer[Any]):
-    """What a file can be."""
+    """A file format."""
 
     name = serializers.CharField()
     title = serializers.CharField()
@@ -31,7 +31,7 @@ class FormatSerializer(serializers.Serializer[Any]):
 
 
 class LineProblemSerializer(serializers.Serializer[Any]):
-    """A line of the file that is wrong."""
+    """A bad line of the file."""
 
     file = serializers.CharField()
     line = serializers.IntegerField(allow_null=True, help_text="null: the file as a whole.")
@@ -40,7 +40,7 @@ class LineProblemSerializer(serializers.Serializer[Any]):
 
 
 class RowCountsSerializer(serializers.Serializer[Any]):
-    """What happens to the rows of one kind."""
+    """Counts of the rows of one kind."""
 
     new = serializers.IntegerField()
     changed = serializers.IntegerField()
@@ -48,7 +48,7 @@ class RowCountsSerializer(serializers.Serializer[Any]):
 
 
 class ReportSerializer(serializers.Serializer[Any]):
-    """What was read, and what changes, or has changed."""
+    """The report of a file: what was read, and what would change or has changed."""
 
     file = serializers.CharField()
     read = serializers.IntegerField()
@@ -70,7 +70,7 @@ class ReportSerializer(serializers.Serializer[Any]):
 
 
 class LoadSerializer(JobSerializer):
-    """A file on its way in: a preview, then a load once the preview was confirmed."""
+    """An uploaded file: a preview, or the load of a confirmed preview."""
 
     format = serializers.CharField()
     file_name = serializers.CharField()
@@ -87,7 +87,7 @@ class LoadSerializer(JobSerializer):
 
 
 class FullLoadSerializer(LoadSerializer):
-    """A file on its way in, with its report."""
+    """An uploaded file with its report."""
 
     report = ReportSerializer(allow_null=True, help_text="null until it was read.")
     confirmed_as = serializers.IntegerField(
@@ -96,7 +96,7 @@ class FullLoadSerializer(LoadSerializer):
 
 
 class SentFile(Sent):
-    """A file, and what it is; sent as multipart/form-data."""
+    """A file and its format, sent as multipart/form-data."""
 
     file = serializers.FileField(
         max_length=255, help_text="As it is, or gzip; a folder as one zip archive."
@@ -116,13 +116,13 @@ class SentFile(Sent):
 
 
 class SentLoadConfirmation(Sent):
-    """Whether a file is loaded whose rows break rules of the project's kind."""
+    """Whether to load a file whose rows break rules of the project's kind."""
 
     despite_rules = serializers.BooleanField(default=False)
 
 
 class Formats(Resource):
-    """What can be loaded."""
+    """The formats of files that can be loaded."""
 
     tag = "Loading"
 
@@ -143,7 +143,7 @@ class Formats(Resource):
 
 
 class Loads(Resource):
-    """What was handed in to a project."""
+    """The uploads of a project."""
 
     tag = "Loading"
 
@@ -151,14 +151,14 @@ class Loads(Resource):
 
     @reads(LoadSerializer, paged=True)
     def get(self, request: Request, slug: str) -> Response:
-        """List what was handed in, newest first: previews and loads."""
+        """List uploads, newest first: previews and loads."""
         by = access.lead(self.person, slug)
         rows = Load.objects.filter(project=by.project_id).select_related("by").defer("report")
         return self.page(rows, lambda part: [_as_json(row) for row in part], newest_first=True)
 
     @writes(FullLoadSerializer, sent=SentFile, status=201, scope=Scope.LEAD, apart=True)
     def post(self, request: Request, slug: str) -> Response:
-        """Hand a file in to be looked through; nothing is written yet."""
+        """Upload a file for a preview. Nothing is written to the project yet."""
         by = access.lead(self.person, slug)
         sent = self.sent()
         asked = load_jobs.request_load(
@@ -172,50 +172,50 @@ class Loads(Resource):
 
 
 class OneLoad(Resource):
-    """A file on its way in."""
+    """One upload."""
 
     tag = "Loading"
 
     @reads(FullLoadSerializer)
     def get(self, request: Request, slug: str, load: int) -> Response:
-        """Read how a preview or a load is coming on, and then what came of it."""
+        """Read the progress of a preview or a load, and its report when it is done."""
         _by, found = collection_access.load(self.person, slug, load)
         return Response(_full(found))
 
 
 class Confirmation(Resource):
-    """Having a previewed file loaded."""
+    """The confirmation of a preview."""
 
     tag = "Loading"
 
     @writes(FullLoadSerializer, sent=SentLoadConfirmation, scope=Scope.LEAD)
     def put(self, request: Request, slug: str, load: int) -> Response:
-        """Have a previewed file loaded, and read the load. Twice is once."""
+        """Load a previewed file and return the load. Repeating the request changes nothing."""
         by, found = collection_access.load(self.person, slug, load)
         despite = self.sent()["despite_rules"]
         return Response(_full(load_jobs.confirm_load(preview=found, by=by, despite_rules=despite)))
 
 
 class Cancellation(Resource):
-    """Calling a preview or a load off."""
+    """The cancellation of a preview or a load."""
 
     tag = "Loading"
 
     @writes(FullLoadSerializer, scope=Scope.LEAD)
     def put(self, request: Request, slug: str, load: int) -> Response:
-        """Call a preview or a load off; one that is over stays as it is."""
+        """Cancel a preview or a load. One that has finished stays as it is."""
         by, found = collection_access.load(self.person, slug, load)
         return Response(_full(load_jobs.cancel_load(load=found, by=by)))
 
 
 class Leaving(Resource):
-    """Putting a previewed file away."""
+    """Discarding a preview."""
 
     tag = "Loading"
 
     @writes(None, status=204, scope=Scope.LEAD)
     def put(self, request: Request, slug: str, load: int) -> Response:
-        """Put a previewed file away without loading it."""
+        """Discard a previewed file without loading it."""
         by, found = collection_access.load(self.person, slug, load)
         load_jobs.leave_load(preview=found, by=by)
         return done()

@@ -1,4 +1,4 @@
-"""What the resources share that take rows out and bring them back."""
+"""Shared by the resources that take rows out and bring them back."""
 
 from __future__ import annotations
 

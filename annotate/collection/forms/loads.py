@@ -1,4 +1,4 @@
-"""The form by which leads hand a file in."""
+"""The form in which leads upload a file."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from formats.registry import FORMATS
 
 
 class LoadForm(forms.Form):
-    """A file, and what it is."""
+    """A file and its format."""
 
     file = forms.FileField(
         max_length=255,
@@ -25,7 +25,7 @@ class LoadForm(forms.Form):
             (
                 one.name,
                 format_html(
-                    # Its name as well: sentences on lines and the command line know it by that.
+                    # The name as well: error sentences and the command line use it.
                     '{} <code>{}</code> <span class="below help">{}</span>',
                     one.title,
                     one.name,

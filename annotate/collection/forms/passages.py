@@ -1,4 +1,4 @@
-"""The form of a project's passages. What is right says the action."""
+"""The form for a project's passages. The action validates the values."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from annotate.collection.models import PassageRule
 
 
 class PassagesForm(forms.ModelForm[PassageRule]):
-    """How documents are cut into passages, and which texts a layout holds."""
+    """How documents are cut into passages, and which texts layouts publish."""
 
     class Meta:
         model = PassageRule
@@ -27,4 +27,4 @@ class PassagesForm(forms.ModelForm[PassageRule]):
         widgets = {"published": forms.RadioSelect}
 
     def _post_clean(self) -> None:
-        """Leave the row as it is: the action checks and changes it."""
+        """Leave the instance unchanged: the action checks and changes it."""

@@ -1,4 +1,4 @@
-"""Runs: the file is kept untouched, and its lines with the ranks their scores give."""
+"""Intake of runs: the file is stored as it is, its lines with the ranks given by their scores."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MAX_TAG = Run._meta.get_field("tag").max_length or 0
 
 
 class Runs(Arrivals):
-    """The lines of one run. Its name is the file's: the same tag occurs in several files."""
+    """The lines of one run. A run is named after its file: several files may have the same tag."""
 
     order = 50
     records: ClassVar = (RunLine,)
@@ -81,10 +81,10 @@ class Runs(Arrivals):
             )
 
     def _side_of_lines(self) -> Run.Side:
-        """The side that was given, where the ids fit it; else what the ids say.
+        """Return the requested side, refusing ids that do not fit it; else derive it from the ids.
 
-        All ids of a run over instructions are those of pairs. Where they are those of queries as
-        well, the run is over queries, unless it was given that it is not.
+        All ids of a run over instructions name pairs. If they all name queries as well, the run is
+        over queries, unless another side was requested.
         """
         [(ids, queries, pairs)] = bulk.select(
             """
@@ -156,7 +156,7 @@ class Runs(Arrivals):
         self._pool(self._run.pk)
 
     def _write_lines(self, run: Run) -> int:
-        """Write the lines with their ranks, of each query or pair; return how many there are."""
+        """Write the lines, ranked per query or pair; return their number."""
         if self._of_pairs:
             columns, table, named = "p.query_id, p.id", "annotate_instructionpair p", "p.pair_id"
         else:
@@ -187,7 +187,7 @@ class Runs(Arrivals):
         return found.hexdigest()
 
     def _keep(self, run: Run) -> None:
-        """Put the file into storage as it is, unless nothing is to be written."""
+        """Store the file as it is, unless this is a dry run."""
         if self.intake.dry_run:
             return
         with self.intake.content() as stream:
@@ -196,7 +196,7 @@ class Runs(Arrivals):
     def _refuse_foreign_queries(self) -> None:
         """Refuse a run for queries that the project does not have: it is for another collection.
 
-        A project without any query takes it, and its queries with it.
+        A project without any queries accepts the run, and its queries with it.
         """
         found = bulk.select(
             """
@@ -233,7 +233,7 @@ class Runs(Arrivals):
             )
 
     def _pool(self, run: int) -> None:
-        """Let the first documents of each query join the pool."""
+        """Add the first documents of each query to the pool."""
         if not self.intake.options.pool:
             return
         joined = self.intake.run(

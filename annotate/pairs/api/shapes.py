@@ -1,4 +1,4 @@
-"""Narratives and conditions as the API shows them."""
+"""Serializers of narratives and conditions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class ConditionSerializer(serializers.Serializer[Any]):
 
 
 class NarrativeSerializer(serializers.Serializer[Any]):
-    """A version of a narrative, without its words."""
+    """A version of a narrative, without its text."""
 
     id = serializers.IntegerField()
     side = serializers.ChoiceField(choices=Narrative.Side.choices)
@@ -34,7 +34,7 @@ class NarrativeSerializer(serializers.Serializer[Any]):
 
 
 def version_as_json(narrative: Narrative) -> dict[str, Any]:
-    """Return a narrative version without its text, as the API sends it."""
+    """Return the data of a `NarrativeSerializer`."""
     return {
         "id": narrative.pk,
         "side": narrative.side,

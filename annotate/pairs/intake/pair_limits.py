@@ -1,4 +1,4 @@
-"""What an instruction pair may hold when it comes in: lengths, conditions, words."""
+"""Limits of an instruction pair in a file: lengths, number of conditions, empty texts."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MAX_DOMAIN = 120
 
 
 def fault_of(record: PairRecord) -> str | None:
-    """Say in a sentence why this pair cannot be kept, if it cannot."""
+    """Return an error message if this pair cannot be loaded, else None."""
     for value, most, what in (
         (record.category, MAX_CATEGORY, "category"),
         (record.model, MAX_MODEL, "model"),

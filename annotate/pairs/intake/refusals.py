@@ -1,4 +1,4 @@
-"""Refuses instruction pairs of a file that would overwrite what is here, or restate no pair."""
+"""Refuse instruction pairs that would overwrite existing versions, or that restate no pair."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import partial
 from annotate.collection.intake.arrivals import Intake
 from base import bulk
 
-# Narratives of the file that are here already: `s` in its stage, `o` its row.
+# Narratives of the file that already exist: `s` is the staged row, `o` the existing one.
 _KNOWN = """
     FROM stage_narratives s
     CROSS JOIN annotate_instructionpair p
@@ -17,7 +17,7 @@ _KNOWN = """
 """
 
 
-# Whether the file gives such a narrative, of the same words, other conditions.
+# Whether the file has such a narrative with the same text and different conditions.
 _OTHER_CONDITIONS = """
     o.text = s.text AND (
         (SELECT COUNT(*) FROM annotate_condition c WHERE c.narrative_id = o.id)
@@ -35,7 +35,7 @@ _OTHER_CONDITIONS = """
 
 
 def refuse_overwriting(intake: Intake) -> None:
-    """Refuse versions that are here already with other words, conditions or another writer."""
+    """Refuse versions that exist with another text, other conditions or another writer."""
     for what, differs in (("words", "o.text <> s.text"), ("conditions", _OTHER_CONDITIONS)):
         intake.refuse_found(
             f"""
@@ -73,7 +73,7 @@ def refuse_overwriting(intake: Intake) -> None:
 
 
 def refuse_unknown_restated(intake: Intake) -> None:
-    """Refuse pairs that restate one which is no pair of their query."""
+    """Refuse pairs that restate a pair that their query does not have."""
     intake.refuse_found(
         """
         SELECT s.n, s.place, s.pair_id, s.restates FROM stage_pairs s
