@@ -60,7 +60,7 @@ def load_file(
     kind = known_format(format_name)
     refuse_if_archived(project)
     if pool < 0 or (pool and RunLine not in kind.reads):
-        raise Refused(_("Only of a run the first documents, one or more, can join the pool."))
+        raise Refused(_("Only a run can add documents to the pool, one or more per query."))
 
     _check_side(kind, side)
 
@@ -97,7 +97,7 @@ def _check_side(kind: Format, side: str) -> None:
         raise Refused(_("Only a run has a side. Leave the side out for this format."))
     if side not in Run.Side.values:
         raise Refused(
-            _("%(side)s is no side of a run. There are: %(sides)s.")
+            _("%(side)s is not a side of a run. The sides are: %(sides)s.")
             % {"side": side, "sides": ", ".join(Run.Side.values)}
         )
 
@@ -120,8 +120,8 @@ def check_grades(*, project: Project, grades: Sequence[int]) -> None:
         named = ", ".join(map(str, has))
         raise Refused(
             _(
-                "The project “%(slug)s” is there already, with the grades %(named)s. Change "
-                "them in its settings, or leave --grades out."
+                "The project “%(slug)s” already exists, with the grades %(named)s. Change them in "
+                "its settings, or leave --grades out."
             )
             % {"slug": project.slug, "named": named}
         )
@@ -162,7 +162,7 @@ def request_load(
     kept = Load.objects.filter(project=by.project, dry_run=True, confirmed_as=None)
     if kept.exclude(file="").count() >= MOST_KEPT:
         raise Refused(
-            _("%(most)d files wait here to be loaded. Load some of them, or put them away, first.")
+            _("%(most)d files are waiting to be loaded. Load or discard some of them first.")
             % {"most": MOST_KEPT}
         )
     # Before the transaction: saving a large file takes time, and should not block others.
@@ -197,18 +197,18 @@ def confirm_load(
         if confirmed is not None:
             return confirmed
         if not locked.dry_run or locked.state != Job.State.DONE or locked.report is None:
-            raise Refused(_("This file has not been looked through yet."))
+            raise Refused(_("This file has not been checked yet."))
         if locked.report["refused"]:
             raise Refused(
-                _("Nothing of a file is loaded while a line of it is bad. Correct it first.")
+                _("A file is not loaded while one of its lines is bad. Correct it first.")
             )
         if not locked.file:
-            raise Refused(_("This file was put away. Upload it again."))
+            raise Refused(_("This file was discarded. Upload it again."))
         if locked.report.get("broken") and not despite_rules:
             raise Refused(
                 _(
-                    "Rows of this file break rules of the project's kind. Correct it, or say that "
-                    "it is loaded despite the rules."
+                    "Rows of this file break rules of the project's kind. Correct it, or choose to "
+                    "load it despite the rules."
                 )
             )
         load = Load.objects.create(
@@ -251,7 +251,7 @@ def leave_load(*, preview: Load, by: Membership) -> None:
         if Load.objects.filter(preview=locked).exists():
             raise Refused(_("This preview was confirmed, so its file is needed."))
         if not locked.is_over:
-            raise Refused(_("The file is still being looked through. Cancel that first."))
+            raise Refused(_("The file is still being checked. Cancel that first."))
         if locked.file:
             _record("load.left", locked, by)
     discard_file(locked)

@@ -83,7 +83,7 @@ def manifest_words(rule: PassageRule) -> str:
             f"most {rule.share}% of its characters. Documents without evidence and tables have "
             "none."
         )
-    borders = ", at the borders of sentences" if rule.at_sentences else ""
+    borders = ", cut between sentences" if rule.at_sentences else ""
     return (
         f"Texts are published as passages of {rule.words:,} words with an overlap of "
         f"{rule.overlap:,}{borders}. The id of a passage is that of its document, an underscore "
@@ -139,7 +139,7 @@ def _check(rule: PassageRule) -> None:
         raise Refused(_("The share of a document is a percentage from 1 to 100."))
     if rule.published not in PassageRule.Published.values:
         raise Refused(
-            _("%(published)s is no way to publish texts. There are: %(known)s.")
+            _("%(published)s is not a way to publish texts. The ways are: %(known)s.")
             % {
                 "published": rule.published,
                 "known": ", ".join(PassageRule.Published.values),

@@ -62,7 +62,7 @@ def lock_for_removal(
     not in `rows`.
     """
     if by is not None and (not by.leads or by.project_id != project.pk):
-        raise Refused(_("Only leads of this project take something out or bring it back."))
+        raise Refused(_("Only leads of this project can take something out or bring it back."))
     refuse_if_archived(Project.objects.select_for_update(no_key=True).get(pk=project.pk))
     keys = distinct(wanted)
     if not keys:
@@ -85,7 +85,7 @@ def distinct(wanted: Iterable[T]) -> list[T]:
     """Return the distinct values in their order. Refused: more than `MOST`."""
     found = list(dict.fromkeys(wanted))
     if len(found) > MOST:
-        raise Refused(_("At most %(most)s are changed at once.") % {"most": f"{MOST:,}"})
+        raise Refused(_("At most %(most)s can be changed at once.") % {"most": f"{MOST:,}"})
     return found
 
 
@@ -95,4 +95,4 @@ def parts(of: Sequence[T]) -> Iterator[Sequence[T]]:
 
 
 def _none_of_this_project() -> Refused:
-    return Refused(_("One of these is none of this project. Load the page anew."))
+    return Refused(_("One of these does not belong to this project. Reload the page."))

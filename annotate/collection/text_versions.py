@@ -46,12 +46,12 @@ def hold_of(candidates: Iterable[int]) -> bool:
 def no_version(version: int, newest: int | None) -> str:
     """Return the error message for a text version that a document does not have."""
     if newest is None:
-        return _("This document has no text here, and so no version %(version)d of it.") % {
+        return _("This document has no text here, so its text has no version %(version)d.") % {
             "version": version
         }
     return _(
-        "The text of this document has no version %(version)d; the newest is %(newest)d. Load the "
-        "page anew."
+        "The text of this document has no version %(version)d; the newest is %(newest)d. Reload "
+        "the page."
     ) % {"version": version, "newest": newest}
 
 

@@ -30,7 +30,7 @@ def pair(user: Person, pk: int) -> tuple[Membership, InstructionPair]:
     asked = {"pair": min(pk, LARGEST_KEY), "user": user_key(user)}
     row = first(sql, asked, InstructionPair, Query, Project, Membership)
     if row is None:
-        raise Http404("There is no such pair among yours.")
+        raise Http404("There is no such pair in your projects.")
     found, query, project, reader = row
     found.query, found.project = query, project
     query.project = reader.project = project

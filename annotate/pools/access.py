@@ -19,8 +19,8 @@ from annotate.projects.models import Membership
 from base.raw_sql import LARGEST_KEY
 
 BLIND = gettext_lazy(
-    "You have judging or reviewing left in this project, and where systems rank documents could "
-    "lead your answers. Finish it, or release the task, then look here again."
+    "You have judging or reviewing left in this project, and the ranks of documents could "
+    "influence your answers. Finish it, or release the task, then look here again."
 )
 
 

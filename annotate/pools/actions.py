@@ -55,7 +55,7 @@ def recipe_of(
     """
     if method not in Pool.Method.values:
         raise Refused(
-            _("%(method)s is no method of pooling. There are: %(methods)s.")
+            _("%(method)s is not a method of pooling. The methods are: %(methods)s.")
             % {"method": method, "methods": ", ".join(Pool.Method.values)}
         )
     found = _runs(project, runs)
@@ -151,7 +151,7 @@ def _check_free(project: Project, name: str) -> None:
     )
     if there.filter(name__iexact=name).exists():
         raise Refused(
-            _("There is a pool called %(name)s already. Take another name.") % {"name": name}
+            _("There is already a pool called %(name)s. Choose another name.") % {"name": name}
         )
     under_way = there.exclude(state=Job.State.DONE).first()
     if under_way is not None:

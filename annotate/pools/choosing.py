@@ -54,8 +54,8 @@ def parse_strata(words: str) -> list[Stratum]:
         found = _STRATUM.fullmatch(word)
         if found is None:
             raise ValueError(
-                f"“{word[:40]}” is no stratum. Write the last rank, a colon and a percentage, as "
-                "in 10:100 50:20."
+                f"“{word[:40]}” is not a stratum. Write the last rank, a colon and a percentage, "
+                "as in 10:100 50:20."
             )
         strata.append(Stratum(int(found[1]), int(found[2])))
     check_strata(strata)
@@ -72,12 +72,12 @@ def check_strata(strata: Sequence[Stratum]) -> None:
     if not strata:
         raise ValueError("A stratified sample needs strata, as in 10:100 50:20.")
     if len(strata) > MOST_STRATA:
-        raise ValueError(f"There are {len(strata)} strata; at most {MOST_STRATA} are taken.")
+        raise ValueError(f"There are {len(strata)} strata; at most {MOST_STRATA} are allowed.")
     before = 0
     for one in strata:
         if one.until <= before:
             raise ValueError(
-                f"The stratum to rank {one.until} does not lie behind rank {before}. Write the "
+                f"The stratum to rank {one.until} does not come after rank {before}. Write the "
                 "strata in the order of their ranks."
             )
         if not 1 <= one.percent <= 100:

@@ -132,9 +132,9 @@ def warnings(recipe: Recipe, found: dict[str, Any]) -> list[str]:
     if relevant and found[NEW]:
         said.append(
             _(
-                "This project judges only documents that came as relevant, and new candidates came "
-                "without a relevance: nobody will be asked about them. Choose in the settings to "
-                "judge the whole pool."
+                "This project judges only documents that were relevant before, and new candidates "
+                "have no earlier relevance: nobody will be asked about them. Choose in the "
+                "settings to judge the whole pool."
             )
         )
     if found[REMOVED]:
@@ -149,7 +149,7 @@ def warnings(recipe: Recipe, found: dict[str, Any]) -> list[str]:
     if not found["documents"]:
         said.append(_("No document is chosen. Choose other runs or a larger depth."))
     elif not found[NEW]:
-        said.append(_("Every document is a candidate already: the pool adds none."))
+        said.append(_("Every document is already a candidate: the pool adds none."))
     if lacking := [run["name"] for run in found["runs"] if not run["documents"]]:
         said.append(_("No document comes from %(runs)s.") % {"runs": ", ".join(map(str, lacking))})
     return said

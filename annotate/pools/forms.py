@@ -34,13 +34,13 @@ class PoolForm(forms.Form):
         label=_("Depth"),
         required=False,
         initial=20,
-        help_text=_("Documents of each run, or of a fusion those of each query."),
+        help_text=_("Documents per run, or for a fusion, documents per query."),
     )
     strata = forms.CharField(
         label=_("Strata"),
         required=False,
         max_length=200,
-        help_text=_("Of a sample: 10:100 50:20 takes ranks 1–10 whole and 20% of ranks 11–50."),
+        help_text=_("For a sample: 10:100 50:20 takes all of ranks 1–10 and 20% of ranks 11–50."),
         widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
     )
     seed = forms.IntegerField(
@@ -75,7 +75,7 @@ class NegativesForm(forms.Form):
     runs = forms.MultipleChoiceField(
         label=_("Systems"), required=False, widget=forms.CheckboxSelectMultiple
     )
-    depth = forms.IntegerField(label=_("Depth"), help_text=_("Ranks that are looked at."))
+    depth = forms.IntegerField(label=_("Depth"), help_text=_("How many of the first ranks count."))
 
     def __init__(self, runs: Iterable[Run], *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -90,7 +90,7 @@ class ReplacementForm(forms.Form):
     doc_id = forms.CharField(
         label=_("Id of the new document"),
         max_length=MAX_ID,
-        help_text=_("Of a document of this project; or a new id, with a text below."),
+        help_text=_("Of a document of this project, or a new id with a text below."),
         error_messages={"required": _("Give the id of the new document.")},
     )
     title = forms.CharField(label=_("Title of a new document"), required=False, max_length=1_000)

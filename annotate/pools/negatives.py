@@ -51,7 +51,7 @@ def choose_hard_negatives(
     invalid depth.
     """
     if by is not None and (not by.leads or by.project_id != project.pk):
-        raise Refused(_("Only leads of this project can change what a release holds."))
+        raise Refused(_("Only leads of this project can change what a release contains."))
     if not 1 <= depth <= MAX_DEPTH:
         raise Refused(
             _("The depth of hard negatives is a number from 1 to %(most)s.")

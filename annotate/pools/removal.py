@@ -47,7 +47,7 @@ def named(project: Project, ids: Iterable[tuple[str, str]]) -> list[int]:
     for query_id, doc_id in wanted:
         if (query_id, doc_id) not in found:
             raise Refused(
-                _("Document %(doc_id)s is no candidate of query %(query_id)s.")
+                _("Document %(doc_id)s is not a candidate of query %(query_id)s.")
                 % {"doc_id": doc_id[:100], "query_id": query_id[:100]}
             )
     return [found[one] for one in wanted]
@@ -61,7 +61,7 @@ def keys_of_query(words: Iterable[str], query: Query) -> list[int]:
     keys = keys_sent(words)
     there = Candidate.with_removed.filter(query=query, pk__in=keys[:MOST])
     if there.count() != len(set(keys)):
-        raise Refused(_("One of the documents is none of this query. Load the page anew."))
+        raise Refused(_("One of the documents does not belong to this query. Reload the page."))
     return keys
 
 

@@ -88,7 +88,7 @@ def effects(candidate: Candidate, new: NewDocument) -> Effects:
         taken = Candidate.objects.filter(document=there, query__in=[one.query_id for one in pools])
         if one := taken.select_related("query").first():
             raise Refused(
-                _("Document %(doc_id)s is in the pool of query %(query_id)s already.")
+                _("Document %(doc_id)s is already in the pool of query %(query_id)s.")
                 % {"doc_id": new.doc_id[:100], "query_id": one.query.query_id[:100]}
             )
     keys = [one.pk for one in pools]
@@ -132,7 +132,9 @@ def replace_document(
             Candidate.objects.select_related("query__project").get(pk=candidate.pk), new
         )
         if found.digest != digest:
-            raise Stale(_("What the replacement changes has changed meanwhile. Look at it again."))
+            raise Stale(
+                _("The effects of the replacement have changed since the preview. Look again.")
+            )
         document = _make_document(project, new, now) if found.makes_document else None
         document = document or Document.objects.get(project=project, doc_id=new.doc_id)
         made = Replacement.objects.create(
@@ -204,7 +206,7 @@ def replacements(project: Project) -> QuerySet[Replacement]:
 
 def _locked(by: Membership, project: int) -> Project:
     if not by.leads or by.project_id != project:
-        raise Refused(_("Only leads of this project replace documents."))
+        raise Refused(_("Only leads of this project can replace documents."))
     locked = Project.objects.select_for_update(no_key=True).get(pk=project)
     refuse_if_archived(locked)
     return locked
@@ -215,11 +217,11 @@ def _new_document(project: Project, candidate: Candidate, new: NewDocument) -> D
     try:
         check_id(new.doc_id, "doc_id")
     except ValueError as error:
-        raise Refused(_("The new document has no right id: %(why)s.") % {"why": error}) from error
+        raise Refused(_("The new document has no valid id: %(why)s.") % {"why": error}) from error
     refuse_strange(new.title)
     refuse_strange(new.text)
     if new.doc_id == candidate.document.doc_id:
-        raise Refused(_("This is the document itself. Name another one."))
+        raise Refused(_("This is the old document itself. Name another one."))
     if len(new.doc_id) > MAX_ID or len(new.text) > MAX_TEXT:
         raise Refused(
             _("An id has at most %(id)s characters, and a text %(text)s.")
@@ -228,12 +230,12 @@ def _new_document(project: Project, candidate: Candidate, new: NewDocument) -> D
     there = Document.objects.filter(project=project, doc_id=new.doc_id).first()
     if there is not None and (new.text.strip() or new.title.strip()):
         raise Refused(
-            _("Document %(doc_id)s is here already. Leave title and text empty, or use another id.")
+            _("Document %(doc_id)s already exists. Leave title and text empty, or use another id.")
             % {"doc_id": new.doc_id[:100]}
         )
     if there is None and not new.text.strip():
         raise Refused(
-            _("There is no document %(doc_id)s here. Give its text, or load it first.")
+            _("This project has no document %(doc_id)s. Give its text, or load it first.")
             % {"doc_id": new.doc_id[:100]}
         )
     return there
@@ -245,7 +247,7 @@ def _pools(candidate: Candidate) -> list[Candidate]:
     found = Candidate.objects.filter(document=candidate.document_id, query__in=queries)
     pools = list(found.select_related("query", "document").order_by("query"))
     if not pools:
-        raise Refused(_("This document is out of its pool already."))
+        raise Refused(_("This document was already taken out of its pool."))
     return pools
 
 

@@ -239,4 +239,4 @@ def test_a_lead_may_hand_in_only_so_many_files_that_nobody_loads(carla, monkeypa
 
     assert [hand_in().status_code for _ in range(3)] == [302, 302, 422]
     assert Load.objects.count() == 2
-    assert "2 files wait here to be loaded" in hand_in().content.decode()
+    assert "2 files are waiting to be loaded" in hand_in().content.decode()

@@ -82,7 +82,7 @@ def test_a_candidate_that_came_without_relevance_gets_it(project):
             [
                 (
                     "1 line has a relevance above the project's highest grade, 2: 16 (1). It is "
-                    "kept as it stands"
+                    "kept as it is"
                 )
             ],
         ),

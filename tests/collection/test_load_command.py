@@ -249,7 +249,7 @@ def test_making_a_project_that_is_there_changes_nothing(db, qrels):
         (
             ["tides", "trec-qrels", "--create", "--grades", "0,1"],
             (
-                "The project “tides” is there already, with the grades 0, 1, 2. Change them in its "
+                "The project “tides” already exists, with the grades 0, 1, 2. Change them in its "
                 "settings, or leave --grades out."
             ),
         ),
@@ -267,7 +267,7 @@ def test_making_a_project_that_is_there_changes_nothing(db, qrels):
             ["tides", "trec-grels"],
             "Unknown format 'trec-grels'; known are: trec-topics, trec-topics-xml,",
         ),
-        (["tides", "trec-qrels", "--pool", "3"], "Only of a run"),
+        (["tides", "trec-qrels", "--pool", "3"], "Only a run can add documents"),
     ],
 )
 def test_what_cannot_be_done_is_said_in_a_sentence(db, qrels, arguments, sentence):

@@ -152,21 +152,21 @@ def test_a_preview_with_a_bad_line_cannot_be_confirmed_and_its_file_goes(carla, 
     assert reported(preview)["refused"] == 1
     assert reported(preview)["problems"][0]["line"] == 2
     assert stored_files(storage) == []
-    with pytest.raises(Refused, match="while a line of it is bad"):
+    with pytest.raises(Refused, match="while one of its lines is bad"):
         load_jobs.confirm_load(preview=preview, by=carla)
 
 
 def test_what_was_not_looked_through_cannot_be_confirmed(carla):
     waiting = hand_in(carla)
 
-    with pytest.raises(Refused, match="not been looked through"):
+    with pytest.raises(Refused, match="not been checked"):
         load_jobs.confirm_load(preview=waiting, by=carla)
 
 
 def test_a_load_is_no_preview(carla):
     load = work(load_jobs.confirm_load(preview=work(hand_in(carla)), by=carla))
 
-    with pytest.raises(Refused, match="not been looked through"):
+    with pytest.raises(Refused, match="not been checked"):
         load_jobs.confirm_load(preview=load, by=carla)
 
 
@@ -254,7 +254,7 @@ def test_a_preview_that_is_left_loses_its_file(carla, storage):
 
     assert stored_files(storage) == []
     preview.refresh_from_db()
-    with pytest.raises(Refused, match="was put away"):
+    with pytest.raises(Refused, match="was discarded"):
         load_jobs.confirm_load(preview=preview, by=carla)
 
 

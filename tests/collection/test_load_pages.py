@@ -199,7 +199,7 @@ def test_confirming_what_is_not_ready_says_why(pages):
 
     response = pages.post(url("load_confirmation", load.pk), follow=True)
 
-    assert "This file has not been looked through yet." in text(response)
+    assert "This file has not been checked yet." in text(response)
 
 
 def test_calling_it_off_while_it_waits(pages):
@@ -219,7 +219,7 @@ def test_leaving_a_preview_puts_its_file_away(pages, storage):
 
     response = pages.post(url("load_leaving", load.pk), follow=True)
 
-    assert "qrels.txt was put away. Nothing of it was loaded." in text(response)
+    assert "qrels.txt was discarded. Nothing of it was loaded." in text(response)
     assert Load.objects.get().file.name == ""
 
 
@@ -249,7 +249,7 @@ def test_a_preview_that_nobody_confirmed_is_called_not_loaded(pages, put_away):
     if put_away:
         pages.post(url("load_leaving", load.pk))
 
-    assert outcome(pages, load) == ("Looked through, not loaded", "Looked through, not loaded")
+    assert outcome(pages, load) == ("Checked, not loaded", "Checked, not loaded")
 
 
 def test_a_loaded_file_is_called_loaded_and_its_preview_looked_through(pages):
@@ -259,7 +259,7 @@ def test_a_loaded_file_is_called_loaded_and_its_preview_looked_through(pages):
     load = done(Load.objects.get(preview=preview))
 
     assert outcome(pages, load) == ("Loaded", "Loaded")
-    assert outcome(pages, preview) == ("Loaded", "Looked through")
+    assert outcome(pages, preview) == ("Loaded", "Checked")
 
 
 def test_where_to_begin_is_said_only_in_a_project_without_queries(pages, carla):

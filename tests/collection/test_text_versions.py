@@ -141,9 +141,9 @@ def test_versions_are_added_to_those_that_are_here(scene):
 @pytest.mark.parametrize(
     ("lines", "sentence"),
     [
-        ([("x", 1)], "version 1 of the text of document A is here already, with other words"),
+        ([("x", 1)], "version 1 of the text of document A already exists, with other words"),
         ([("x", 3)], "there is no version 2 of the text of document A"),
-        ([("x", 2), ("y", None)], "names no text version here, and version 2 on line 1"),
+        ([("x", 2), ("y", None)], "has no text version on this line, and version 2 on line 1"),
     ],
 )
 def test_versions_that_do_not_fit_are_refused(scene, lines, sentence):
@@ -349,7 +349,7 @@ def test_a_stale_judgment_says_in_the_matrix_of_which_text_it_is(scene, client):
 # --- notes of a load ------------------------------------------------------------------------------
 
 TOLD = (
-    "1 document gets another text. Made under the text before: 1 judgment with 2 evidence spans. "
+    "1 document gets another text. Answers to the earlier text: 1 judgment with 2 evidence spans. "
     "They are kept under that text and become stale: they no longer count, and judges are asked "
     "again"
 )
@@ -401,7 +401,7 @@ def test_a_loaded_judgment_of_a_text_that_is_not_here_is_refused(scene):
 
     assert problems(report) == [
         (
-            "file.txt:1: the text of document A has no version 2 here; the newest is 1: load the "
+            "file.txt:1: the text of document A has no version 2; the newest is 1: load the "
             "documents first"
         )
     ]

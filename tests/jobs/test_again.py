@@ -84,7 +84,7 @@ def load(**fields):
 
 
 def test_a_load_whose_file_was_put_away_is_not_done_again(published):
-    with pytest.raises(NotAgain, match=r"Its file was put away\. Upload it again\."):
+    with pytest.raises(NotAgain, match=r"Its file was discarded\. Upload it again\."):
         retry(load(), by="olga")
 
     assert published == []

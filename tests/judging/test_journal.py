@@ -295,7 +295,7 @@ def test_the_pair_of_a_stranger_is_as_if_it_were_not_there(scene):
     theirs = scene.state(scene.entry(user=eve.pk))
     none = scene.state(scene.entry(user=eve.pk, pair=999_999))
 
-    assert theirs == none == [("refused", "There is no such pair among yours.")]
+    assert theirs == none == [("refused", "There is no such pair in your projects.")]
     assert nothing()
 
 

@@ -156,7 +156,9 @@ def test_a_machine_cannot_have_a_persons_name(project):
 
     report = load(project, "judgments-jsonl", jsonl(record(machine=True)))
 
-    assert problems(report) == ["file.txt:1: “ada” is a person here; a machine needs another name"]
+    assert problems(report) == [
+        "file.txt:1: “ada” is a person in this project; a machine needs another name"
+    ]
 
 
 # --- under which narrative ------------------------------------------------------------------------

@@ -58,9 +58,9 @@ def test_a_file_without_a_domain_erases_none(project):
 @pytest.mark.parametrize(
     ("pairs", "sentence"),
     [
-        ([WORDS], "restates 0_2, which is no pair of its query"),
-        ([LIST | {"query_id": "1"}, WORDS], "restates 0_2, which is no pair of its query"),
-        ([WORDS | {"restates": "0_2n"}], "says that it restates itself"),
+        ([WORDS], "restates 0_2, which is not a pair of its query"),
+        ([LIST | {"query_id": "1"}, WORDS], "restates 0_2, which is not a pair of its query"),
+        ([WORDS | {"restates": "0_2n"}], "instruction pair 0_2n restates itself"),
         ([LIST | {"domain": "B" * 121}], "the domain is longer than 120 characters"),
         (
             [LIST | {"domain": "Books"}, WORDS | {"domain": "Films"}],

@@ -159,7 +159,7 @@ def test_the_command_takes_documents_out_by_a_file(project, tmp_path):
         (["judged", "tides", "--k", "0"], "cutoffs"),
         (
             ["candidates", "tides", "remove", "--candidate", "301", "A", "--reason", "x"],
-            "no candid",
+            "not a candid",
         ),
         (["passages", "tides", "--words", "5"], "cannot overlap"),
     ],

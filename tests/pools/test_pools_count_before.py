@@ -272,14 +272,14 @@ def test_the_database_takes_no_passages_that_cannot_be(project, fields):
 @pytest.mark.parametrize(
     ("rule", "sentence"),
     [
-        ({"method": "all"}, "is no method of pooling"),
+        ({"method": "all"}, "is not a method of pooling"),
         ({"runs": []}, "Choose one or more"),
         ({"runs": ["none.run"]}, "no run called none.run"),
         ({"depth": 0}, "from 1 to 10,000"),
         ({"depth": None}, "from 1 to 10,000"),
         ({"strata": "10:100"}, "Only a stratified sample"),
-        ({"method": "sample", "strata": "ten"}, "is no stratum"),
-        ({"method": "sample", "strata": "10:100 5:20"}, "does not lie behind"),
+        ({"method": "sample", "strata": "ten"}, "is not a stratum"),
+        ({"method": "sample", "strata": "10:100 5:20"}, "does not come after"),
         ({"method": "sample", "strata": "10:0"}, "from 1 to 100"),
         ({"seed": -1}, "A seed is a number"),
     ],

@@ -144,11 +144,11 @@ def test_the_claims_that_go_over_are_in_the_chain(tides):
 @pytest.mark.parametrize(
     ("new", "sentence"),
     [
-        (NewDocument("G"), "This is the document itself."),
-        (NewDocument("N"), "There is no document N here. Give its text, or load it first."),
-        (NewDocument("K", text="More."), "Document K is here already."),
-        (NewDocument("P"), "Document P is in the pool of query 2 already."),
-        (NewDocument("a b"), "The new document has no right id: doc_id 'a b' holds white space."),
+        (NewDocument("G"), "This is the old document itself."),
+        (NewDocument("N"), "This project has no document N. Give its text, or load it first."),
+        (NewDocument("K", text="More."), "Document K already exists."),
+        (NewDocument("P"), "Document P is already in the pool of query 2."),
+        (NewDocument("a b"), "The new document has no valid id: doc_id 'a b' holds white space."),
     ],
 )
 def test_a_document_that_cannot_come_in_is_refused(tides, new, sentence):
@@ -165,7 +165,7 @@ def test_effects_that_changed_since_the_preview_are_refused(tides):
     digest = effects(tides.pools["1"], NewDocument("H", text="Better.")).digest
     factories.judgment(tides.altered, tides.pools["1"], factories.member(tides.project, "ben"), 0)
 
-    with pytest.raises(Refused, match=r"has changed meanwhile"):
+    with pytest.raises(Refused, match=r"have changed since the preview"):
         tides.replace(digest=digest)
 
     assert not Replacement.objects.exists()
@@ -193,7 +193,7 @@ def test_the_pages_show_the_effects_replace_and_undo(tides, client):
         reverse("annotate:replacement_undoing", args=["tides", Replacement.objects.get().pk])
     )
 
-    assert "2 claimed labels go over to the new document." in shown.content.decode()
+    assert "2 claimed labels move to the new document." in shown.content.decode()
     assert done.status_code == 302
     assert "Off topic." in listed
     assert tides.pool("1") == [("G", 1)]

@@ -26,7 +26,7 @@ class FormatSerializer(serializers.Serializer[Any]):
     title = serializers.CharField()
     description = serializers.CharField()
     kind = serializers.ChoiceField(
-        choices=["file", "folder"], help_text="A folder is handed in as one zip archive."
+        choices=["file", "folder"], help_text="A folder is uploaded as one zip archive."
     )
 
 
@@ -56,7 +56,7 @@ class ReportSerializer(serializers.Serializer[Any]):
     changed = serializers.IntegerField()
     unchanged = serializers.IntegerField()
     refused = serializers.IntegerField(
-        help_text="Bad lines; with one of them nothing of the file is loaded."
+        help_text="Bad lines; if there is one, nothing of the file is loaded."
     )
     rows = serializers.DictField(child=RowCountsSerializer(), help_text="By kind of rows.")
     problems = LineProblemSerializer(many=True, help_text="The first thousand.")
@@ -76,11 +76,11 @@ class LoadSerializer(JobSerializer):
     file_name = serializers.CharField()
     no_grade = serializers.IntegerField(allow_null=True)
     side = serializers.CharField(
-        allow_blank=True, help_text="Of a run, where one was given: original, altered or reversed."
+        allow_blank=True, help_text="For a run, if one was given: original, altered or reversed."
     )
     by = serializers.CharField()
     despite_rules = serializers.BooleanField(
-        help_text="Whether rows are loaded that break rules of the project's kind."
+        help_text="Whether rows that break rules of the project's kind are loaded."
     )
     dry_run = serializers.BooleanField(help_text="Whether it is a preview, which writes nothing.")
     preview = serializers.IntegerField(allow_null=True, help_text="The preview of a load.")
@@ -89,9 +89,9 @@ class LoadSerializer(JobSerializer):
 class FullLoadSerializer(LoadSerializer):
     """An uploaded file with its report."""
 
-    report = ReportSerializer(allow_null=True, help_text="null until it was read.")
+    report = ReportSerializer(allow_null=True, help_text="null until the file was read.")
     confirmed_as = serializers.IntegerField(
-        allow_null=True, help_text="The load that a preview led to."
+        allow_null=True, help_text="The load of a confirmed preview."
     )
 
 
@@ -111,7 +111,7 @@ class SentFile(Sent):
     side = serializers.ChoiceField(
         choices=Run.Side.choices,
         required=False,
-        help_text="Of a run: what it ranks documents for. Without it the ids on its lines say.",
+        help_text="For a run: what it ranks documents for. Without it the ids on its lines decide.",
     )
 
 

@@ -17,12 +17,12 @@ from base.api.resource import Resource, Scope, Sent, reads, writes
 class PassagesSerializer(serializers.Serializer[Any]):
     """The rule by which passages are cut and published."""
 
-    words = serializers.IntegerField(help_text="Of one passage.")
+    words = serializers.IntegerField(help_text="Words per passage.")
     overlap = serializers.IntegerField(help_text="Words that the next passage repeats.")
     at_sentences = serializers.BooleanField()
     published = serializers.ChoiceField(choices=PassageRule.Published.choices)
     share = serializers.IntegerField(
-        help_text="Percent of a document that passages around its evidence may hold."
+        help_text="Percent of a document that passages around its evidence may contain."
     )
 
 

@@ -11,4 +11,4 @@ class ChangedRowsSerializer(serializers.Serializer[Any]):
     """How many rows were taken out or brought back."""
 
     changed = serializers.IntegerField()
-    unchanged = serializers.IntegerField(help_text="They were so already.")
+    unchanged = serializers.IntegerField(help_text="Rows that already had that state.")

@@ -15,14 +15,16 @@ class PassagesForm(forms.ModelForm[PassageRule]):
         model = PassageRule
         fields = ("words", "overlap", "at_sentences", "published", "share")
         labels = {
-            "words": _("Words of a passage"),
+            "words": _("Words per passage"),
             "overlap": _("Words that the next passage repeats"),
             "at_sentences": _("Begin and end passages at sentences"),
-            "published": _("What layouts hold of the texts"),
+            "published": _("Which texts layouts contain"),
             "share": _("Share of a document around its evidence, in percent"),
         }
         help_texts = {
-            "share": _("At most so many of its characters are published. The manifest says it."),
+            "share": _(
+                "At most this share of its characters is published. The manifest states it."
+            ),
         }
         widgets = {"published": forms.RadioSelect}
 

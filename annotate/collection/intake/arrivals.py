@@ -186,7 +186,7 @@ class Intake:
             JOIN annotate_membership m ON m.project_id = %(project)s AND m.name = x.name
             WHERE x.machine = 1 AND NOT m.is_machine GROUP BY x.name
             """,  # noqa: S608 (our own statements)
-            lambda name: f"“{name}” is a person here; a machine needs another name",
+            lambda name: f"“{name}” is a person in this project; a machine needs another name",
         )
         found = bulk.select(
             f"""

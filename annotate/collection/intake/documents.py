@@ -83,8 +83,8 @@ class Documents(Arrivals):
                 WHERE x.doc_id = s.doc_id AND x.version > 0)
             """,
             lambda place, first, doc_id, version: (
-                f"document {doc_id} names no text version here, and version {version} on "
-                f"{self.intake.line(first, place)}: name one on each line, or on none"
+                f"document {doc_id} has no text version on this line, and version {version} on "
+                f"{self.intake.line(first, place)}: give one on every line, or on none"
             ),
         )
         bulk.run(
@@ -141,7 +141,7 @@ class Documents(Arrivals):
             AND t.version <= COALESCE(d.text_version, 0) AND t.digest <> s.digest
             """,
             lambda doc_id, version: (
-                f"version {version} of the text of document {doc_id} is here already, with other "
+                f"version {version} of the text of document {doc_id} already exists, with other "
                 "words or another markup: leave text_version out, and it becomes the next version"
             ),
         )

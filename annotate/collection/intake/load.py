@@ -305,8 +305,8 @@ def _write_rows(intake: Intake, ids: NamedIds) -> None:
 def _despite(broken: int) -> str:
     rows = "1 row breaks a rule" if broken == 1 else f"{broken:,} rows break rules"
     return (
-        f"{rows} of the project's kind. Nothing is loaded. Correct the file, or say that it is "
-        "loaded despite the rules"
+        f"{rows} of the project's kind. Nothing is loaded. Correct the file, or choose to load it "
+        "despite the rules"
     )
 
 

@@ -37,7 +37,7 @@ class Pools(Arrivals):
             self.pooled,
             ["query_id", "doc_id"],
             "1 = 0",
-            lambda first, query_id, doc_id: f"{doc_id} of {query_id} is on {first} already",
+            lambda first, query_id, doc_id: f"{doc_id} of {query_id} is already on {first}",
         )
 
     def write(self) -> None:

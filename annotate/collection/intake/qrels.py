@@ -80,7 +80,7 @@ class Qrels(Arrivals):
             more = f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
             self.intake.report.notes.append(
                 f"{lines:,} {'line has' if lines == 1 else 'lines have'} a relevance above the "
-                f"project's highest grade, {highest}: {each}{more}. It is kept as it stands"
+                f"project's highest grade, {highest}: {each}{more}. It is kept as it is"
             )
 
     def write(self) -> None:

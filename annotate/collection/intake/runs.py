@@ -76,8 +76,7 @@ class Runs(Arrivals):
             self.intake.refuse(f"the run's tag is longer than {MAX_TAG} characters")
         if len(self._tags) > 1:
             self.intake.report.notes.append(
-                "the lines have several tags; the run is kept with the first, "
-                f"{next(iter(self._tags))}"
+                f"the lines have several tags; the run gets the first, {next(iter(self._tags))}"
             )
 
     def _side_of_lines(self) -> Run.Side:
@@ -103,12 +102,12 @@ class Runs(Arrivals):
         if side == Run.Side.ORIGINAL and pairs == ids > queries:
             self.intake.refuse(
                 "the lines name instruction pairs, and a run over queries names queries: give the "
-                "side altered or reversed, or none"
+                "side altered or reversed, or no side"
             )
         elif side != Run.Side.ORIGINAL and pairs < ids:
             self.intake.refuse(
-                f"{ids - pairs:,} of {ids:,} ids are none of instruction pairs of this project: a "
-                f"run of the side {side} names pairs on every line"
+                f"{ids - pairs:,} of {ids:,} ids are not instruction pairs of this project: a run "
+                f"of the side {side} names pairs on every line"
             )
         return side
 
@@ -118,7 +117,7 @@ class Runs(Arrivals):
         known = Run.objects.filter(project=intake.project, name=self.name).first()
         if known is not None and known.sha256 != fingerprint:
             intake.refuse(
-                f"a run called {self.name} is here already with other lines; a run is never "
+                f"a run called {self.name} already exists with other lines; a run is never "
                 "overwritten: give this file another name"
             )
             return
@@ -129,7 +128,7 @@ class Runs(Arrivals):
         if known is not None:
             if intake.options.side and known.side != intake.options.side:
                 intake.refuse(
-                    f"the run {self.name} is here already with the side {known.side}; a run is "
+                    f"the run {self.name} already exists with the side {known.side}; a run is "
                     "never overwritten: give this file another name"
                 )
                 return
@@ -139,7 +138,7 @@ class Runs(Arrivals):
             return
         alike = Run.objects.filter(project=intake.project, sha256=fingerprint).first()
         if alike is not None:
-            intake.report.notes.append(f"the same lines are here already as the run {alike.name}")
+            intake.report.notes.append(f"the same lines already exist as the run {alike.name}")
         self._run = Run(
             project=intake.project,
             name=self.name,
@@ -222,7 +221,7 @@ class Runs(Arrivals):
             self.intake.refuse(
                 place=place,
                 message=f"{names}: in this project these are ids of instruction pairs, and other "
-                "lines name queries; a run is over the one or the other: part the file in two",
+                "lines name queries; a run names either pairs or queries: split the file in two",
             )
         else:
             self.intake.refuse(

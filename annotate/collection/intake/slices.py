@@ -60,7 +60,7 @@ def turn(progress: Progress) -> Iterator[None]:
     try:
         _wait(progress, "Waiting for another file", lambda: _locked(file))
         if Unseen.objects.exists():
-            progress.start(None, "Clearing away what a stopped load has left")
+            progress.start(None, "Deleting rows that a stopped load left behind")
             _sweep()
         yield
     finally:

@@ -102,16 +102,16 @@ def find(intake: Intake) -> None:
     intake.report.notes.append(
         f"{texts} another text. "
         + (
-            f"Made under the text before: {made}. They are kept under that text and become stale: "
+            f"Answers to the earlier text: {made}. They are kept under that text and become stale: "
             "they no longer count, and judges are asked again"
             if made
-            else "Nothing has been said of the text before"
+            else "The earlier text has no answers"
         )
     )
     for beside in _beside:
         if count := bulk.number(beside.counted):
             intake.report.notes.append(
-                f"{_amount(count, beside.one, beside.many)} had the text before at hand. "
+                f"{_amount(count, beside.one, beside.many)} had the earlier text at hand. "
                 "They rate the instruction and stay as they are; their pages say that a document "
                 "has another text since"
             )

@@ -62,4 +62,4 @@ class Load(Job):
         return reverse("annotate:load", args=[self.project.slug, self.pk])
 
     def why_not_again(self) -> str:
-        return "" if self.file else gettext("Its file was put away. Upload it again.")
+        return "" if self.file else gettext("Its file was discarded. Upload it again.")

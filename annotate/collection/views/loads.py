@@ -169,7 +169,8 @@ def leaving(request: PageRequest, slug: str, pk: int) -> HttpResponse:
         return redirect(found)
     messages.success(
         request,
-        _("%(file_name)s was put away. Nothing of it was loaded.") % {"file_name": found.file_name},
+        _("%(file_name)s was discarded. Nothing of it was loaded.")
+        % {"file_name": found.file_name},
     )
     return redirect("annotate:loads", slug)
 
@@ -187,7 +188,7 @@ def _outcome(load: Load, refused: int, *, loaded: bool = False) -> Outcome:
         return Outcome("refused", f"Refused: {refused:,} {'line' if refused == 1 else 'lines'}")
     if not load.dry_run:
         return Outcome("done", "Loaded")
-    return Outcome("looked_through", "Looked through" if loaded else "Looked through, not loaded")
+    return Outcome("looked_through", "Checked" if loaded else "Checked, not loaded")
 
 
 def _counts(report: dict[str, Any]) -> list[dict[str, Any]]:

@@ -25,10 +25,10 @@ class NarrativeSerializer(serializers.Serializer[Any]):
     side = serializers.ChoiceField(choices=Narrative.Side.choices)
     version = serializers.IntegerField()
     note = serializers.CharField()
-    author = serializers.CharField(allow_null=True, help_text="null: it came with a file.")
+    author = serializers.CharField(allow_null=True, help_text="null: it was loaded from a file.")
     origin = serializers.ChoiceField(choices=InstructionPair.Origin.choices)
     model = serializers.CharField(
-        allow_blank=True, help_text="Which language model wrote this version, if one did."
+        allow_blank=True, help_text="The language model that wrote this version, if one did."
     )
     created_at = serializers.DateTimeField()
 

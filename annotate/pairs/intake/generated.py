@@ -43,7 +43,7 @@ class GeneratedDocuments(Arrivals):
             self.generated,
             ["pair_id", "doc_id"],
             "1 = 0",
-            lambda first, pair_id, doc_id: f"{doc_id} of {pair_id} is on {first} already",
+            lambda first, pair_id, doc_id: f"{doc_id} of {pair_id} is already on {first}",
         )
 
     def write(self) -> None:

@@ -118,7 +118,7 @@ class Pairs(Arrivals):
             "OR s.category <> f.category OR s.origin <> f.origin OR s.model <> f.model "
             "OR s.domain <> f.domain OR s.restates <> f.restates",
             lambda first, pair_id: (
-                f"instruction pair {pair_id} was already on {first}, described otherwise"
+                f"instruction pair {pair_id} was already on {first}, described differently"
             ),
         )
         self.repeats(

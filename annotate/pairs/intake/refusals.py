@@ -53,8 +53,8 @@ def refuse_overwriting(intake: Intake) -> None:
         {_KNOWN} AND s.said = 1 AND (o.origin <> s.origin OR o.model <> s.model)
         """,
         lambda pair, side, version, origin, model: (
-            f"version {version} of the {side} narrative of {pair} is already here, written by "
-            f"{_named(origin, model)}: who wrote a version is never changed"
+            f"version {version} of the {side} narrative of {pair} already exists, written by "
+            f"{_named(origin, model)}: the writer of a version is never changed"
         ),
     )
     other = bulk.number(
@@ -65,10 +65,9 @@ def refuse_overwriting(intake: Intake) -> None:
         intake.params,
     )
     if other:
-        versions = "version is" if other == 1 else "versions are"
+        versions = "version already exists" if other == 1 else "versions already exist"
         intake.report.notes.append(
-            f"{other:,} {versions} here already, written by another model: what is here keeps "
-            "who wrote it"
+            f"{other:,} {versions}, written by another model: the recorded writer stays"
         )
 
 
@@ -87,15 +86,15 @@ def refuse_unknown_restated(intake: Intake) -> None:
         )
         """,
         lambda pair, restated: (
-            f"instruction pair {pair} restates {restated}, which is no pair of its query"
+            f"instruction pair {pair} restates {restated}, which is not a pair of its query"
         ),
     )
 
 
 def _overwritten(what: str, pair: str, side: str, version: int, newest: int) -> str:
     return (
-        f"version {version} of the {side} narrative of {pair} is already here with other {what}, "
-        f"and no version is overwritten: give these as version {newest + 1}"
+        f"version {version} of the {side} narrative of {pair} already exists with other {what}, "
+        f"and no version is overwritten: load these as version {newest + 1}"
     )
 
 

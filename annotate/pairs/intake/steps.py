@@ -39,7 +39,7 @@ def refuse_machines(
         SELECT s.n, s.place, s.{name} FROM {stage} s
         JOIN annotate_membership m ON m.id = s.member WHERE {where} AND m.is_machine
         """,  # noqa: S608
-        lambda name: f"“{name}” is a machine here: {act} is made by a person",
+        lambda name: f"“{name}” is a machine in this project: {act} is made by a person",
     )
 
 
@@ -78,7 +78,7 @@ def refuse_missing_texts(intake: Intake, staged: str, version: str) -> None:
         AND s.{version} > 1 AND COALESCE(d.text_version, 0) < s.{version}
         """,
         lambda doc_id, version, newest: (
-            f"the text of document {doc_id} has no version {version} here; the newest is "
+            f"the text of document {doc_id} has no version {version}; the newest is "
             f"{newest or 'none'}: load the documents first"
         ),
     )

@@ -26,7 +26,7 @@ class SentRule(Sent):
     runs = serializers.ListField(
         child=serializers.CharField(max_length=255),
         max_length=actions.MOST_RUNS,
-        help_text="Names of runs. For what is judged so far there may be none.",
+        help_text="Names of runs. May be empty for the method judged.",
     )
     depth = serializers.IntegerField(
         required=False, min_value=1, max_value=actions.MAX_DEPTH, help_text="For union and fusion."
@@ -34,7 +34,7 @@ class SentRule(Sent):
     strata = serializers.CharField(
         required=False,
         max_length=200,
-        help_text="For a sample, as in 10:100 50:20: ranks 1-10 whole, 20% of ranks 11-50.",
+        help_text="For a sample, as in 10:100 50:20: all of ranks 1-10, 20% of ranks 11-50.",
     )
     seed = serializers.IntegerField(default=1, min_value=0, max_value=actions.MAX_SEED)
 
@@ -46,7 +46,7 @@ class SentPool(SentRule):
     counted = serializers.CharField(
         required=False,
         max_length=64,
-        help_text="The sha256 of its count: then the same pool is made, or none.",
+        help_text="The sha256 of its count: then exactly that pool is made, or none.",
     )
 
 
@@ -71,10 +71,10 @@ class RunCountSerializer(serializers.Serializer[Any]):
 
     name = serializers.CharField()
     documents = serializers.IntegerField()
-    alone = serializers.IntegerField(help_text="Of these, brought by no other run.")
+    alone = serializers.IntegerField(help_text="Of these, documents from no other run.")
     shared = serializers.ListField(
         child=serializers.IntegerField(),
-        help_text="Documents that each run brings as well, in the order of `runs`.",
+        help_text="Documents shared with each run, in the order of `runs`.",
     )
 
 
@@ -83,7 +83,7 @@ class PoolCountSerializer(StatesSerializer):
 
     queries = QueryCountSerializer(many=True)
     runs = RunCountSerializer(many=True)
-    sha256 = serializers.CharField(help_text="Of the documents, and which of them are new.")
+    sha256 = serializers.CharField(help_text="Of the documents, and of which of them are new.")
 
 
 class FullPoolCountSerializer(PoolCountSerializer):
@@ -195,7 +195,7 @@ class AskedCutoffs(Asked):
     k = serializers.RegexField(
         r"^[0-9]{1,5}(,[0-9]{1,5}){0,9}$",
         required=False,
-        help_text="Cutoffs with commas between them, as in 10,20,100.",
+        help_text="Cutoffs separated by commas, as in 10,20,100.",
     )
 
 
@@ -207,7 +207,7 @@ class JudgedSerializer(serializers.Serializer[Any]):
     topics = serializers.IntegerField(help_text="Topics of the run that have a label.")
     judged = serializers.DictField(
         child=serializers.FloatField(allow_null=True),
-        help_text="By cutoff the mean share over these topics; null without a topic.",
+        help_text="By cutoff, the mean share over these topics; null without a topic.",
     )
 
 
@@ -237,7 +237,7 @@ class JudgedAt(Resource):
 class SystemsSerializer(serializers.Serializer[Any]):
     """The systems whose non-relevant documents a release lists as hard negatives."""
 
-    runs = serializers.ListField(child=serializers.CharField(), help_text="None: no file.")
+    runs = serializers.ListField(child=serializers.CharField(), help_text="Empty: no file.")
     depth = serializers.IntegerField()
 
 

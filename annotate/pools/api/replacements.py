@@ -23,7 +23,11 @@ class SentNewDocument(Sent):
     doc_id = serializers.CharField(max_length=512, trim_whitespace=False)
     new_doc_id = serializers.CharField(max_length=512, trim_whitespace=False)
     title = serializers.CharField(
-        max_length=1_000, required=False, default="", allow_blank=True, help_text="Of a new one."
+        max_length=1_000,
+        required=False,
+        default="",
+        allow_blank=True,
+        help_text="Of a new document.",
     )
     text = serializers.CharField(
         max_length=replacing.MAX_TEXT,
@@ -31,7 +35,7 @@ class SentNewDocument(Sent):
         default="",
         allow_blank=True,
         trim_whitespace=False,
-        help_text="Of a new document; empty for one that is here.",
+        help_text="Of a new document; empty for an existing one.",
     )
 
 
@@ -39,24 +43,26 @@ class SentReplacement(SentNewDocument):
     """A replacement to make."""
 
     reason = serializers.CharField(max_length=MAX_REASON)
-    token = serializers.CharField(max_length=64, help_text="Of the preview: what it said holds.")
+    token = serializers.CharField(
+        max_length=64, help_text="From the preview, whose effects must still be the same."
+    )
 
 
 class EffectsSerializer(serializers.Serializer[Any]):
     """The effects of a replacement."""
 
     queries = serializers.ListField(
-        child=serializers.CharField(), help_text="Whose pools it is replaced in."
+        child=serializers.CharField(), help_text="Queries in whose pools it is replaced."
     )
-    judgments = serializers.IntegerField(help_text="Of people, that no longer count.")
-    checks = serializers.IntegerField(help_text="Of people, that no longer count.")
-    claims = serializers.IntegerField(help_text="That the new document takes over.")
+    judgments = serializers.IntegerField(help_text="People's judgments that no longer count.")
+    checks = serializers.IntegerField(help_text="People's checks that no longer count.")
+    claims = serializers.IntegerField(help_text="Claims that the new document takes over.")
     rules = serializers.DictField(
         child=serializers.ListField(child=serializers.CharField()),
         help_text="Rules that the old document breaks, with the pairs.",
     )
     releases = serializers.ListField(
-        child=serializers.CharField(), help_text="Releases, which stay as they are."
+        child=serializers.CharField(), help_text="Releases, which do not change."
     )
     makes_document = serializers.BooleanField()
     token = serializers.CharField()
