@@ -1,4 +1,4 @@
-"""`manage.py load PROJECT FORMAT FILE…`: files into a project, each all or nothing."""
+"""`manage.py load PROJECT FORMAT FILE…`: load files into a project, each all or nothing."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from base.progress_bar import Bar
 from formats.limits import excerpt
 from formats.registry import FORMATS
 
-# Bad lines of one file that a terminal shows unasked.
+# How many bad lines of one file are printed without --all-errors.
 SHOWN = 20
 
 
 class Command(RejudgeCommand):
-    """Loads files into a project and prints, for each, what was new in it."""
+    """Load files into a project and print, for each, what was new in it."""
 
     help = (
         "Load files into a project, each all or nothing. Loading a file again changes nothing. "
@@ -95,7 +95,7 @@ class Command(RejudgeCommand):
         try:
             known_format(options["format"])
             if options["dry_run"] and not Project.objects.filter(slug=options["project"]).exists():
-                # The project is made as well, and is gone again afterwards.
+                # The project is created in this transaction too, and rolled back with it.
                 with transaction.atomic():
                     reports = self._load(options)
                     transaction.set_rollback(True)
@@ -119,8 +119,9 @@ class Command(RejudgeCommand):
             sys.exit(1)
 
     def _print_problems(self, report: FileReport, *, every: bool) -> None:
-        """Name the bad lines of a file on stderr: all that are kept, or the first few. Before them
-        those that break rules of the project's kind.
+        """Print a file's bad lines to stderr: all that are kept, or the first few.
+
+        Rows that break rules of the project's kind come first.
         """
         rows = report.broken_rules if every else report.broken_rules[:SHOWN]
         for row in rows:
@@ -162,7 +163,7 @@ class Command(RejudgeCommand):
                 reports.append(report)
         finally:
             if made and all(report.refused for report in reports):
-                # It was made for files of which nothing is there.
+                # It was created for these files, and nothing of them was loaded.
                 unmake_project(project=project)
         return reports
 
@@ -178,7 +179,7 @@ class Command(RejudgeCommand):
 
 
 def _lines(report: FileReport) -> list[str]:
-    """Return what is said of one file, line by line."""
+    """Return the report on one file as lines of text."""
     counts = (
         f"{report.read:,} read, {report.new:,} new, {report.changed:,} changed, "
         f"{report.unchanged:,} unchanged, {report.refused:,} refused"
@@ -197,7 +198,7 @@ def _lines(report: FileReport) -> list[str]:
 
 
 def _project(options: dict[str, Any]) -> tuple[Project, bool]:
-    """Return the project, and whether it was made here."""
+    """Return the project, and whether this call created it."""
     slug, grades = options["project"], options["grades"]
     project = Project.objects.filter(slug=slug).first()
     if grades is not None and not options["create"]:
@@ -223,7 +224,7 @@ def _project(options: dict[str, Any]) -> tuple[Project, bool]:
 
 
 def _grades(text: str) -> list[int]:
-    """Read `0,1,2`."""
+    """Parse grades such as `0,1,2`."""
     try:
         grades = [int(part) for part in text.split(",")]
     except ValueError as error:

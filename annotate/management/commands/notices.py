@@ -1,4 +1,4 @@
-"""Mail what is new to everybody who wants it."""
+"""`manage.py notices`: mail new notices to everybody who asked for mail."""
 
 from __future__ import annotations
 
@@ -14,6 +14,6 @@ class Command(RejudgeCommand):
     help = "Mails each person who wants it what is new, at most once a day."
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Send them, and say how many."""
+        """Send the digests and print how many were sent."""
         sent = send_digests()
         self.stdout.write(f"{sent} {'mail' if sent == 1 else 'mails'} sent")

@@ -21,12 +21,12 @@ from annotate.projects.models import Project
 from base.commands import RejudgeCommand
 from base.errors import Refused
 
-# Texts that are in memory at a time.
+# How many texts are in memory at a time.
 TEXTS = 50
 
 
 class Command(RejudgeCommand):
-    """Keep how passages are cut, and write them, one JSON object a line."""
+    """Store how passages are cut, and write them as JSON, one object a line."""
 
     help = "Cut the documents of a project into passages, and say what layouts hold of texts."
 
@@ -73,7 +73,7 @@ class Command(RejudgeCommand):
 
 
 def _lines(project: Project, rule: PassageRule) -> Iterator[bytes]:
-    """Yield each passage as a line, in byte order of the documents' ids."""
+    """Yield each passage as a line of JSON, in byte order of the documents' ids."""
     keys = sorted(
         project.documents.filter(text_version__isnull=False).values_list("doc_id", "pk", "title"),
         key=lambda row: row[0].encode(),

@@ -17,7 +17,7 @@ from jobs.runner import JobError, run
 
 
 class Command(RejudgeCommand):
-    """Choose documents of runs for judging, by a rule that the pool keeps."""
+    """Select documents of runs for judging, by a rule that is stored with the pool."""
 
     help = "Put documents of runs up for judging. --count only says what the pool would hold."
 

@@ -92,7 +92,7 @@ def _restored(project: Project, options: dict[str, Any]) -> list[str]:
 
 
 def _named(project: Project, options: dict[str, Any]) -> tuple[list[int], list[int]]:
-    """Look every id up before anything is changed."""
+    """Look up every id before anything is changed."""
     if not options["query"] and not options["pair"]:
         raise CommandError("Name queries with --query, or instruction pairs with --pair.")
     queries = removal.query_keys(project, options["query"])

@@ -14,7 +14,7 @@ from base.api.resource import Asked, KeyField
 
 
 class CameToSerializer(serializers.Serializer[Any]):
-    """What people's judgments of a query come to."""
+    """Outcomes of people's judgments of a query."""
 
     kept = serializers.IntegerField()
     dropped = serializers.IntegerField()
@@ -24,7 +24,7 @@ class CameToSerializer(serializers.Serializer[Any]):
     disputed = serializers.IntegerField()
 
 
-# Judgments and final flags alike: apart they would tell which of the two somebody gave.
+# Judgments and final flags together: two counts would reveal which one somebody gave.
 ANSWERED = (
     "Answers that are there of those wanted: judgments and final flags (“cannot judge”, “problem”) "
     "of people under the narratives in force, whoever brought them."
@@ -32,7 +32,7 @@ ANSWERED = (
 
 
 class QuerySerializer(serializers.Serializer[Any]):
-    """A query, and how far it is."""
+    """A query and its progress."""
 
     id = serializers.IntegerField()
     query_id = serializers.CharField(help_text="As the files have it.")
@@ -80,7 +80,7 @@ class AssignmentTakenSerializer(serializers.Serializer[Any]):
 
 
 class OutcomeSerializer(serializers.Serializer[Any]):
-    """What the judgments under a narrative come to."""
+    """Outcomes of the judgments under a narrative."""
 
     kept = serializers.IntegerField()
     dropped = serializers.IntegerField()
@@ -93,7 +93,7 @@ class OutcomeSerializer(serializers.Serializer[Any]):
 
 
 class FullPairSerializer(PairSerializer):
-    """A pair with its narratives in force, and who works on it."""
+    """A pair with its current narratives, and who works on it."""
 
     narratives = FullNarrativeSerializer(many=True)
     assignments = AssignmentTakenSerializer(many=True)
@@ -121,7 +121,7 @@ class FullQuerySerializer(QuerySerializer):
 
 
 class OneSaidSerializer(serializers.Serializer[Any]):
-    """What one person said of a document."""
+    """One person's answer to a document."""
 
     member = serializers.CharField(
         allow_null=True, help_text="null: hidden until the disagreement is settled."
@@ -133,7 +133,7 @@ class OneSaidSerializer(serializers.Serializer[Any]):
 
 
 class CandidateUnderSerializer(serializers.Serializer[Any]):
-    """A document under one narrative in force."""
+    """A document under one current narrative."""
 
     pair = serializers.IntegerField(allow_null=True)
     narrative = serializers.IntegerField(allow_null=True)
@@ -185,7 +185,7 @@ class DocumentSerializer(serializers.Serializer[Any]):
 
 
 class AskedQueries(Asked):
-    """Which queries."""
+    """Filter of the queries."""
 
     search = serializers.CharField(
         required=False, max_length=200, help_text="Part of the id, or words of the title."
@@ -196,7 +196,7 @@ class AskedQueries(Asked):
 
 
 class AskedPairs(Asked):
-    """Which pairs."""
+    """Filter of the pairs."""
 
     query = KeyField(required=False, help_text="Those of this query.")
     category = serializers.CharField(required=False, max_length=60)

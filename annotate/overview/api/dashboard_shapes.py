@@ -16,7 +16,7 @@ from base.api.resource import Asked, KeyField
 
 
 class TaskSerializer(serializers.Serializer[Any]):
-    """How far one task is, in assignments."""
+    """Progress of one task, in assignments."""
 
     task = serializers.ChoiceField(choices=Assignment.Task.choices)
     done = serializers.IntegerField()
@@ -25,7 +25,7 @@ class TaskSerializer(serializers.Serializer[Any]):
 
 
 class ProgressSerializer(serializers.Serializer[Any]):
-    """How far a project is."""
+    """Progress of a project."""
 
     answered = serializers.IntegerField(help_text=ANSWERED)
     wanted = serializers.IntegerField(help_text="How many there shall be.")
@@ -33,7 +33,7 @@ class ProgressSerializer(serializers.Serializer[Any]):
 
 
 class EstimateSerializer(serializers.Serializer[Any]):
-    """When what is left will be done, at the pace of the last days."""
+    """When the work left will be done at the pace of the last days."""
 
     left = serializers.IntegerField()
     days = serializers.IntegerField(help_text="Days that were counted; today, if it has work ...")
@@ -53,7 +53,7 @@ class OutlookSerializer(serializers.Serializer[Any]):
 
 
 class DaySerializer(serializers.Serializer[Any]):
-    """What was answered on one day of the reader's. Imported judgments have no date."""
+    """Answers of one day in the reader's time zone. Imported judgments have no date."""
 
     on = serializers.DateField()
     counting = serializers.IntegerField(help_text="Answers that count now.")
@@ -61,7 +61,7 @@ class DaySerializer(serializers.Serializer[Any]):
 
 
 class EffortSerializer(serializers.Serializer[Any]):
-    """Time with documents before the eyes."""
+    """Active time: time spent looking at documents."""
 
     seconds = serializers.FloatField()
     judgments = serializers.IntegerField(help_text="Those whose time is known.")
@@ -88,7 +88,7 @@ class OnePersonPaceSerializer(PersonPaceSerializer):
 
 
 class TaskPaceSerializer(serializers.Serializer[Any]):
-    """How one task comes on, in assignments."""
+    """Pace of one task, in assignments."""
 
     task = serializers.ChoiceField(choices=Assignment.Task.choices)
     done = serializers.IntegerField()
@@ -98,7 +98,7 @@ class TaskPaceSerializer(serializers.Serializer[Any]):
 
 
 class TimeEstimateSerializer(serializers.Serializer[Any]):
-    """How much time the judgments that are left take people."""
+    """How much time the judgments left will take."""
 
     judgments = serializers.IntegerField(help_text="Left; where `planned`, wanted later.")
     each = serializers.FloatField(help_text="Seconds for one judgment.")
@@ -112,7 +112,7 @@ class TimeEstimateSerializer(serializers.Serializer[Any]):
 
 
 class PaceSerializer(serializers.Serializer[Any]):
-    """How a project comes on."""
+    """Pace of a project."""
 
     zone = serializers.CharField(help_text="Whose days these are: as you chose, else UTC.")
     wanted = serializers.IntegerField()
@@ -131,7 +131,7 @@ class PaceSerializer(serializers.Serializer[Any]):
 
 
 class AskedPace(Asked):
-    """By which days."""
+    """The days over which the pace is measured."""
 
     days = serializers.ChoiceField(
         choices=list(paces.PACES),
@@ -141,7 +141,7 @@ class AskedPace(Asked):
 
 
 class AskedFlags(Asked):
-    """Which flags."""
+    """Filter of the flags."""
 
     kind = serializers.ChoiceField(choices=Flag.Kind.choices, required=False)
     member = KeyField(required=False, help_text="Those of this member.")
@@ -163,7 +163,7 @@ class FlaggedSerializer(serializers.Serializer[Any]):
 
 
 class AskedMatrix(Asked):
-    """Which rows."""
+    """Filter of the rows."""
 
     query = serializers.CharField(required=False, max_length=255, help_text="The query's id.")
     person = KeyField(required=False, help_text="The key of a member.")
@@ -181,7 +181,7 @@ class AskedMatrix(Asked):
 
 
 class CellSerializer(serializers.Serializer[Any]):
-    """How a person stands with a document."""
+    """State of one person's answer to one document."""
 
     member = serializers.IntegerField()
     said = serializers.ChoiceField(choices=[one.value for one in CellState])
@@ -190,7 +190,7 @@ class CellSerializer(serializers.Serializer[Any]):
 
 
 class MatrixRowSerializer(serializers.Serializer[Any]):
-    """A document under one narrative in force, with a cell for each person."""
+    """A document under one current narrative, with a cell for each person."""
 
     pair = serializers.IntegerField()
     pair_id = serializers.CharField()
@@ -205,7 +205,7 @@ class MatrixRowSerializer(serializers.Serializer[Any]):
 
 
 class ColumnSerializer(serializers.Serializer[Any]):
-    """Who has a column."""
+    """A person who has a column."""
 
     member = serializers.IntegerField()
     name = serializers.CharField()

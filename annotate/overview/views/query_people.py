@@ -19,7 +19,7 @@ from base.page_request import PageRequest
 
 @require_http_methods(["GET", "POST"])
 def query_people(request: PageRequest, slug: str, pk: int) -> HttpResponse:
-    """Say who takes each task of a query: the ticked people, or everybody."""
+    """Set who takes each task of a query: the ticked people, or everybody."""
     member = access.lead(request.user, slug)
     found = collection_access.query(member, pk)
     tasks = [task for task in Assignment.Task if member.project.overlap(task)]
