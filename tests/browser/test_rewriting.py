@@ -1,4 +1,4 @@
-"""Rewriting a narrative: nothing typed is lost, whatever happens to the page or the network."""
+"""Rewriting a narrative: no typed text is lost, whatever happens to the page or the network."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ def address(pair) -> str:
 
 @pytest.fixture
 def carla(new_person, address):
-    """carla's page of the pair, open."""
+    """carla's open page of the pair."""
     page = new_person("carla")
     page.goto(address)
     return page
 
 
-# What the browser says of itself where the network is cut or the session over.
+# Complaints of the browser when the network is cut or the session has ended.
 CUT = ["net::ERR_INTERNET_DISCONNECTED", "net::ERR_FAILED", "htmx-2.min.js"]
 
-# Also what a browser would still send for a page that is gone.
+# Also cuts requests that a browser would still send for a closed page.
 CUT_FOR_GOOD = "() => { window.fetch = () => Promise.reject(new TypeError('no network')); }"
 
 

@@ -1,4 +1,4 @@
-"""What someone is writing is kept on the server; of two pages that write, nothing is lost."""
+"""Drafts are stored on the server; if two pages write at the same time, nothing is lost."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def ada(pair, client):
 
 @pytest.fixture
 def keep(pair, ada):
-    """Keep words as ada does from one of her pages."""
+    """A function that saves a draft as ada does from one of her pages."""
 
     def keep(text, place, turn, seen=None, **more):
         side = more.pop("side", Narrative.Side.ALTERED)
@@ -368,7 +368,7 @@ def test_a_version_that_came_meanwhile_is_told(pair, ada, keep, client):
     refused = client.post(address("rewrite", pair), {"text": "At sea.", "based_on": 0})
 
     assert "Version 1 was saved since you began this draft" in page
-    # The field says the same: once is enough.
+    # The error at the field says the same; once is enough.
     assert "Version 1 was saved since" not in refused.content.decode()
     assert ">At sea.</textarea>" in page
     assert refused.status_code == 422
