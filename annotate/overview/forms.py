@@ -114,8 +114,10 @@ class QueryPeopleForm(forms.Form):
                 initial=sorted(named[task]),
                 widget=forms.CheckboxSelectMultiple,
                 help_text=ngettext(
-                    "%(count)s person does this on each instruction. All may if none is ticked.",
-                    "%(count)s people do this on each instruction. All may if none is ticked.",
+                    "%(count)s person does this for each instruction. "
+                    "If nobody is ticked, anybody may.",
+                    "%(count)s people do this for each instruction. "
+                    "If nobody is ticked, anybody may.",
                     overlaps[task],
                 )
                 % {"count": overlaps[task]},

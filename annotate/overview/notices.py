@@ -106,7 +106,7 @@ def _sent_back(members: Sequence[Membership]) -> dict[int, list[Notice]]:
         if causes := by_project.get(member.project_id):
             at, query = max(causes)
             url = reverse("annotate:query", args=[member.project.slug, query])
-            text = _("Your rewriting was sent back")
+            text = _("Your narrative was sent back")
             found[member.pk] = [Notice(member.project, "sent-back", text, len(causes), at, url)]
     return found
 

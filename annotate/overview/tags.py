@@ -97,5 +97,5 @@ def _rect(name: str, x: float, y: float, height: float) -> SafeString | str:
 def _day_in_words(day: Day) -> str:
     words = {"day": date_format(day.on, "j M Y"), "made": day.made, "other": day.other}
     if day.other:
-        return gettext("%(day)s: %(made)s, %(other)s of them count no more") % words
+        return gettext("%(day)s: %(made)s, %(other)s of them no longer count") % words
     return gettext("%(day)s: %(made)s") % words

@@ -97,13 +97,13 @@ def _checked_text(text: str, side: str) -> str:
     text = tidy(text)
     if side not in {Narrative.Side.ALTERED, Narrative.Side.REVERSED}:
         raise Refused(
-            _("Only the altered and the reversed narrative are rewritten; the original stays.")
+            _("Only the altered and reversed narratives can be rewritten; the original stays.")
         )
     if not text:
         raise Refused(_("The narrative is empty. Write what is relevant now."))
     if len(text) > MAX_LENGTH:
         raise Refused(
-            _("The narrative has %(text)s characters; at most %(max_length)s are kept.")
+            _("The narrative has %(text)s characters; at most %(max_length)s are allowed.")
             % {"text": f"{len(text):,}", "max_length": f"{MAX_LENGTH:,}"}
         )
     return text
@@ -140,16 +140,17 @@ def read_conditions(text: str) -> list[Line]:
 def _why(wrong: Wrong) -> str:
     """Return the error message for conditions that are refused."""
     if wrong.other:
-        return _("Line %(line)s says the same as line %(other)s. Take one of them away.") % {
+        return _("Line %(line)s says the same as line %(other)s. Remove one of them.") % {
             "line": wrong.line,
             "other": wrong.other,
         }
     if wrong.line:
         return _(
-            "The condition on line %(line)s has %(length)s characters; at most %(most)s are kept."
+            "The condition on line %(line)s has %(length)s characters; at most %(most)s are "
+            "allowed."
         ) % {"line": wrong.line, "length": f"{wrong.length:,}", "most": f"{MAX_TEXT:,}"}
     return _(
-        "These are %(count)s conditions; at most %(most)s are kept. Each judge answers all of "
+        "There are %(count)s conditions; at most %(most)s are allowed. Each judge answers all of "
         "them for every document."
     ) % {"count": wrong.length, "most": MOST}
 

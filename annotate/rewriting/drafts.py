@@ -174,21 +174,24 @@ def may_write(*, pair: InstructionPair, by: Membership) -> None:
 
 def _checked(pair: InstructionPair, side: str, words: Words) -> Words:
     if side not in {Narrative.Side.ALTERED, Narrative.Side.REVERSED}:
-        raise Refused(_("Only the altered and the reversed narrative have drafts."))
+        raise Refused(_("Only the altered and the reversed narrative can have drafts."))
     text, note, conditions = tidy(words.text), words.note.strip(), tidy(words.conditions)
     if len(text) > MAX_TEXT_LENGTH:
         raise Refused(
-            _("The narrative has %(text)s characters; at most %(max_text_length)s are kept.")
+            _("The narrative has %(text)s characters; at most %(max_text_length)s are allowed.")
             % {"text": f"{len(text):,}", "max_text_length": f"{MAX_TEXT_LENGTH:,}"}
         )
     if len(note) > MAX_NOTE:
         raise Refused(
-            _("The note has %(note)s characters; at most %(max_note)s are kept.")
+            _("The note has %(note)s characters; at most %(max_note)s are allowed.")
             % {"note": f"{len(note):,}", "max_note": MAX_NOTE}
         )
     if len(conditions) > MAX_CONDITIONS:
         raise Refused(
-            _("The conditions have %(conditions)s characters; at most %(max_conditions)s are kept.")
+            _(
+                "The conditions have %(conditions)s characters; at most %(max_conditions)s are "
+                "allowed."
+            )
             % {"conditions": f"{len(conditions):,}", "max_conditions": f"{MAX_CONDITIONS:,}"}
         )
     for value in (text, note, conditions):
@@ -290,7 +293,7 @@ def _overtaken(
     for one in found.overtaken if found else []:
         if found is not None and one["id"] == which:
             return found, one
-    raise Refused(_("These words are no longer here: they were thrown away or taken already."))
+    raise Refused(_("This text is no longer here: it was already discarded or restored."))
 
 
 def _without(overtaken: Iterable[dict[str, Any]], which: str) -> list[dict[str, Any]]:

@@ -13,7 +13,7 @@ from annotate.pairs.condition_lines import MOST
 from annotate.rewriting.actions import MAX_LENGTH
 from annotate.rewriting.drafts import MAX_CONDITIONS, MAX_NOTE, Page, Words
 
-TOO_LONG = _lazy("This has %(show_value)d characters; at most %(limit_value)d are kept.")
+TOO_LONG = _lazy("This has %(show_value)d characters; at most %(limit_value)d are allowed.")
 LARGEST = 2**63 - 1
 
 
@@ -38,8 +38,8 @@ class NarrativeForm(forms.Form):
         widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "true"}),
         help_text=format_lazy(
             _lazy(
-                "Judges answer each of them for every document; at most {most}. A name may stand "
-                "before a colon: “length: at most two pages”."
+                "Judges answer each of them for every document; at most {most}. To name one, put "
+                "its name before a colon: “length: at most two pages”."
             ),
             most=MOST,
         ),
@@ -71,14 +71,14 @@ class DraftForm(forms.Form):
         """Return the keys of the ticked candidates."""
         drops = self.cleaned_data["drops"] or []
         if not isinstance(drops, list) or not all(_is_number(one) for one in drops):
-            raise forms.ValidationError(_("The ticks are a list of keys."))
+            raise forms.ValidationError(_("The ticks must be a list of keys."))
         return tuple(drops)
 
     def clean_seen(self) -> dict[str, int]:
         """Return the writings that the page continues from."""
         seen = self.cleaned_data["seen"] or {}
         if not isinstance(seen, dict) or not all(_is_number(turn) for turn in seen.values()):
-            raise forms.ValidationError(_("What was seen is a turn for each place."))
+            raise forms.ValidationError(_("“seen” must have a turn for each place."))
         return seen
 
     def words(self) -> Words:

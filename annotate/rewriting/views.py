@@ -98,21 +98,21 @@ def draft(request: PageRequest, pk: int) -> HttpResponse:
         except Refused as refused:
             messages.error(request, str(refused))
         else:
-            messages.info(request, _("The draft is thrown away. This is the version in force."))
+            messages.info(request, _("The draft is discarded. This is the current version."))
         return redirect(desk.url("rewrite"))
     form = DraftForm(_typed(request, desk))
     if not form.is_valid():
         messages.error(request, _first_error(form))
         return redirect(desk.url("rewrite"))
-    said = _("The draft is kept.")
+    said = _("The draft is saved.")
     try:
         drafts.save_draft(**here, words=form.words(), page=form.page())
         if which := request.POST.get("take"):
             drafts.take_overtaken(**here, which=which)
-            said = _("This text is here now; the one that was here is kept.")
+            said = _("This text is your draft now; the one before it is kept.")
         elif which := request.POST.get("forget"):
             drafts.drop_overtaken(**here, which=which)
-            said = _("The other words are thrown away.")
+            said = _("The other text is discarded.")
     except Refused as refused:
         page = NarrativeForm(request.POST)
         page.is_valid()
@@ -232,12 +232,12 @@ def _put_draft(request: HttpRequest, desk: Desk) -> JsonResponse:
         sent = json.loads(request.body)
     except RequestDataTooBig:
         most = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
-        sentence = _("This draft is too long: at most %(most)s bytes are kept here.")
+        sentence = _("This draft is too long: at most %(most)s bytes are allowed.")
         return JsonResponse({"sentence": sentence % {"most": f"{most:,}"}}, status=413)
     except (ValueError, RecursionError):
         sent = None
     if not isinstance(sent, dict):
-        return JsonResponse({"sentence": _("This was no draft, so it was not kept.")}, status=422)
+        return JsonResponse({"sentence": _("This is not a draft and was not saved.")}, status=422)
     form = DraftForm(sent)
     if not form.is_valid():
         return JsonResponse({"sentence": _first_error(form)}, status=422)

@@ -181,7 +181,7 @@ def test_what_is_no_draft_is_refused(pair, ada, client, body):
     answer = client.put(address("draft", pair), body, "application/json")
 
     assert answer.status_code == 422
-    assert "no draft" in answer.json()["sentence"]
+    assert "not a draft" in answer.json()["sentence"]
 
 
 def test_a_draft_of_too_many_bytes_is_refused_in_json(pair, ada, client):
@@ -191,7 +191,7 @@ def test_a_draft_of_too_many_bytes_is_refused_in_json(pair, ada, client):
 
     assert answer.status_code == 413
     assert answer.json()["sentence"] == (
-        "This draft is too long: at most 2,621,440 bytes are kept here."
+        "This draft is too long: at most 2,621,440 bytes are allowed."
     )
     assert draft_of(pair).text == "At sea."
 

@@ -395,7 +395,7 @@ def test_reversing_gives_judges_no_work_again(pair, ada, client):
         (b"At+sea%C2%85only", "control character (U+0085)"),
         # Half of a surrogate pair, as a broken program could send it: not a character.
         (b"At+sea%ED%A0%80only", "broken character (U+FFFD)"),
-        (b"word+" * 200_000, "This has 1000000 characters; at most 100000 are kept."),
+        (b"word+" * 200_000, "This has 1000000 characters; at most 100000 are allowed."),
     ],
 )
 def test_what_no_narrative_can_hold_is_refused_and_still_there(pair, ada, client, typed, sentence):

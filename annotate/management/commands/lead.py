@@ -16,7 +16,7 @@ from base.users import User
 class Command(RejudgeCommand):
     """Make an account a lead of a project, above all of one that has no lead yet."""
 
-    help = "Let an account lead a project. Calling it twice changes nothing."
+    help = "Make an account a lead of a project. A second call changes nothing."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("project", metavar="PROJECT", help="the project's short name")

@@ -11,7 +11,7 @@ from base.commands import RejudgeCommand
 class Command(RejudgeCommand):
     """Send the digests that are due, as a worker does every hour."""
 
-    help = "Mails each person who wants it what is new, at most once a day."
+    help = "Mail new notices to everybody who asked for mail, at most once a day."
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Send the digests and print how many were sent."""

@@ -28,12 +28,12 @@ TEXTS = 50
 class Command(RejudgeCommand):
     """Store how passages are cut, and write them as JSON, one object a line."""
 
-    help = "Cut the documents of a project into passages, and say what layouts hold of texts."
+    help = "Cut the documents of a project into passages, and set what layouts hold of texts."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("project", help="the project's short name")
-        parser.add_argument("--words", type=int, help="words of a passage (400)")
-        parser.add_argument("--overlap", type=int, help="words the next one repeats (200)")
+        parser.add_argument("--words", type=int, help="words per passage (400)")
+        parser.add_argument("--overlap", type=int, help="words repeated in the next passage (200)")
         parser.add_argument(
             "--sentences",
             action=BooleanOptionalAction,
@@ -66,7 +66,7 @@ class Command(RejudgeCommand):
                     stream.write(line)
                     count += 1
         except FileExistsError as error:
-            raise CommandError(f"{target} is there already. Name a file that is new.") from error
+            raise CommandError(f"{target} already exists. Name a new file.") from error
         except OSError as error:
             raise CommandError(f"{error.filename or target}: {error.strerror}.") from error
         self.stdout.write(f"{count:,} passages in {target}")

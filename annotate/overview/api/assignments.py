@@ -28,11 +28,11 @@ class AssignmentSerializer(serializers.Serializer[Any]):
     taken_at = serializers.DateTimeField()
     touched_at = serializers.DateTimeField(
         allow_null=True,
-        help_text="When work began; an untouched assignment comes back after a while.",
+        help_text="When work began; an untouched assignment is freed after a while.",
     )
     done_at = serializers.DateTimeField(
         allow_null=True,
-        help_text="When the work here was ended; null also where a file brought it.",
+        help_text="When the work was finished; null also if its answers came from a file.",
     )
     open = serializers.BooleanField(help_text="Whether work is left.")
 
@@ -51,7 +51,7 @@ class SentConfirmation(Sent):
     become_blind = serializers.BooleanField(
         default=False,
         help_text="Leads send true to take an assignment to judge or review: until they have "
-        "answered everything in it, they see no agreement, export or release. Else 422.",
+        "answered everything in it, they see no agreement, export or release. Otherwise 422.",
     )
 
 
@@ -66,7 +66,7 @@ class AskedAssignments(Asked):
 
     task = serializers.ChoiceField(choices=Assignment.Task.choices, required=False)
     open = serializers.BooleanField(
-        required=False, default=True, help_text="Only those with work left; else all."
+        required=False, default=True, help_text="Only those with work left; false: all."
     )
 
 

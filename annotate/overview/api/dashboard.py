@@ -117,7 +117,7 @@ class MemberPace(Resource):
         reader = access.member(self.person, slug)
         found = access.fellow(reader, member)
         if found.pk != reader.pk and not reader.leads:
-            raise PermissionDenied(_("This is another person's. You can read your own."))
+            raise PermissionDenied(_("This is another person's pace. You can read only your own."))
         pace = self.asked()["days"]
         calendar = _calendar()
         done = next(iter(paces.people_pace(reader, calendar, of=found)), None)

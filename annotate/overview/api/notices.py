@@ -22,7 +22,7 @@ class NoticeSerializer(serializers.Serializer[Any]):
     )
     text = serializers.CharField()
     count = serializers.IntegerField()
-    at = serializers.DateTimeField(help_text="The moment of its latest cause.")
+    at = serializers.DateTimeField(help_text="The time of its latest cause.")
     new = serializers.BooleanField(help_text="Whether that is after `seen_until`.")
 
 

@@ -104,7 +104,7 @@ def person(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     member = access.member(request.user, slug)
     found = access.fellow(member, pk)
     if found.pk != member.pk and not member.leads:
-        raise PermissionDenied(_("Everybody has a page of their own; this is another person's."))
+        raise PermissionDenied(_("This is another person's page. You can open only your own."))
     project = member.project
     calendar = paces.Calendar.of(_zone())
     done = next(iter(paces.people_pace(member, calendar, of=found)), None)

@@ -119,7 +119,7 @@ def assignment(request: PageRequest, slug: str) -> HttpResponse:
         messages.error(request, str(refused))
         return redirect(member.project)
     if taken is None:
-        messages.info(request, _("Every task is taken, or there is nothing to do here now."))
+        messages.info(request, _("No task is free: every task is taken or done."))
         return redirect("annotate:home")
     return redirect(work_url(taken))
 

@@ -35,7 +35,7 @@ def query_people(request: PageRequest, slug: str, pk: int) -> HttpResponse:
         except Refused as refused:
             form.add_error(None, str(refused))
         else:
-            messages.success(request, _("Saved. Tasks that people hold already stay theirs."))
+            messages.success(request, _("Saved. People keep the tasks that they already hold."))
             return redirect("annotate:query", slug, pk)
     return render(
         request,

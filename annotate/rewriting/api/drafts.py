@@ -32,13 +32,13 @@ class DraftSerializer(serializers.Serializer[Any]):
 
     text = serializers.CharField()
     note = serializers.CharField()
-    conditions = serializers.CharField(help_text="One a line.")
+    conditions = serializers.CharField(help_text="One per line.")
     based_on = serializers.IntegerField(help_text="The version it was begun from; 0: none.")
     drops = serializers.ListField(
         child=serializers.IntegerField(), help_text="Candidates that would drop out."
     )
-    place = serializers.CharField(help_text="Which page or program wrote it last ...")
-    turn = serializers.IntegerField(help_text="... and when, in milliseconds of its clock.")
+    place = serializers.CharField(help_text="The page or program that wrote it last.")
+    turn = serializers.IntegerField(help_text="When that was, in milliseconds of its clock.")
     saved_at = serializers.DateTimeField()
     overtaken = serializers.ListField(
         child=serializers.JSONField(),
@@ -75,19 +75,19 @@ class SentDraft(Sent):
         r"^[A-Za-z0-9._-]+$",
         max_length=36,
         required=False,
-        help_text="Who writes: make one UUID and keep to it.",
+        help_text="Who writes: choose one UUID and reuse it.",
     )
     turn = serializers.IntegerField(
         min_value=0,
         max_value=LARGEST_KEY,
         required=False,
-        help_text="When it was written, in milliseconds; left out: now.",
+        help_text="When it was written, in milliseconds; default: now.",
     )
     seen = serializers.DictField(
         child=serializers.IntegerField(min_value=0, max_value=LARGEST_KEY),
         required=False,
         default=dict,
-        help_text="What it goes on from: the turn of each place that you have read.",
+        help_text="What it continues from: the turn of each place that you have read.",
     )
 
 
@@ -114,7 +114,7 @@ class AdviceSerializer(serializers.Serializer[Any]):
     """The result of one check of a text."""
 
     check = serializers.CharField()
-    good = serializers.BooleanField(allow_null=True, help_text="null: not looked at.")
+    good = serializers.BooleanField(allow_null=True, help_text="null: not checked.")
     found = serializers.ListField(child=serializers.CharField())
     number = serializers.IntegerField()
     of = serializers.IntegerField()
@@ -132,7 +132,7 @@ class AskedRewriteImpact(Asked):
     find = serializers.CharField(
         required=False, max_length=MOST_FIND, help_text="Words of the title or the id."
     )
-    in_texts = serializers.BooleanField(default=False, help_text="Look also in the texts.")
+    in_texts = serializers.BooleanField(default=False, help_text="Search the texts too.")
 
 
 class AtRewriteImpactSerializer(serializers.Serializer[Any]):
@@ -142,10 +142,10 @@ class AtRewriteImpactSerializer(serializers.Serializer[Any]):
     name = serializers.CharField(help_text="What pages call it: its title, or a neutral name.")
     doc_id = serializers.CharField(allow_null=True, help_text="null while it is hidden from you.")
     title = serializers.CharField(
-        allow_blank=True, help_text="Empty also where it is made of an id that is hidden."
+        allow_blank=True, help_text="Empty also if it is made of a hidden id."
     )
     prior_relevance = serializers.IntegerField(
-        allow_null=True, help_text="null where the project hides it."
+        allow_null=True, help_text="null if the project hides it."
     )
 
 

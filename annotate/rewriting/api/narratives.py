@@ -42,11 +42,11 @@ class SentNarrative(Sent):
         trim_whitespace=False,
         required=False,
         allow_blank=True,
-        help_text="One a line, a name before a colon if it has one; left out: as they were.",
+        help_text="One per line, with its name, if any, before a colon; default: unchanged.",
     )
     note = serializers.CharField(max_length=MAX_NOTE, required=False, allow_blank=True)
     based_on = serializers.IntegerField(
-        min_value=0, max_value=2**31 - 1, help_text="The version you had before you; 0: none."
+        min_value=0, max_value=2**31 - 1, help_text="The version you started from; 0: none."
     )
 
 
