@@ -1,4 +1,4 @@
-"""What somebody reads whose request leads nowhere."""
+"""Responses to requests with a wrong method."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The form of a new project proposes a short name, and leaves alone what somebody typed."""
+"""The form of a new project proposes a short name, unless one was typed."""
 
 from __future__ import annotations
 

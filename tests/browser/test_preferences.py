@@ -1,4 +1,4 @@
-"""One's own settings: a key is pressed into its field and judges; a theme and a zone go along."""
+"""Personal settings: keys that then work on the judge page, a theme and a time zone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Nothing typed is lost, and the page shows times and colours as the reader has them."""
+"""No typed text is lost, and pages show times and colours as the reader chose them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def pair(live_server):
 
 @pytest.fixture
 def open_guidelines(new_person, pair):
-    """carla's page of the guidelines, as often as it is asked for, always in the same browser."""
+    """A function that opens carla's page of the guidelines, always in the same browser."""
     page = new_person("carla")
     page.on("dialog", lambda dialog: dialog.accept())
     lead = pair.project.memberships.get(name="carla")

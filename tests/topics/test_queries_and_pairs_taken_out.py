@@ -222,9 +222,9 @@ def test_a_command_takes_out_lists_and_brings_back(two, capsys):
     call_command("queries", "tides", "restore", "--query", "301")
 
     assert capsys.readouterr().out.splitlines() == [
-        "1 taken out, 0 were so already",
+        "1 taken out, 0 unchanged",
         "query\t301\tNo narrative.",
-        "1 brought back, 0 were so already",
+        "1 brought back, 0 unchanged",
     ]
     assert len(two.alive()) == 3
 
