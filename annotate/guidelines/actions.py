@@ -37,8 +37,9 @@ def write_guideline(
 ) -> Guideline:
     """Insert the next version of the guidelines, with the cases that led to it, and return it.
 
-    `based_on` is the version the author had before them; Stale if someone was faster. Refused: who
-    does not lead, no words or too many, nothing changed, a case that is none of the project's.
+    `based_on` is the version that the author edited; Stale if somebody saved a newer one. Refused:
+    a member who is not a lead, an empty or too long text, an unchanged text, too many cases, a case
+    that is not in the project.
     """
     now = now or timezone.now()
     refuse_if_archived(by.project)
@@ -91,7 +92,7 @@ def write_guideline(
 
 
 def cases_waiting(project: Project) -> QuerySet[Adjudication]:
-    """Decisions that name a gap in the guidelines, of documents that led to no version yet."""
+    """Return the decisions with the cause "gap in the guidelines" that led to no version yet."""
     linked = GuidelineCase.objects.filter(
         narrative=OuterRef("narrative"), candidate=OuterRef("candidate")
     )
@@ -104,7 +105,7 @@ def cases_waiting(project: Project) -> QuerySet[Adjudication]:
 
 
 def count_waiting(projects: Sequence[int]) -> dict[int, int]:
-    """Return how many such decisions there are in each of these projects, by key."""
+    """Return the number of such decisions in each of these projects, by key."""
     return dict(_waiting.rows(project=projects))
 
 
@@ -115,7 +116,7 @@ def _waiting(project: int) -> Built:
 
 
 def _refuse_strangers(cases: Collection[Case], by: Membership) -> None:
-    """Refuse a case whose narrative and document are not of one query of the project."""
+    """Refuse a case whose narrative and candidate do not belong to one query of the project."""
     narratives = dict(
         Narrative.objects.filter(
             pair__project=by.project_id, pk__in={narrative for narrative, _ in cases}

@@ -1,4 +1,4 @@
-"""Guidelines, the cases that led to a version, and what is to be looked at again under it."""
+"""The API of guidelines, of the cases that led to a version, and of its rejudge requests."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ AMONG = ["differing", "cases"]
 
 
 class GuidelineSerializer(serializers.Serializer[Any]):
-    """A version of the guidelines, without its words."""
+    """A version of the guidelines, without its text."""
 
     version = serializers.IntegerField()
     author = serializers.CharField()
@@ -29,7 +29,7 @@ class GuidelineSerializer(serializers.Serializer[Any]):
 
 
 class CaseSerializer(serializers.Serializer[Any]):
-    """A document on which the guidelines left people without an answer."""
+    """A document whose disagreement shows a gap in the guidelines."""
 
     narrative = serializers.IntegerField()
     candidate = serializers.IntegerField()
@@ -71,7 +71,7 @@ class Guidelines(Resource):
 
     @reads(GuidelineSerializer, paged=True)
     def get(self, request: Request, slug: str) -> Response:
-        """List the versions, newest first, without their words."""
+        """List the versions, newest first, without their texts."""
         member = access.member(self.person, slug)
         versions = member.project.guidelines.select_related("author").defer("text")
         return self.page(
@@ -82,7 +82,7 @@ class Guidelines(Resource):
 
     @writes(FullGuidelineSerializer, sent=SentGuideline, status=201, scope=Scope.LEAD)
     def post(self, request: Request, slug: str) -> Response:
-        """Write the next version: 409 if somebody was faster than what you had before you."""
+        """Write the next version: 409 if somebody has saved a newer one than `based_on`."""
         by = access.lead(self.person, slug)
         sent = self.sent()
         cases = [(case["narrative"], case["candidate"]) for case in sent.pop("cases")]
@@ -103,7 +103,7 @@ class OneGuideline(Resource):
 
 
 class AskedWhich(Asked):
-    """Which of the judgments that are older than the version."""
+    """A selection of the judgments that are older than the version."""
 
     query = serializers.CharField(required=False, max_length=255, help_text="The query's id.")
     grade = serializers.IntegerField(
@@ -117,7 +117,7 @@ class AskedWhich(Asked):
 
 
 class SentLooks(Sent):
-    """Which judgments shall be looked at again, and the words that go with it."""
+    """The judgments to ask for again, and the words of the request."""
 
     words = serializers.CharField(max_length=rejudge_requests.MAX_WORDS)
     token = serializers.CharField(
@@ -129,7 +129,7 @@ class SentLooks(Sent):
 
 
 class OlderSerializer(serializers.Serializer[Any]):
-    """How many judgments could be asked for again."""
+    """The number of judgments that could be asked for again."""
 
     judgments = serializers.IntegerField()
     people = serializers.IntegerField()
@@ -138,7 +138,7 @@ class OlderSerializer(serializers.Serializer[Any]):
 
 
 class LooksSerializer(serializers.Serializer[Any]):
-    """What could be asked for again, and what became of what was."""
+    """The judgments that could be asked for again, and the status of existing requests."""
 
     older = OlderSerializer(allow_null=True, help_text="null where a newer version is in force.")
     open = serializers.IntegerField(help_text="Asked for, and not answered yet.")
@@ -147,13 +147,13 @@ class LooksSerializer(serializers.Serializer[Any]):
 
 
 class HowManySerializer(serializers.Serializer[Any]):
-    """Of how many judgments it was done."""
+    """The number of judgments concerned."""
 
     judgments = serializers.IntegerField()
 
 
 class OlderJudgments(Resource):
-    """What is to be looked at again under a version of the guidelines."""
+    """Rejudge requests for judgments older than a version of the guidelines."""
 
     tag = "Guidelines"
 
@@ -169,7 +169,7 @@ class OlderJudgments(Resource):
 
     @writes(HowManySerializer, sent=SentLooks, scope=Scope.LEAD)
     def post(self, request: Request, slug: str, version: int) -> Response:
-        """Ask for them again."""
+        """Ask for these judgments again."""
         by = access.lead(self.person, slug)
         guideline = access.guideline(by, version)
         sent = self.sent()
@@ -184,14 +184,14 @@ class OlderJudgments(Resource):
 
     @writes(HowManySerializer, scope=Scope.LEAD)
     def delete(self, request: Request, slug: str, version: int) -> Response:
-        """Take back all that was asked for under this version and is still open."""
+        """Withdraw all open rejudge requests for this version."""
         by = access.lead(self.person, slug)
         back = rejudge_requests.withdraw_older(guideline=access.guideline(by, version), by=by)
         return Response({"judgments": back})
 
 
 def _which(by: Membership, asked: dict[str, Any]) -> rejudge_requests.Which:
-    """Which judgments are meant; what the reader must not ask for is 400."""
+    """Return the selected judgments; raise the 400 for a selection the lead may not make."""
     form = WhichForm(by, {name: asked.get(name, "") for name in ("query", "grade", "among")})
     if not form.is_valid():
         raise wrong(form)

@@ -1,4 +1,4 @@
-"""A judge before a narrative: which documents come in which order, what was said, taking back."""
+"""A judge's session on a narrative: the documents in order, the answers so far, and undo."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from annotate.pairs import access
 from base.api.resource import Asked, Resource, Scope, reads, writes
 from base.pagination import key
 
-# Documents with their texts that are sent at once.
+# The most documents with their texts that are sent at once.
 MOST = 20
 
 
 class JudgingSessionSerializer(serializers.Serializer[Any]):
-    """Where you stand with the pool of a pair."""
+    """Your progress through the pool of a pair."""
 
     narrative = serializers.IntegerField(help_text="The version that is judged under now.")
     order = serializers.ListField(
@@ -50,21 +50,21 @@ class JudgingSessionSerializer(serializers.Serializer[Any]):
 
 
 class RankSerializer(serializers.Serializer[Any]):
-    """At which rank a run has a document."""
+    """The rank of a document in a run."""
 
     rank = serializers.IntegerField()
     run = serializers.CharField()
 
 
 class AskedRejudgingSerializer(serializers.Serializer[Any]):
-    """A lead asks you to look again."""
+    """A lead's request to judge a document again."""
 
     words = serializers.CharField()
     open = serializers.BooleanField(help_text="Whether it waits for your answer.")
 
 
 class DocumentViewSerializer(serializers.Serializer[Any]):
-    """A document as it comes to you."""
+    """A document as it is shown to you."""
 
     number = serializers.IntegerField(help_text="What it is called in what you send.")
     position = serializers.IntegerField(help_text="Its place in your order, from 1.")
@@ -91,7 +91,7 @@ class DocumentViewSerializer(serializers.Serializer[Any]):
 
 
 class AskedDocumentViews(Asked):
-    """Which documents."""
+    """The requested documents."""
 
     candidates = serializers.RegexField(
         r"^[0-9]{1,18}(,[0-9]{1,18})*$",
@@ -100,7 +100,7 @@ class AskedDocumentViews(Asked):
     )
 
     def validate_candidates(self, value: str) -> list[int]:
-        """Read the numbers."""
+        """Parse the numbers."""
         numbers = [key(part) for part in value.split(",")]
         if len(numbers) > MOST:
             raise serializers.ValidationError(
@@ -110,21 +110,21 @@ class AskedDocumentViews(Asked):
 
 
 class TakenBackSerializer(serializers.Serializer[Any]):
-    """What was taken back."""
+    """The withdrawn judgment or flag."""
 
     candidate = serializers.IntegerField(help_text="The document's number.")
     uuid = serializers.UUIDField()
 
 
 class MyJudgingSession(Resource):
-    """Where the person who asks stands with the pool of a pair."""
+    """The requesting user's progress through the pool of a pair."""
 
     tag = "Judging"
 
     @reads(JudgingSessionSerializer)
     def get(self, request: Request, pair: int) -> Response:
-        """Read which documents come in which order, and which is next. You hold an assignment
-        here.
+        """Read the order of the documents, and which is next. You must hold an assignment on the
+        pair.
         """
         member, found = access.pair(self.person, pair)
         narrative = narrative_for(member, found)
@@ -144,14 +144,14 @@ class MyJudgingSession(Resource):
 
 
 class DocumentViews(Resource):
-    """Documents as they come to the person who asks."""
+    """Documents as they are shown to the requesting user."""
 
     tag = "Judging"
 
     @reads(DocumentViewSerializer, asked=AskedDocumentViews, many=True)
     def get(self, request: Request, pair: int) -> Response:
-        """Read some of the documents of your pool, with their texts. You hold an assignment
-        here.
+        """Read some of the documents of your pool, with their texts. You must hold an assignment
+        on the pair.
         """
         member, found = access.pair(self.person, pair)
         wanted = self.asked()["candidates"]
@@ -168,14 +168,14 @@ class DocumentViews(Resource):
 
 
 class Undo(Resource):
-    """Taking back what was said last."""
+    """The withdrawal of the latest judgment or flag."""
 
     tag = "Judging"
 
     @writes(TakenBackSerializer, scope=Scope.JUDGE)
     def post(self, request: Request, pair: int) -> Response:
-        """Take back your latest judgment or flag under the narrative in force. Again and again,
-        this goes back as far as there is anything.
+        """Withdraw your latest judgment or flag under the current narrative. Each further call
+        withdraws the one before.
         """
         member, found = access.pair(self.person, pair)
         row: Judgment | Flag | Repeat = undo(narrative=narrative_for(member, found), by=member)

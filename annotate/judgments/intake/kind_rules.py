@@ -1,7 +1,7 @@
-"""Rules of the project's kind that rows of a file break: told in the preview, row by row.
+"""Rules of the project's kind that rows of a file break, reported row by row in the preview.
 
-Nothing is mended here, and nothing refused: a lead decides whether such a file is loaded. The
-queries run when the rows are written, so that a file is looked at together with what is here.
+Nothing is corrected and nothing refused: a lead decides whether to load such a file. The queries
+run after the rows are written, so they see the file together with the project's own rows.
 """
 
 from __future__ import annotations
@@ -18,29 +18,29 @@ from annotate.projects.kinds import kind_of
 
 
 class LoadRule(StrEnum):
-    """What a kind asks of the rows of a file."""
+    """A rule of a kind on the rows of a file."""
 
-    # So many documents at least are relevant to an instruction.
+    # A least number of documents is relevant to each instruction.
     POSITIVES = "positives"
     # A reversed instruction comes with the instruction that it reverses.
     REVERSED = "reversed"
-    # No narrative has more conditions than the kind, no label more than its narrative.
+    # No narrative has more conditions than the kind allows, no label counts more than there are.
     CONDITION_COUNT = "condition_count"
     # The category of an instruction is one of the project's types.
     CATEGORY = "category"
-    # What a condition is about is one of the project's types.
+    # The dimension of a condition is one of the project's types.
     DIMENSION = "dimension"
 
 
 def tell_broken_rules(intake: Intake) -> None:
-    """Tell the rows of a file that break rules of the project's kind."""
+    """Report the rows of a file that break rules of the project's kind."""
     intake.report.forget_broken()
     for rule in kind_of(intake.project.kind).load_rules:
         _RULES[LoadRule(rule.rule)](intake, rule.limits)
 
 
 def _positives(intake: Intake, limits: Mapping[str, int]) -> None:
-    """Tell instructions with labels of which too few are relevant."""
+    """Report instructions whose labels have too few relevant documents."""
     if not intake.brings(Pairs):
         return
     least = limits["least"]
@@ -68,7 +68,7 @@ def _positives(intake: Intake, limits: Mapping[str, int]) -> None:
 
 
 def _reversed(intake: Intake, limits: Mapping[str, int]) -> None:
-    """Tell reversed instructions without the instruction that they reverse."""
+    """Report reversed instructions without the instruction that they reverse."""
     if not intake.brings(Pairs):
         return
     intake.tell_found(
@@ -86,7 +86,7 @@ def _reversed(intake: Intake, limits: Mapping[str, int]) -> None:
 
 
 def _condition_count(intake: Intake, limits: Mapping[str, int]) -> None:
-    """Tell narratives with too many conditions, and labels above the number of conditions."""
+    """Report narratives with too many conditions, and labels above the number of conditions."""
     if intake.brings(Pairs):
         most = limits["most"]
         intake.tell_found(
@@ -136,7 +136,7 @@ def _above(doc_id: str, relevance: int, conditions: int) -> str:
 
 
 def _category(intake: Intake, limits: Mapping[str, int]) -> None:
-    """Tell instructions of a category that is no type of the project, where it has types."""
+    """Report instructions whose category is not one of the project's types, if it has types."""
     if not intake.brings(Pairs):
         return
     intake.tell_found(
@@ -147,7 +147,7 @@ def _category(intake: Intake, limits: Mapping[str, int]) -> None:
 
 
 def _dimension(intake: Intake, limits: Mapping[str, int]) -> None:
-    """Tell conditions about a dimension that is no type of the project, where it has types."""
+    """Report conditions whose dimension is not one of the project's types, if it has types."""
     if not intake.brings(Pairs):
         return
     intake.tell_found(
@@ -157,7 +157,7 @@ def _dimension(intake: Intake, limits: Mapping[str, int]) -> None:
     )
 
 
-# Whether the project has types, and a column names none of them.
+# SQL that is true if the project has types and a column names none of them.
 _UNKNOWN = (
     "EXISTS (SELECT 1 FROM annotate_category k WHERE k.project_id = %(project)s) AND NOT EXISTS "
     "(SELECT 1 FROM annotate_category k WHERE k.project_id = %(project)s AND k.key = {})"
