@@ -1,4 +1,4 @@
-"""Cases that the guidelines leave open lead to a new version, which keeps them."""
+"""Cases that show a gap in the guidelines lead to a new version, which records them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests import factories
 
 
 class Scene:
-    """ada and ben differ on A and on B; carla settled A because of a gap in the guidelines."""
+    """ada and ben disagree on A and B; carla settled A with the cause "gap in the guidelines"."""
 
     def __init__(self) -> None:
         self.project = factories.project()

@@ -1,4 +1,4 @@
-"""Guidelines have versions; leads write them, everybody reads them."""
+"""Guidelines have versions; leads write them, and every member reads them."""
 
 from __future__ import annotations
 

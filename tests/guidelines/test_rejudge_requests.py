@@ -1,4 +1,4 @@
-"""A lead asks a judge to look again: nothing is edited, and any later word is the answer."""
+"""Rejudge requests: nothing is edited, and any later answer of the judge answers them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
 
 class Scene:
-    """ada has judged both documents of a pair, A as 1 and B as 0, and is done; carla leads."""
+    """ada has judged both documents of a pair, A 1 and B 0, and is done; carla leads."""
 
     def __init__(self) -> None:
         self.project = factories.project()
@@ -272,7 +272,7 @@ def test_where_documents_come_again_the_assignment_is_done_once_all_that_is_left
 
     rejudge_requests.withdraw(rejudge_request=rejudge_request, by=carla)
 
-    # Three documents come again, and nothing was said of them yet.
+    # Three documents are repeated, and their repeats are not answered yet.
     assert ada.assignments.get().done_at is None
     while (
         number := judging_session.read_judging_session(narrative=narrative, by=ada).next()

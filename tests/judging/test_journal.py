@@ -1,4 +1,4 @@
-"""What the browser journaled: saved once, in its order, each entry on its own."""
+"""Journal entries from the browser: saved once, in order, each entry on its own."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def uuid(number: int) -> str:
 
 
 class Scene:
-    """ada judges two documents that were relevant, in the browser."""
+    """ada judges, in the browser, two documents that were relevant."""
 
     def __init__(self, client: Client) -> None:
         self.client = client
@@ -434,7 +434,7 @@ def test_evidence_that_the_project_wants_is_asked_for(scene):
 
 
 class TestConditions:
-    """Where relevance follows from verdicts."""
+    """Projects in which relevance follows from verdicts."""
 
     @pytest.fixture
     def keys(self, scene) -> list[str]:
@@ -544,13 +544,13 @@ def test_a_full_disk_is_told_from_a_busy_database(scene, monkeypatch):
 
 
 def statements(queries) -> list[str]:
-    """What was asked of the database, but for the savepoint of the test's own transaction."""
+    """Return the SQL statements, except savepoints of the test's own transaction."""
     asked = [query["sql"] for query in queries.captured_queries]
     return [sql for sql in asked if "SAVEPOINT" not in sql]
 
 
 def listed(scene) -> None:
-    """List the session of the test as signing in does, so that its account is read with it."""
+    """Record the test's session as signing in does, so that it is read with its account."""
     UserSession.objects.create(
         user=scene.person,
         session_key=scene.client.session.session_key,
@@ -560,11 +560,11 @@ def listed(scene) -> None:
 
 
 def test_a_judgment_takes_at_most_six_statements(scene, django_assert_max_num_queries):
-    """Session with account, pair with member, all that decides, the judgment, its link; PostgreSQL
-    locks the assignment besides.
+    """Session with account, pair with member, lookup, judgment, link; on PostgreSQL also the lock
+    on the assignment.
     """
     listed(scene)
-    # What begins or ends an assignment takes one statement more.
+    # Beginning or ending an assignment takes one more statement.
     Assignment.objects.update(touched_at=timezone.now())
 
     with django_assert_max_num_queries(8) as queries:
@@ -682,7 +682,7 @@ ANYTHING = st.recursive(
 
 
 class AnyJson(TestCase):
-    """Whatever JSON comes: an answer, never an error; and what is not saved changes nothing."""
+    """Any JSON gets an answer, never an error, and entries that are not saved change nothing."""
 
     def setUp(self) -> None:
         self.scene = Scene(Client())

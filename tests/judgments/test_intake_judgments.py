@@ -1,4 +1,4 @@
-"""Judgments, flags and adjudications from files."""
+"""Loading judgments, flags and adjudications from files."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def project(db):
 
 @pytest.fixture
 def pair(project):
-    """A pair with both narratives, and A to be judged."""
+    """A pair with both narratives, and document A to judge."""
     query = factories.query(project, "301")
     factories.candidate(query, "A")
     return factories.pair(query)
@@ -287,7 +287,7 @@ def test_without_saying_that_it_means_no_grade_it_is_refused_and_the_sentence_sa
     ]
 
 
-# --- said twice -----------------------------------------------------------------------------------
+# --- loaded twice ---------------------------------------------------------------------------------
 
 
 def test_two_relevances_of_one_person_for_one_document_are_refused_with_both_lines(project):

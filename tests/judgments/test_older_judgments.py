@@ -1,4 +1,4 @@
-"""A new version of the guidelines asks for another look at what was judged before it."""
+"""Rejudge requests for all judgments that are older than a version of the guidelines."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ JUDGE = Assignment.Task.JUDGE
 
 
 class Scene:
-    """On 301 ada says A 0, B 1 and ben A 2, B 1; on 302 ada says C 1; then version 1 is written."""
+    """On 301 ada judges A 0, B 1 and ben A 2, B 1; on 302 ada judges C 1; version 1 is written
+    after that.
+    """
 
     def __init__(self) -> None:
         self.project = factories.project()
@@ -172,7 +174,7 @@ def test_machines_and_who_left_or_never_signed_in_are_not_asked(scene):
 
     found = rejudge_requests.count_older(scene.guideline, Which())
 
-    # Two of ben, who left; one of dan, who has no assignment. A machine is nobody.
+    # Two by ben, who left; one by dan, who has no assignment. The machine's is not counted.
     assert (found.judgments, found.people, found.unreachable) == (3, 1, 3)
 
 
@@ -290,7 +292,7 @@ def test_a_new_narrative_ends_the_rejudge_requests_under_the_last_one(scene):
     pair = scene.pairs["301"]
     rewriting.rewrite_narrative(pair=pair, text="Only at sea.", based_on=1, by=scene.carla)
 
-    # Nobody is asked any more for what was said under the first narrative of 301.
+    # Requests for judgments under the first narrative of 301 are no longer open.
     still_open = rejudge_requests.asked_for(scene.guideline)[0]
     assert 0 < still_open < asked
     assert scene.withdraw() == still_open
