@@ -45,7 +45,7 @@ def write_guideline(
     refuse_if_archived(by.project)
     text = text.replace("\r\n", "\n").strip()
     if not by.leads:
-        raise Refused(_("Only leads of this project write its guidelines."))
+        raise Refused(_("Only leads of this project can write its guidelines."))
     if not text:
         raise Refused(_("The guidelines are empty. Write what judges should know."))
     if len(text) > MAX_LENGTH:
@@ -130,4 +130,4 @@ def _refuse_strangers(cases: Collection[Case], by: Membership) -> None:
     for narrative, candidate in cases:
         query = narratives.get(narrative)
         if query is None or query != candidates.get(candidate):
-            raise Refused(_("One of the cases is none of this project. Load the page anew."))
+            raise Refused(_("One of the cases is not in this project. Reload the page."))

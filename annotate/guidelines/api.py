@@ -33,7 +33,7 @@ class CaseSerializer(serializers.Serializer[Any]):
 
     narrative = serializers.IntegerField()
     candidate = serializers.IntegerField()
-    hidden = serializers.BooleanField(help_text="You have yet to judge it yourself.")
+    hidden = serializers.BooleanField(help_text="Whether you have yet to judge it yourself.")
     answers = serializers.ListField(child=serializers.IntegerField(), help_text="Without names.")
     settled = serializers.IntegerField(allow_null=True)
 
@@ -57,7 +57,7 @@ class SentGuideline(Sent):
 
     text = serializers.CharField(max_length=actions.MAX_LENGTH, trim_whitespace=False)
     based_on = serializers.IntegerField(
-        min_value=0, max_value=2**31 - 1, help_text="The version you had before you; 0: none."
+        min_value=0, max_value=2**31 - 1, help_text="The version that you edited; 0: none."
     )
     cases = serializers.ListField(
         child=SentCase(), required=False, max_length=actions.MAX_CASES, default=list
@@ -107,12 +107,12 @@ class AskedWhich(Asked):
 
     query = serializers.CharField(required=False, max_length=255, help_text="The query's id.")
     grade = serializers.IntegerField(
-        required=False, min_value=-32_768, max_value=32_767, help_text="Judged as this."
+        required=False, min_value=-32_768, max_value=32_767, help_text="Only those with this grade."
     )
     among = serializers.ChoiceField(
         choices=AMONG,
         required=False,
-        help_text="Where people judged differently, or the cases that led to the version.",
+        help_text="Only documents that people judged differently, or the cases of the version.",
     )
 
 
@@ -121,7 +121,7 @@ class SentLooks(Sent):
 
     words = serializers.CharField(max_length=rejudge_requests.MAX_WORDS)
     token = serializers.CharField(
-        max_length=100, help_text="That of the count: if others are meant by now, 409."
+        max_length=100, help_text="The token of the count; 409 if it is outdated."
     )
     query = serializers.CharField(required=False, max_length=255, help_text="The query's id.")
     grade = serializers.IntegerField(required=False, min_value=-32_768, max_value=32_767)
@@ -133,14 +133,14 @@ class OlderSerializer(serializers.Serializer[Any]):
 
     judgments = serializers.IntegerField()
     people = serializers.IntegerField()
-    unreachable = serializers.IntegerField(help_text="Their makers cannot be asked.")
-    token = serializers.CharField(help_text="Says which judgments these are.")
+    unreachable = serializers.IntegerField(help_text="Those whose authors cannot be asked.")
+    token = serializers.CharField(help_text="Identifies these judgments.")
 
 
 class LooksSerializer(serializers.Serializer[Any]):
     """The judgments that could be asked for again, and the status of existing requests."""
 
-    older = OlderSerializer(allow_null=True, help_text="null where a newer version is in force.")
+    older = OlderSerializer(allow_null=True, help_text="null if there is a newer version.")
     open = serializers.IntegerField(help_text="Asked for, and not answered yet.")
     answered = serializers.IntegerField()
     withdrawn = serializers.IntegerField()

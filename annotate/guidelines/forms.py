@@ -15,8 +15,8 @@ from annotate.judgments.blindness import blind_pairs, must_answer_first
 from annotate.projects.models import Membership
 
 BLIND = _lazy(
-    "You have judging or reviewing left in this project, and this would tell you what others said. "
-    "Leave it open, or finish first."
+    "You have judging or reviewing left in this project, and this would reveal others' answers. "
+    "Leave it empty, or finish first."
 )
 
 
@@ -88,7 +88,7 @@ class LooksForm(forms.Form):
         label=_lazy("What you tell them"),
         max_length=MAX_WORDS,
         widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "true"}),
-        help_text=_lazy("Stands above each document. Say nothing of what others answered."),
+        help_text=_lazy("Shown above each document. Do not mention what others answered."),
         error_messages={"required": _lazy("Say in a few words what to look at.")},
     )
     token = forms.CharField(max_length=100, widget=forms.HiddenInput)

@@ -35,7 +35,10 @@ def assignment_of(pair: InstructionPair, author: Membership, now: datetime) -> A
         )
     except Refused as refused:
         raise Refused(
-            _("Whoever said this has no task here, and none is free: it cannot come to them again.")
+            _(
+                "Whoever gave this answer has no task here, and none is free: the document cannot "
+                "be shown to them again."
+            )
         ) from refused
 
 

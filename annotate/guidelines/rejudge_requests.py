@@ -94,7 +94,7 @@ def ask(
         author = judgment.annotator
         if author.is_machine or author.user_id is None or author.left_at is not None:
             # The message has no name: the lead may not know whose judgment it is.
-            raise Refused(_("Whoever said this does not sign in here, and cannot be asked."))
+            raise Refused(_("Whoever gave this answer does not sign in here, and cannot be asked."))
         in_force = judged_narrative(pair)
         if in_force is None or in_force.pk != judgment.narrative_id:
             raise Stale(_("The narrative changed. Nobody judges under this version any more."))
@@ -103,13 +103,13 @@ def ask(
         assignment = assignment_of(pair, author, now)
         now_said = Judgment.objects.only("superseded_at", "text_replaced_at").get(pk=judgment.pk)
         if now_said.superseded_at is not None:
-            raise Stale(_("This answer was changed meanwhile. Look at it, then ask."))
+            raise Stale(_("This answer has changed in the meantime. Look at it, then ask."))
         if now_said.text_replaced_at is not None:
-            raise Stale(_("The document got another text. Its judges are asked for it anew."))
+            raise Stale(_("The document got a new text. Its judges will judge it again anyway."))
         standing = RejudgeRequest.objects.standing().filter(judgment=judgment).first()
         if standing is not None:
             if (standing.words, standing.by_id) != (words, by.pk):
-                raise Refused(_("This was asked already. Take that back first, then ask anew."))
+                raise Refused(_("This was asked already. Take that back first, then ask again."))
             return standing
         made = RejudgeRequest.objects.create(judgment=judgment, words=words, by=by, at=now)
         # They have judged in this assignment, so it must not be given back as untouched.
@@ -135,7 +135,7 @@ def withdraw(
         if standing.withdrawn_at is not None:
             return standing
         if standing.judgment.superseded_at is not None:
-            raise Refused(_("This was answered already."))
+            raise Refused(_("This was already answered."))
         standing.withdrawn_at, standing.withdrawn_by = now, by
         standing.save(update_fields=["withdrawn_at", "withdrawn_by"])
         end_finished(pair.project, [(standing.judgment.narrative_id, author.pk)], now)
@@ -191,10 +191,10 @@ def ask_older(
         found = count_older(guideline, which)
         if found.token != token:
             raise Stale(
-                _("People have judged meanwhile, so these are other judgments now. Look again.")
+                _("People have judged in the meantime, so the judgments differ. Look again.")
             )
         if not found.judgments:
-            raise Refused(_("There is no judgment to be asked for again."))
+            raise Refused(_("There is no judgment to ask for again."))
         chosen = older(guideline, which)
         touched = list(
             chosen.order_by().values_list("annotator__pk", "narrative__pair__pk").distinct()

@@ -52,7 +52,7 @@ def guidelines(request: PageRequest, slug: str) -> HttpResponse:
             form.add_error("text", str(refused))
         else:
             messages.success(
-                request, _("Version %(version)s is in force.") % {"version": saved.version}
+                request, _("Version %(version)s is now current.") % {"version": saved.version}
             )
             return redirect("annotate:guidelines", slug)
     editing = member.leads and ("edit" in request.GET or request.method == "POST")
@@ -143,8 +143,8 @@ def rejudge_requests_withdrawal(request: PageRequest, slug: str, version: int) -
         messages.success(
             request,
             ngettext(
-                "%(count)s judgment is not asked for any more.",
-                "%(count)s judgments are not asked for any more.",
+                "%(count)s judgment is no longer asked for.",
+                "%(count)s judgments are no longer asked for.",
                 back,
             )
             % {"count": f"{back:,}"},

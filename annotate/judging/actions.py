@@ -165,7 +165,7 @@ def say_flag(
     """
     words = checked_words(words, _("What you wrote")).strip()
     if kind not in Flag.Kind.values:
-        raise Refused(_("“%(kind)s” is no kind of flag.") % {"kind": kind[:40]})
+        raise Refused(_("“%(kind)s” is not a kind of flag.") % {"kind": kind[:40]})
     if kind != Flag.Kind.LATER and not words:
         raise Refused(_("Say in a few words why, so that the lead can act on it."))
     uuid = uuid or uuids.uuid4()

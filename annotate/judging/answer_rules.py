@@ -63,7 +63,7 @@ def checked_answer(given: Given, project: Project, place: Place) -> Given:
     _refuse_unless_among(given.relevance, place.grades)
     if given.evidence and place.document_length is None:
         raise Refused(
-            _("The text of this document is not here, so no passage of it can be marked.")
+            _("The text of this document is not available, so no passage of it can be marked.")
         )
     try:
         given = given._replace(
@@ -90,10 +90,10 @@ def checked_answer(given: Given, project: Project, place: Place) -> Given:
 def _check_conditions(given: Given, project: Project, place: Place) -> None:
     if not given.verdicts.keys() <= place.conditions.keys():
         raise Refused(
-            _("A verdict is on a condition that this narrative does not have. Load the page anew.")
+            _("A verdict is on a condition that this narrative does not have. Reload the page.")
         )
     if not set(Verdict.Answer.values).issuperset(given.verdicts.values()):
-        raise Refused(_("A condition is met, not met, or one can't tell."))
+        raise Refused(_("The answer to a condition must be met, not met, or can't tell."))
     if project.condition_rule == Project.ConditionRule.BY_HAND or not place.conditions:
         return
     if len(given.verdicts) < len(place.conditions):
@@ -103,7 +103,7 @@ def _check_conditions(given: Given, project: Project, place: Place) -> None:
         raise Refused(
             _(
                 "By its conditions this document is a %(follows)s. Say in the note why it is a "
-                "%(given)s all the same, then give the grade again."
+                "%(given)s nevertheless, then give the grade again."
             )
             % {"follows": follows, "given": given.relevance}
         )

@@ -80,7 +80,7 @@ def verdicts_in(data: Mapping[str, Any]) -> dict[int, str]:
         key = name.removeprefix(VERDICT)
         if name.startswith(VERDICT) and answer:
             if not (key.isascii() and key.isdecimal() and len(key) < 19):
-                raise forms.ValidationError(_("A verdict is on no condition."))
+                raise forms.ValidationError(_("A verdict must be on a condition."))
             verdicts[int(key)] = str(answer)
     return verdicts
 

@@ -117,7 +117,7 @@ def entries_of(body: bytes) -> list[Any]:
     if not isinstance(entries, list):
         raise Unreadable("Send an object with a list called “entries”.")
     if len(entries) > MAX_ENTRIES:
-        raise Unreadable(f"{len(entries):,} entries are too many at once; send {MAX_ENTRIES}.")
+        raise Unreadable(f"{len(entries):,} entries are too many; send at most {MAX_ENTRIES}.")
     return entries
 
 
@@ -136,11 +136,11 @@ def user_of(entry: Any) -> int | None:
 def read(entry: Any) -> Entry:
     """Parse an entry; raise Refused, naming the field, if one is invalid."""
     if not isinstance(entry, dict):
-        raise Refused(_("An entry is an object with fields."))
+        raise Refused(_("An entry must be an object with fields."))
     kind = text_of(entry, "kind")
     if kind not in _KINDS and kind not in _further:
         known = ", ".join([*_KINDS, *_further])
-        raise Refused(_("The field “kind” is one of %(kinds)s.") % {"kinds": known})
+        raise Refused(_("The field “kind” must be one of %(kinds)s.") % {"kinds": known})
     _key(entry, "user")
     origin = {
         "uuid": _uuid(entry, "uuid"),
@@ -227,7 +227,7 @@ def _or_none(
 def _key(entry: Mapping[str, Any], name: str) -> int:
     value = _field(entry, name, int, "a whole number")
     if value not in _KEYS:
-        raise Refused(_("The field “%(name)s” is no key of anything.") % {"name": name})
+        raise Refused(_("The field “%(name)s” is not a valid id.") % {"name": name})
     return value
 
 
@@ -238,7 +238,7 @@ def _milliseconds(entry: Mapping[str, Any], name: str) -> int:
 def _text_version(entry: Mapping[str, Any], name: str) -> int:
     version = _field(entry, name, int, "a whole number")
     if not 0 <= version <= MAX_TEXT_VERSION:
-        raise Refused(_("The field “%(name)s” is no version of a text.") % {"name": name})
+        raise Refused(_("The field “%(name)s” is not a valid text version.") % {"name": name})
     return version
 
 
@@ -250,7 +250,7 @@ def _uuid(entry: Mapping[str, Any], name: str) -> UUID:
 
 
 def _moment(entry: Mapping[str, Any], name: str) -> datetime:
-    value = _field(entry, name, str, "a moment as in ISO 8601")
+    value = _field(entry, name, str, "an ISO 8601 time")
     try:
         moment = datetime.fromisoformat(value) if len(value) <= 40 else None
         if moment is None or moment.tzinfo is None:
@@ -258,8 +258,7 @@ def _moment(entry: Mapping[str, Any], name: str) -> datetime:
         moment = moment.astimezone(UTC)
     except (ValueError, OverflowError) as error:
         raise Refused(
-            _("The field “%(name)s” must be a moment as in ISO 8601, with its zone.")
-            % {"name": name}
+            _("The field “%(name)s” must be an ISO 8601 time with a zone.") % {"name": name}
         ) from error
     # The clock of that computer is wrong; use the current time instead.
     return timezone.now() if moment_problem(moment) else moment
@@ -269,7 +268,7 @@ def _spans(entry: Mapping[str, Any], name: str) -> list[Span]:
     spans = _field(entry, name, list, "a list of spans", [])
     if len(spans) > MAX_SENT_SPANS:
         raise Refused(
-            _("The field “%(name)s” has %(spans)s spans; that is too many.")
+            _("The field “%(name)s” has %(spans)s spans, which is too many.")
             % {"name": name, "spans": f"{len(spans):,}"}
         )
     return [_span(span, name) for span in spans]
@@ -280,7 +279,7 @@ def _span(span: Any, name: str) -> Span:
         raise Refused(
             _("The field “%(name)s” must be a list of spans with start and end.") % {"name": name}
         )
-    what = "a whole number, as in every span"
+    what = "a whole number in every span"
     return Span(_field(span, "start", int, what), _field(span, "end", int, what))
 
 
@@ -291,8 +290,7 @@ def _verdicts(entry: Mapping[str, Any], name: str) -> dict[int, str]:
         for condition, answer in verdicts.items()
     ):
         raise Refused(
-            _("The field “%(name)s” must have an answer by the key of a condition.")
-            % {"name": name}
+            _("The field “%(name)s” must map keys of conditions to answers.") % {"name": name}
         )
     return {int(condition): answer for condition, answer in verdicts.items()}
 

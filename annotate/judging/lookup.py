@@ -163,16 +163,16 @@ def warning_of(
     if place.stale:
         sentences.append(
             _(
-                "The narrative has changed since. This is kept under version %(version)d, which "
-                "you read; read the new one and judge again."
+                "The narrative has changed since. Your answer is saved under version "
+                "%(version)d, which you read; read the new version and judge again."
             )
             % {"version": place.version}
         )
     if place.text_replaced_at is not None:
         sentences.append(
             _(
-                "The document has got another text since. This is kept under version %(version)d "
-                "of its text, which you read; read the new one and judge again."
+                "The document has a new text since. Your answer is saved under version "
+                "%(version)d of the text, which you read; read the new version and judge again."
             )
             % {"version": place.text_version or 1}
         )
@@ -180,8 +180,8 @@ def warning_of(
     if before is not None and not known and before.says != says:
         sentences.append(
             _(
-                "In another tab or place you had said something else of this document meanwhile. "
-                "Both are kept; this one counts."
+                "You had given this document another answer in another tab or on another device. "
+                "Both answers are kept; this one counts."
             )
         )
     return " ".join(sentences)
@@ -373,8 +373,8 @@ def _standing(columns: Sequence[Any]) -> Standing | None:
 def not_here() -> str:
     """Return the message for a document or a narrative that does not belong to the pair."""
     return _(
-        "This document is not among those to be judged for this query, or the narrative is not "
-        "one of its own."
+        "This document is not among those to be judged for this query, or the narrative does not "
+        "belong to it."
     )
 
 

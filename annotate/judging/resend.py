@@ -83,4 +83,4 @@ def _with_checked_spans(given: Given) -> Given:
 
 def used_before() -> str:
     """Return the message for a UUID that was already used for other content."""
-    return _("This was already sent with other content. Load the page anew and judge again.")
+    return _("This was already sent with other content. Reload the page and judge again.")

@@ -42,7 +42,7 @@ def withdraw(
             or Repeat.objects.filter(**mine).first()
         )
         if row is None:
-            raise Refused(_("What was to be taken back is not here: it was not saved."))
+            raise Refused(_("The answer to take back was not found: it was not saved."))
         text_versions.hold(row.candidate_id)
         return _withdraw(row, pair, by, now or timezone.now())
 
@@ -74,7 +74,7 @@ def undo(
 
 
 def _newer_stands() -> str:
-    return _("You had said something newer of this document meanwhile. It stands.")
+    return _("You have given a newer answer to this document. The newer answer counts.")
 
 
 def _withdraw(
@@ -84,7 +84,7 @@ def _withdraw(
     if was_withdrawn(row):
         return Recorded(row)
     if isinstance(row, Judgment) and row.source != Judgment.Source.PAGE:
-        raise Refused(_("This came from a file, and cannot be taken back here."))
+        raise Refused(_("This came from a file and cannot be taken back here."))
     ended, before = ended_at(row), given_way_to(row)
     moment = max(now, row.at + INSTANT, *([ended + INSTANT] if ended else []))
     changed: dict[str, Any] = {ENDED[type(row)]: moment}

@@ -12,7 +12,7 @@ from annotate.projects import access
 from annotate.projects.access import Person
 from annotate.projects.models import Membership
 
-BLIND = gettext_lazy("You still judge here. Finish it, or release the task, then look here again.")
+BLIND = gettext_lazy("You are still judging here. Finish or release the task, then come back.")
 
 
 def lead_of(user: Person, pk: int) -> tuple[Membership, InstructionPair]:

@@ -28,7 +28,7 @@ class AttributeSerializer(serializers.Serializer[Any]):
     name = serializers.CharField()
     text = serializers.CharField()
     negated = serializers.BooleanField(
-        allow_null=True, help_text="Whether the reversed query negates it; null: nobody has said."
+        allow_null=True, help_text="Whether the reversed query negates it; null: not set yet."
     )
 
 

@@ -189,7 +189,7 @@ def give_back(*, assignment: Assignment, by: Membership) -> None:
         if locked.member_id != by.pk and not by.leads:
             raise Refused(_("Only its holder or a lead can release a task."))
         if locked.touched_at is not None:
-            raise Refused(_("Work was done in this task, so it stays taken."))
+            raise Refused(_("Work was done in this task, so it cannot be released."))
         if locked.member_id != by.pk:
             record(
                 project=by.project,

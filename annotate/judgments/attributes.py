@@ -123,7 +123,7 @@ def set_negated(
     at least one attribute.
     """
     if not by.leads or by.project_id != pair.project_id:
-        raise Refused(_("Only leads of this project say what a reversed query negates."))
+        raise Refused(_("Only leads of this project can set what a reversed query negates."))
     with transaction.atomic():
         project = Project.objects.select_for_update(no_key=True).get(pk=pair.project_id)
         refuse_if_archived(project)

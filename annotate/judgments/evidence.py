@@ -32,7 +32,7 @@ def checked(spans: Iterable[Span], length: int) -> list[Span]:
             merged.append(Span(start, end))
     if len(merged) > MAX_SPANS:
         raise ValueError(
-            f"{len(merged)} passages are marked; at most {MAX_SPANS} are kept. Take some away."
+            f"{len(merged)} passages are marked; at most {MAX_SPANS} are kept. Remove some."
         )
     return merged
 

@@ -158,7 +158,7 @@ def test_a_refused_version_keeps_the_ticks(scene, client):
 def test_a_case_of_another_project_is_refused_and_nothing_saved(scene):
     other = factories.candidate(factories.query(factories.project("other")))
 
-    with pytest.raises(Refused, match="none of this project"):
+    with pytest.raises(Refused, match="not in this project"):
         scene.write(scene.first, other)
 
     assert Guideline.objects.count() == 1

@@ -163,7 +163,7 @@ def test_an_answered_rejudge_request_is_not_taken_back(scene):
     rejudge_request = scene.ask()
     scene.judge(1)
 
-    with pytest.raises(Refused, match="answered already"):
+    with pytest.raises(Refused, match="already answered"):
         rejudge_requests.withdraw(rejudge_request=rejudge_request, by=scene.carla)
 
 
@@ -198,7 +198,7 @@ def test_words_are_wanted(scene):
 def test_an_answer_that_was_changed_meanwhile_is_not_asked_for(scene):
     scene.judge(2)
 
-    with pytest.raises(Stale, match="changed meanwhile"):
+    with pytest.raises(Stale, match="changed in the meantime"):
         scene.ask()
 
     assert not RejudgeRequest.objects.exists()

@@ -230,7 +230,7 @@ def test_under_an_older_narrative_it_is_kept_under_the_version_that_was_read(sce
     ((state, sentence),) = scene.state(scene.entry(1))
 
     assert state == "saved"
-    assert "kept under version 1" in sentence
+    assert "saved under version 1" in sentence
     assert Judgment.objects.get().narrative == scene.narrative
     assert scene.state(scene.entry(1)) == [(state, sentence)]
 
@@ -249,7 +249,7 @@ def test_where_two_tabs_disagree_both_are_kept_the_newest_counts_and_the_person_
     ((state, sentence),) = scene.state(scene.entry(2, relevance=2))
 
     assert state == "saved"
-    assert "another tab or place" in sentence
+    assert "in another tab" in sentence
     assert list(Judgment.objects.order_by("pk").values_list("relevance", flat=True)) == [0, 2]
     assert Judgment.objects.current().get().relevance == 2
     assert scene.state(scene.entry(2, relevance=2)) == [(state, sentence)]
@@ -382,7 +382,7 @@ MISSING = object()
         ({"pressed": "\ud800"}, "a key or a click"),
         ({"instead_of": "that"}, "“instead_of”"),
         ({"kind": "flag"}, "“flag”"),
-        ({"kind": "flag", "flag": "maybe"}, "no kind of flag"),
+        ({"kind": "flag", "flag": "maybe"}, "not a kind of flag"),
         ({"kind": "flag", "flag": "problem", "words": "  "}, "Say in a few words why"),
         ({"kind": "flag", "flag": "problem", "words": "\x1b"}, "control character"),
         ({"kind": "flag", "flag": "later", "words": "x" * 10_001}, "10,001 characters"),
@@ -415,7 +415,7 @@ def test_a_passage_of_a_document_without_text_is_refused(scene):
         scene.entry(candidate=absent.pk, evidence=[{"start": 0, "end": 1}])
     )
 
-    assert "The text of this document is not here" in sentence
+    assert "The text of this document is not available" in sentence
 
 
 def test_evidence_that_the_project_wants_is_asked_for(scene):

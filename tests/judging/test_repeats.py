@@ -201,7 +201,7 @@ def test_taking_a_repeat_back_twice_changes_nothing_and_what_is_newer_stands(sce
     new = scene.grade(number, 2).row
 
     warning = withdraw(uuid=old.uuid, pair=scene.pair, by=scene.ada).warning
-    assert "something newer" in warning
+    assert "a newer answer" in warning
     assert withdraw(uuid=old.uuid, pair=scene.pair, by=scene.ada).warning == ""
     assert Repeat.objects.current().get() == new
 

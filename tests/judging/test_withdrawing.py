@@ -97,7 +97,7 @@ def test_what_was_replaced_meanwhile_leaves_the_newer_standing(scene):
 
     said = withdraw(scene, second)
 
-    assert "something newer" in said.warning
+    assert "a newer answer" in said.warning
     assert standing(scene) == [("A", 2)]
     third.refresh_from_db()
     assert third.replaces == first

@@ -130,7 +130,7 @@ def test_a_begun_assignment_cannot_be_given_back(tides):
         by=ada,
     )
 
-    with pytest.raises(Refused, match="stays taken"):
+    with pytest.raises(Refused, match="cannot be released"):
         assignments.give_back(assignment=assignment, by=ada)
 
 

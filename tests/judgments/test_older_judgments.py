@@ -157,7 +157,7 @@ def test_what_was_asked_for_is_not_asked_for_twice(scene):
 
     assert scene.count() == (4, 2)
     scene.ask()
-    with pytest.raises(Refused, match="no judgment to be asked for"):
+    with pytest.raises(Refused, match="no judgment to ask for"):
         scene.ask()
     assert RejudgeRequest.objects.count() == 5
 
@@ -194,7 +194,7 @@ def test_if_someone_judged_meanwhile_the_lead_is_told_and_nothing_is_asked(scene
     token = rejudge_requests.count_older(scene.guideline, Which()).token
     scene.judge(scene.ada, "302", {"C": 0})
 
-    with pytest.raises(Stale, match="judged meanwhile"):
+    with pytest.raises(Stale, match="judged in the meantime"):
         scene.ask(token=token)
 
     assert not RejudgeRequest.objects.exists()
@@ -230,7 +230,7 @@ def test_the_page_counts_asks_and_takes_back(scene, client):
     assert "2 judgments are asked for again." in answer
     assert scene.asked() == [("ada", "A"), ("ben", "A")]
     back = reverse("annotate:guideline_rejudge_requests_withdrawal", args=["tides", 1])
-    assert "2 judgments are not asked for any more." in (
+    assert "2 judgments are no longer asked for." in (
         client.post(back, follow=True).content.decode()
     )
     assert scene.asked() == []
@@ -245,7 +245,7 @@ def test_the_page_says_so_when_the_count_has_changed_and_counts_again(scene, cli
 
     assert answer.status_code == 422
     page = answer.content.decode()
-    assert "People have judged meanwhile" in page
+    assert "People have judged in the meantime" in page
     assert "4 judgments of 2 people will be asked for again." in page
     assert WORDS in page
     assert not RejudgeRequest.objects.exists()
@@ -264,7 +264,7 @@ def test_an_older_version_says_where_to_ask(scene, client):
     write_guideline(text="Rivers count.", by=scene.carla, based_on=1)
     client.force_login(scene.carla.user)
 
-    assert "A newer version is in force" in client.get(scene.url()).content.decode()
+    assert "There is a newer version" in client.get(scene.url()).content.decode()
 
 
 def test_a_version_that_is_not_there_is_not_found(scene, client):

@@ -62,12 +62,12 @@ def journal(request: HttpRequest) -> JsonResponse:
     Without a session it returns 401 and never redirects to a page: the browser keeps the entries.
     """
     if not isinstance(request.user, User):
-        return _no(401, "Sign in; until then what you said is kept in your browser.")
+        return _no(401, "Sign in; until then your answers are kept in your browser.")
     if request.method != "POST":
-        return _no(405, "What was said is sent with POST.")
+        return _no(405, "Send entries with POST.")
     length = request.META.get("CONTENT_LENGTH") or "0"
     if not length.isdecimal() or int(length[:20]) > MAX_BODY:
-        return _no(413, f"At most {MAX_BODY:,} bytes are taken at once.")
+        return _no(413, f"At most {MAX_BODY:,} bytes are accepted at once.")
     known: dict[int, tuple[Membership, InstructionPair]] = {}
     try:
         entries = entries_of(request.body)

@@ -34,7 +34,7 @@ FAR = 2**31 - 1
 def _check_moment(moment: datetime) -> None:
     """Refuse a time before 1970 or in the future."""
     if moment_problem(moment):
-        raise serializers.ValidationError(_("The moment lies before 1970 or in the future."))
+        raise serializers.ValidationError(_("The time is before 1970 or in the future."))
 
 
 class SpanSerializer(Sent):
@@ -55,8 +55,8 @@ class SentJudgment(Sent):
         allow_null=True,
         min_value=0,
         max_value=MAX_TEXT_VERSION,
-        help_text="The version of the document's text that was read, 0 for none; the newest where "
-        "it is not said.",
+        help_text="The version of the document's text that was read, 0 for none; the newest if "
+        "omitted.",
     )
     relevance = serializers.IntegerField(min_value=-(2**31), max_value=FAR)
     note = serializers.CharField(
@@ -71,14 +71,14 @@ class SentJudgment(Sent):
     verdicts = serializers.DictField(
         required=False,
         child=serializers.ChoiceField(choices=Verdict.Answer.choices),
-        help_text="Answers by the key of the condition.",
+        help_text="Answers by condition key.",
     )
     active_ms = serializers.IntegerField(
         required=False,
         allow_null=True,
         min_value=0,
         max_value=MAX_ACTIVE_MS,
-        help_text="Milliseconds with the document before the eyes.",
+        help_text="Active milliseconds with the document on the screen.",
     )
     pressed = serializers.ChoiceField(
         required=False, allow_blank=True, choices=Judgment.Pressed.choices
@@ -86,14 +86,14 @@ class SentJudgment(Sent):
     made_at = serializers.DateTimeField(
         required=False,
         allow_null=True,
-        help_text="When it was said, by the sender's clock.",
+        help_text="When it was given, by the sender's clock.",
         validators=[_check_moment],
     )
 
     def validate_verdicts(self, verdicts: dict[str, str]) -> dict[int, str]:
         """Parse the keys of the conditions."""
         if not all(key.isascii() and key.isdecimal() and len(key) < 19 for key in verdicts):
-            raise serializers.ValidationError(_("The keys must be those of conditions."))
+            raise serializers.ValidationError(_("The keys must be keys of conditions."))
         return {int(key): answer for key, answer in verdicts.items()}
 
 
@@ -180,8 +180,8 @@ class SentFlag(Sent):
         allow_null=True,
         min_value=0,
         max_value=MAX_TEXT_VERSION,
-        help_text="The version of the document's text that was read, 0 for none; the newest where "
-        "it is not said.",
+        help_text="The version of the document's text that was read, 0 for none; the newest if "
+        "omitted.",
     )
     kind = serializers.ChoiceField(choices=Flag.Kind.choices)
     words = serializers.CharField(
@@ -190,7 +190,7 @@ class SentFlag(Sent):
     made_at = serializers.DateTimeField(
         required=False,
         allow_null=True,
-        help_text="When it was said, by the sender's clock.",
+        help_text="When it was given, by the sender's clock.",
         validators=[_check_moment],
     )
 

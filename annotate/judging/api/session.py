@@ -27,25 +27,25 @@ MOST = 20
 class JudgingSessionSerializer(serializers.Serializer[Any]):
     """Your progress through the pool of a pair."""
 
-    narrative = serializers.IntegerField(help_text="The version that is judged under now.")
+    narrative = serializers.IntegerField(help_text="The version to judge under now.")
     order = serializers.ListField(
         child=serializers.IntegerField(),
-        help_text="The documents in the order in which they come to you, by their numbers.",
+        help_text="The documents in your order, by their numbers.",
     )
     next = serializers.IntegerField(
         allow_null=True, help_text="The document to judge next; null: nothing is left."
     )
     total = serializers.IntegerField()
-    settled = serializers.IntegerField(help_text="How many of them need nothing more.")
+    settled = serializers.IntegerField(help_text="How many of them need no further answer.")
     judged = serializers.DictField(
-        child=serializers.IntegerField(), help_text="What you gave, by the document's number."
+        child=serializers.IntegerField(), help_text="Your grades, by the document's number."
     )
     flagged = serializers.DictField(
         child=serializers.ChoiceField(choices=Flag.Kind.choices),
-        help_text="What you put instead of a grade, by the document's number.",
+        help_text="Your flags, by the document's number.",
     )
     again = serializers.ListField(
-        child=serializers.IntegerField(), help_text="What a lead asks you to look at again."
+        child=serializers.IntegerField(), help_text="What a lead asks you to judge again."
     )
 
 
@@ -66,26 +66,26 @@ class AskedRejudgingSerializer(serializers.Serializer[Any]):
 class DocumentViewSerializer(serializers.Serializer[Any]):
     """A document as it is shown to you."""
 
-    number = serializers.IntegerField(help_text="What it is called in what you send.")
-    position = serializers.IntegerField(help_text="Its place in your order, from 1.")
-    name = serializers.CharField(help_text="What pages call it: its title, or a neutral name.")
+    number = serializers.IntegerField(help_text="How to name the document in what you send.")
+    position = serializers.IntegerField(help_text="Its position in your order, from 1.")
+    name = serializers.CharField(help_text="Its name on pages: its title, or a neutral name.")
     doc_id = serializers.CharField(allow_null=True, help_text="null until you have answered.")
     title = serializers.CharField(
-        allow_blank=True, help_text="Empty also where it is made of an id that is hidden."
+        allow_blank=True, help_text="Also empty if it is made of a hidden id."
     )
     markup = serializers.ChoiceField(choices=Document.Markup.choices)
     text_version = serializers.IntegerField(
-        help_text="Which of its texts this is, from 1; 0 for none. Send it along with what you say."
+        help_text="The version of its text, from 1; 0 for none. Send it with your answer."
     )
     text = serializers.CharField(allow_null=True)
     prior_relevance = serializers.IntegerField(
-        allow_null=True, help_text="null also where the project hides it."
+        allow_null=True, help_text="Also null if the project hides it."
     )
     ranks = RankSerializer(many=True)
     evidence_for = serializers.ListField(
         child=serializers.IntegerField(), help_text="The grades that need a marked passage."
     )
-    relevance = serializers.IntegerField(allow_null=True, help_text="What you gave.")
+    relevance = serializers.IntegerField(allow_null=True, help_text="Your grade.")
     flag = serializers.ChoiceField(choices=Flag.Kind.choices, allow_null=True)
     again = AskedRejudgingSerializer(many=True)
 
@@ -96,7 +96,7 @@ class AskedDocumentViews(Asked):
     candidates = serializers.RegexField(
         r"^[0-9]{1,18}(,[0-9]{1,18})*$",
         max_length=20 * MOST,
-        help_text=f"Their numbers, at most {MOST}, with commas between them.",
+        help_text=f"Their numbers, at most {MOST}, separated by commas.",
     )
 
     def validate_candidates(self, value: str) -> list[int]:

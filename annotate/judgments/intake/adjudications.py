@@ -19,7 +19,7 @@ def write(intake: Intake) -> None:
         "stage_statements",
         "narrative, candidate, COALESCE(text_read, 1)",
         "doc_id",
-        lambda first, doc_id: f"document {doc_id} was settled otherwise on {first}",
+        lambda first, doc_id: f"document {doc_id} was settled differently on {first}",
         where="what = 'adjudication' AND known IS NULL AND ended_at IS NULL",
     )
     if intake.report.refused:

@@ -60,7 +60,7 @@ def _positives(intake: Intake, limits: Mapping[str, int]) -> None:
         """,  # noqa: S608 (our own condition)
         lambda pair, relevant: (
             f"instruction {pair} has {relevant} relevant "
-            f"{'document' if relevant == 1 else 'documents'}; this kind asks for {least} at least"
+            f"{'document' if relevant == 1 else 'documents'}; this kind asks for at least {least}"
         ),
         relevant_from=intake.project.relevant_from,
         least=least,
@@ -81,7 +81,7 @@ def _reversed(intake: Intake, limits: Mapping[str, int]) -> None:
         )
         GROUP BY s.pair_id
         """,
-        lambda pair: f"{pair} has a reversed instruction and not the one that it reverses",
+        lambda pair: f"{pair} has a reversed instruction but not the one that it reverses",
     )
 
 
@@ -96,7 +96,7 @@ def _condition_count(intake: Intake, limits: Mapping[str, int]) -> None:
             GROUP BY s.pair_id, s.side, s.version HAVING COUNT(*) > %(most)s
             """,
             lambda pair, conditions: (
-                f"instruction {pair} has {conditions} conditions; this kind counts {most} at most"
+                f"instruction {pair} has {conditions} conditions; this kind allows at most {most}"
             ),
             most=most,
         )
@@ -130,7 +130,7 @@ def _condition_count(intake: Intake, limits: Mapping[str, int]) -> None:
 
 def _above(doc_id: str, relevance: int, conditions: int) -> str:
     return (
-        f"{doc_id} is said to meet {relevance} conditions, and there "
+        f"{doc_id} is labelled as meeting {relevance} conditions, but there "
         f"{'is' if conditions == 1 else 'are'} {conditions}"
     )
 
@@ -142,7 +142,7 @@ def _category(intake: Intake, limits: Mapping[str, int]) -> None:
     intake.tell_found(
         "SELECT s.n, s.place, s.category FROM stage_pairs s "  # noqa: S608 (our own condition)
         f"WHERE s.category <> '' AND {_UNKNOWN.format('s.category')}",
-        lambda category: f"the category {category} is none of the project's types",
+        lambda category: f"the category {category} is not one of the project's types",
     )
 
 
@@ -153,7 +153,7 @@ def _dimension(intake: Intake, limits: Mapping[str, int]) -> None:
     intake.tell_found(
         "SELECT s.n, s.place, s.name FROM stage_conditions s "  # noqa: S608 (our own condition)
         f"WHERE s.name <> '' AND {_UNKNOWN.format('s.name')}",
-        lambda name: f"the dimension {name} is none of the project's types",
+        lambda name: f"the dimension {name} is not one of the project's types",
     )
 
 

@@ -73,9 +73,9 @@ def _find_by_uuid(intake: Intake, kind: Statement) -> int:
         AND m.project_id <> %(project)s
         """,  # noqa: S608
         lambda key: (
-            f"the {kind.what} with the UUID {uuid.UUID(str(key))} is in another project of this "
-            "installation already, and a UUID is there only once: take the field uuid out of "
-            f"every line, and they become {kind.what}s of this project's own"
+            f"the {kind.what} with the UUID {uuid.UUID(str(key))} is already in another project "
+            "of this installation, and a UUID can exist only once: remove the field uuid from "
+            f"every line, and they become new {kind.what}s of this project"
         ),
     )
 
@@ -98,8 +98,7 @@ def _refuse_other_content(intake: Intake, kind: Statement, differs: str) -> None
         )
         """,  # noqa: S608
         lambda key: (
-            f"a {kind.what} with the UUID {uuid.UUID(str(key))} is here already and says "
-            "something else"
+            f"a {kind.what} with the UUID {uuid.UUID(str(key))} already exists with other content"
         ),
     )
 

@@ -193,9 +193,9 @@ class Statements(Arrivals):
             self.intake.refuse("an adjudication needs a reason", place)
         elif record.cause not in Adjudication.Cause.values:
             known = ", ".join(Adjudication.Cause.values)
-            self.intake.refuse(f"the cause is “{record.cause}”; it is one of {known}", place)
+            self.intake.refuse(f"the cause is “{record.cause}”, not one of {known}", place)
         elif (record.withdrawn_by is None) != (record.withdrawn_at is None):
-            self.intake.refuse("a withdrawn adjudication says by whom and when", place)
+            self.intake.refuse("a withdrawn adjudication must say by whom and when", place)
         else:
             self._add(
                 place,
