@@ -1,4 +1,4 @@
-"""Links by which people come in: made by leads and by who runs the installation, used once."""
+"""Invitation links: made by leads and administrators, used once."""
 
 from __future__ import annotations
 
@@ -27,22 +27,22 @@ from base.errors import NotHere, Refused, Stale, Unfit
 from base.lookalikes import skeleton
 from base.users import User
 
-# For how many days a link may hold.
+# For how many days a link may be valid.
 DAYS = range(1, 31)
 LONGEST_ADDRESS = 254
 
 
 class Link(NamedTuple):
-    """An invitation, and the secret of its link: shown once, kept nowhere."""
+    """An invitation, and the secret of its link, which is shown once and not stored."""
 
     invitation: Invitation
     token: str
-    # All rows of a link to several projects; `invitation` is the first of them.
+    # All rows of a link to several projects; `invitation` is the first.
     invitations: tuple[Invitation, ...] = ()
 
     @property
     def projects(self) -> list[Project]:
-        """The projects that the link leads to."""
+        """Return the projects that the link leads to."""
         rows = self.invitations or (self.invitation,)
         return [row.project for row in rows if row.project is not None]
 
@@ -56,10 +56,10 @@ def invite(
     by: Membership,
     now: datetime | None = None,
 ) -> Link:
-    """Make a link that lets one person into the project `by` leads, for so many days.
+    """Make a link that lets one person join the project that `by` leads, valid for `days`.
 
-    With `name` whoever comes has that user name, and is the rater of that name if a file brought
-    one; `email` is where the link will be sent.
+    With `name`, the person gets this user name, and becomes the rater of this name if a file
+    brought one; `email` is the address that the link will be sent to.
     """
     return invite_to_projects(roles={by: role}, name=name, email=email, days=days, now=now)
 
@@ -72,8 +72,10 @@ def invite_to_projects(
     days: int = 7,
     now: datetime | None = None,
 ) -> Link:
-    """Make a link that lets one person into several projects. `roles` has the role in each, by the
-    inviting person's own membership there; `name` and `email`: as with `invite`.
+    """Make a link that lets one person join several projects.
+
+    `roles` maps the inviting person's memberships to the role in each project; `name` and `email`:
+    as for `invite`.
     """
     inviters = {by.user for by in roles}
     inviter = inviters.pop() if inviters else None
@@ -95,14 +97,14 @@ def invite_to_projects(
 def invite_to_installation(
     *, name: str = "", email: str = "", days: int = 7, by: User, now: datetime | None = None
 ) -> Link:
-    """Make a link that lets one person have an account, in no project yet."""
+    """Make a link that lets one person create an account, without a project."""
     check_admin(by)
     roles: dict[Project | None, str] = {None: Membership.Role.ANNOTATOR.value}
     return _make(roles=roles, name=_name(name), email=email, days=days, by=by, now=now)
 
 
 def withdraw(*, invitation: Invitation, by: User, now: datetime | None = None) -> Invitation:
-    """End a link before somebody used it. Doing it twice changes nothing."""
+    """Withdraw an unused link. Withdrawing twice changes nothing."""
     with transaction.atomic():
         found = Invitation.objects.select_for_update(of=("self",)).get(pk=invitation.pk)
         if not _may_invite(found.project, by):
@@ -117,22 +119,22 @@ def withdraw(*, invitation: Invitation, by: User, now: datetime | None = None) -
 
 
 def read(token: str, *, now: datetime | None = None) -> Invitation:
-    """Return the first open invitation of a link, as `read_all`."""
+    """Return the first open invitation of a link, like `read_all`."""
     return read_all(token, now=now)[0]
 
 
 def read_all(token: str, *, now: datetime | None = None) -> list[Invitation]:
-    """Return the open invitations of a link, each with its project and who made it, or refuse with
-    why none holds.
+    """Return the open invitations of a link, with project and creator; Refused if none is valid.
 
-    A link holds as long as who made it could make it: whoever leads no more lets nobody in.
+    A link is valid only as long as its creator could still make it: a link of a person who is no
+    longer a lead does not work.
     """
     rows = Invitation.objects.select_related("project", "created_by")
     return _open_of(rows.filter(digest=_digest(token)).order_by("pk"), now or timezone.now())
 
 
 def used_by(token: str, user: User | AnonymousUser) -> list[Invitation]:
-    """Return the invitations of a link by which this very person came in."""
+    """Return the invitations of a link that this person has accepted."""
     if not user.is_authenticated:
         return []
     found = Invitation.objects.select_related("project").order_by("pk")
@@ -142,11 +144,10 @@ def used_by(token: str, user: User | AnonymousUser) -> list[Invitation]:
 def accept(
     *, token: str, by: User, made_for_it: bool = False, now: datetime | None = None
 ) -> Membership | None:
-    """Let `by` in by a link, which is used up; return who they are in its first project, if it has
-    one.
+    """Use a link for the account `by`; return the membership in its first project, if any.
 
-    Refused: a link for another name, and one to projects they are all in. A link to the
-    installation is used up only by who got their account by it (`made_for_it`).
+    Refused: a link for another user name, and one to projects that `by` is already in. A link to
+    the installation can only be used to create an account (`made_for_it`).
     """
     now = now or timezone.now()
     with transaction.atomic():
@@ -159,10 +160,10 @@ def accept(
 def accept_with_new_account(
     *, token: str, username: str, password: str, email: str = "", now: datetime | None = None
 ) -> User:
-    """Make an account for whoever holds the link, and let it in: both or neither.
+    """Create an account with a link and use the link for it: both or neither.
 
-    Unfit: a name that is taken, or looks like one that is; a weak password; an address that another
-    account has.
+    Raises Unfit for a name that is taken or looks like a taken one, a weak password, or a mail
+    address of another account.
     """
     now = now or timezone.now()
     with transaction.atomic():
@@ -183,7 +184,7 @@ def accept_with_new_account(
             with transaction.atomic():
                 user.save()
         except IntegrityError as error:
-            # Made since it was looked for.
+            # Another account with this name was created since the check.
             raise Unfit(_("This name is taken. Choose another."), "username") from error
         if email:
             EmailAddress.objects.create(user=user, email=email, primary=True, verified=False)
@@ -192,8 +193,10 @@ def accept_with_new_account(
 
 
 def name_is_taken(name: str, invitation: Invitation | None = None) -> bool:
-    """Whether nobody new can have this user name: an account has it, or one that looks like it;
-    `invitation` may keep it for whoever holds it.
+    """Return whether a new account cannot have this user name.
+
+    An account has it or one that looks like it, or it is another person in a project of
+    `invitation`.
     """
     if _account_has(name):
         return True
@@ -204,13 +207,13 @@ def name_is_taken(name: str, invitation: Invitation | None = None) -> bool:
 
 
 def _account_has(name: str) -> bool:
-    """Whether an account has this name in any capitals, or one that looks like it."""
+    """Return whether an account has this name, ignoring case, or one that looks like it."""
     alike = Q(username__iexact=name) | Q(skeleton=skeleton(name))
     return User.objects.filter(alike).exists()
 
 
 def check_admin(by: User) -> None:
-    """Refuse who does not run this installation."""
+    """Refuse anyone but administrators."""
     if not (by.is_superuser and by.is_active):
         raise Refused(_("Only who runs this installation can do that."))
 
@@ -224,7 +227,7 @@ def _make(
     by: User,
     now: datetime | None,
 ) -> Link:
-    """Make one row for each project of a link; the project None is the installation."""
+    """Create one row for each project of a link; the project None is the installation."""
     if days not in DAYS:
         raise Refused(_("A link holds for 1 to 30 days."))
     if name and User.objects.filter(username__iexact=name).exists():
@@ -259,7 +262,7 @@ def _make(
 
 
 def _locked(token: str, now: datetime) -> list[Invitation]:
-    """Return the open invitations of a link, locked, and their projects, locked as well."""
+    """Return the open invitations of a link, and lock them and their projects."""
     keys = [row.pk for row in read_all(token, now=now)]
     rows = Invitation.objects.select_for_update(of=("self",)).filter(digest=_digest(token))
     locked = list(rows.order_by("pk"))
@@ -268,12 +271,12 @@ def _locked(token: str, now: datetime) -> list[Invitation]:
     for row in locked:
         if row.project_id is not None:
             row.project = by_key[row.project_id]
-    # What has opened since is not what the person was shown.
+    # Rows that became valid since were not shown to the person.
     return [row for row in _open_of(locked, now) if row.pk in keys]
 
 
 def _use(rows: Sequence[Invitation], by: User, now: datetime) -> Membership | None:
-    """Let `by` into the projects of a link and use up all its rows; return the first membership."""
+    """Add `by` to the projects of a link and mark its rows as used; return the first membership."""
     name = rows[0].name
     if name and name != by.username:
         raise Refused(_("This link is for %(name)s. Sign out, and open it again.") % {"name": name})
@@ -312,7 +315,7 @@ def _join(found: Invitation, by: User) -> Membership | None:
 
 
 def _is_somebody_else(invitation: Invitation, name: str) -> bool:
-    """Whether a file brought someone of this name, whom only a lead can say this person to be."""
+    """Return whether a file brought a rater of this name; only a lead can assign one."""
     return (
         invitation.project is not None
         and invitation.name != name
@@ -321,7 +324,7 @@ def _is_somebody_else(invitation: Invitation, name: str) -> bool:
 
 
 def _open_of(rows: Iterable[Invitation], now: datetime) -> list[Invitation]:
-    """Return those of a link's rows that hold, or refuse with why the first one does not."""
+    """Return the valid rows of a link, or refuse with the reason why the first one is not valid."""
     rows = list(rows)
     if not rows:
         raise NotHere(_("This link leads nowhere. Look whether all of it was copied."))

@@ -1,7 +1,7 @@
-"""Everything that leads and administrators do and that is kept in the audit log, by its key.
+"""The kinds of events in the audit log: actions of leads and administrators, by key.
 
-A room above adds its own when it starts (`register`). `annotate.projects.audit_log.record` takes
-no key that is not here.
+Higher apps add their own kinds when they start (`register`). `annotate.projects.audit_log.record`
+accepts only registered keys.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ from django.utils.translation import gettext_lazy as _
 
 
 class Kind(NamedTuple):
-    """A kind of audit event: its name on a page, and whether it would tell who has yet to judge
-    that others have spoken, or how. Then it is not shown to them.
+    """A kind of audit event: its name on pages, and whether it reveals others' judgments.
+
+    An event that does is hidden from people who have not judged yet.
     """
 
     name: str | Promise
@@ -60,7 +61,7 @@ AUDIT_EVENTS: dict[str, Kind] = {
     "load.cancelled": Kind(_("Called a file off")),
     "load.left": Kind(_("Put a file away")),
     "load.done": Kind(_("Loaded a file")),
-    # Names of documents stand in them, and reasons that may say how they were judged.
+    # These contain names of documents, and reasons that may say how they were judged.
     "pool.asked": Kind(_("Asked for a pool")),
     "pool.cancelled": Kind(_("Cancelled a pool")),
     "pool.made": Kind(_("Made a pool")),
@@ -93,5 +94,5 @@ AUDIT_EVENTS: dict[str, Kind] = {
 
 
 def register(kinds: dict[str, Kind]) -> None:
-    """Know these kinds too; a room calls it once, when it starts."""
+    """Add kinds of audit events; an app calls it once, when it starts."""
     AUDIT_EVENTS.update(kinds)

@@ -1,4 +1,4 @@
-"""Taxonomies of instructions that a project can take as they are. Pure."""
+"""Ready-made taxonomies of instructions that a project can add. Pure."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import NamedTuple
 
 
 class Kind(NamedTuple):
-    """One type of instruction: the key that files use, its name, and what it is."""
+    """One type of instruction: the key that files use, its name, and its description."""
 
     key: str
     name: str
     sentence: str = ""
 
 
-# FollowTable's types, and the dimensions of InfoSearch, in our own words.
+# FollowTable's types and InfoSearch's dimensions, in our own words.
 TAXONOMIES: Mapping[str, tuple[Kind, ...]] = {
     "FollowTable": (
         Kind(

@@ -1,4 +1,4 @@
-"""A project's taxonomy: the types of its instructions, each with a sentence."""
+"""Change a project's taxonomy: the types of its instructions, each with a sentence."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ MOST = 100
 def set_categories(*, kinds: Sequence[Kind], by: Membership) -> list[Category]:
     """Make these the project's taxonomy, in this order; instructions keep the keys they have.
 
-    The same again changes nothing. Refused: who does not lead, an archived project, a key twice,
-    or too many.
+    The same taxonomy again changes nothing. Refused: a person who is not a lead, an archived
+    project, a missing or repeated key, or too many types.
     """
     if not by.leads:
         raise Refused(_("Only leads of this project change its taxonomy."))
@@ -57,15 +57,15 @@ def set_categories(*, kinds: Sequence[Kind], by: Membership) -> list[Category]:
 
 
 def _listed(project: Project) -> list[list[str]]:
-    """The taxonomy as the audit log keeps it."""
+    """Return the taxonomy in the form that the audit log stores."""
     rows = project.categories.order_by("place", "key").values_list("key", "name", "sentence")
     return [list(row) for row in rows]
 
 
 def take_taxonomy(*, name: str, by: Membership) -> list[Category]:
-    """Add the types of a taxonomy that comes with Rejudge; a key that is there stays as it is.
+    """Add the types of a ready-made taxonomy; types whose key exists are not changed.
 
-    Refused: as `set_categories`, and a name that is none.
+    Refused: as `set_categories`, and an unknown name.
     """
     if name not in TAXONOMIES:
         raise Refused(
@@ -73,7 +73,7 @@ def take_taxonomy(*, name: str, by: Membership) -> list[Category]:
             % {"name": name, "known": ", ".join(TAXONOMIES)}
         )
     with transaction.atomic():
-        # What another lead saves meanwhile is read, or waits.
+        # Locked, so that another lead's concurrent change is either read here or waits.
         project = Project.objects.select_for_update(no_key=True).get(pk=by.project_id)
         here = [
             Kind(one.key, one.name, one.sentence)

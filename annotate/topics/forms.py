@@ -1,4 +1,4 @@
-"""The form by which topics are drawn."""
+"""The form for drawing topics."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LARGEST = 2_147_483_647
 
 
 class DrawForm(forms.Form):
-    """How many topics, with what, by which seed."""
+    """A draw of topics: number, seed and conditions."""
 
     number = forms.IntegerField(label=_lazy("Topics to draw"), min_value=1, max_value=10_000)
     seed = forms.IntegerField(
@@ -41,7 +41,7 @@ class DrawForm(forms.Form):
     )
 
     def clean(self) -> dict[str, Any]:
-        """Refuse limits that no number lies between."""
+        """Refuse a maximum below the minimum."""
         given = super().clean() or self.cleaned_data
         least, most = given.get("least"), given.get("most")
         if least is not None and most is not None and least > most:
@@ -50,6 +50,6 @@ class DrawForm(forms.Form):
 
     @property
     def conditions(self) -> Conditions:
-        """The conditions of a form that is valid."""
+        """Return the conditions of a valid form."""
         given = self.cleaned_data
         return Conditions(given["narrative"], given["least"], given["most"])

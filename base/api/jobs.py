@@ -1,4 +1,4 @@
-"""Long work as programs see it, in every room."""
+"""How the API shows jobs, shared by all apps."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from jobs.models import Job
 
 
 class JobSerializer(serializers.Serializer[Any]):
-    """A piece of work that a worker does. Ask again until `state` is done, failed or cancelled."""
+    """A background job. Poll it until `state` is done, failed or cancelled."""
 
     id = serializers.IntegerField()
     state = serializers.ChoiceField(choices=Job.State.choices)
@@ -24,7 +24,7 @@ class JobSerializer(serializers.Serializer[Any]):
 
 
 def job_told(job: Job) -> dict[str, Any]:
-    """What a program is told of any job."""
+    """Return the API's representation of a job of any kind."""
     return {
         "id": job.pk,
         "state": job.state,

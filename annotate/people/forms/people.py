@@ -1,4 +1,4 @@
-"""Forms of letting people in, and of finding an account."""
+"""Forms for inviting people and for joining."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from annotate.people.models import Invitation
 from annotate.projects.models import Membership
 from base.users import User
 
-# What the validators of the settings want, in one sentence.
+# The requirements of the validators in the settings, in one sentence.
 GOOD_PASSWORD = _lazy(
     "At least 10 characters; no common password, not digits alone, nothing like your name."
 )
 
 
-# What a password must not be like.
+# Fields that a password must not resemble.
 OF_THE_PERSON = ("username", "email")
 
 
-# For how long a link holds.
+# For how long a link is valid.
 DAYS = [(1, _lazy("1 day")), (7, _lazy("7 days")), (30, _lazy("30 days"))]
 
 
 class InvitationForm(forms.Form):
-    """Somebody who shall come to the installation."""
+    """An invitation to the installation."""
 
     username = forms.CharField(
         max_length=150,
@@ -55,7 +55,7 @@ class InvitationForm(forms.Form):
 
 
 class MemberForm(InvitationForm):
-    """Somebody who shall join a project: at once with an account, else by a link."""
+    """A person to add to a project: at once with an account, else by a link."""
 
     role = forms.ChoiceField(
         label=_lazy("Role"),
@@ -112,17 +112,17 @@ class SeveralForm(forms.Form):
 
     @property
     def projects(self) -> list[forms.BoundField]:
-        """The fields that say which role people have in each project."""
+        """Return the fields for the role in each project."""
         return [self[f"role-{lead.project.slug}"] for lead in self.leading]
 
     def roles(self) -> dict[Membership, str]:
-        """The role in each chosen project, by the inviting person's membership there."""
+        """Return the role in each chosen project, by the inviting person's membership."""
         chosen = {lead: self.cleaned_data[f"role-{lead.project.slug}"] for lead in self.leading}
         return {lead: role for lead, role in chosen.items() if role}
 
 
 class JoinForm(forms.Form):
-    """A new account, by a link."""
+    """A new account, created with a link."""
 
     username = forms.CharField(
         max_length=150,
@@ -156,7 +156,7 @@ class JoinForm(forms.Form):
             self.fields["username"].widget.attrs["readonly"] = True
 
     def clean_password(self) -> str:
-        """Refuse a weak one here already: it is told together with all else that is wrong."""
+        """Refuse a weak password here, so that it is reported together with other errors."""
         password = str(self.cleaned_data["password"])
         said = {name: self.cleaned_data.get(name) or self.initial[name] for name in OF_THE_PERSON}
         validate_password(password, User(**said))

@@ -1,4 +1,4 @@
-"""The form by which a person makes a token."""
+"""The form for making a token."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from base.api.scopes import Scope
 
 
 class TokenForm(forms.Form):
-    """What a token is for, what it may do, and how long."""
+    """A new token: its name, scopes and lifetime."""
 
     name = forms.CharField(
         max_length=100,

@@ -27,7 +27,7 @@ from base.users import User
 
 @require_http_methods(["GET", "POST"])
 def members(request: PageRequest, slug: str) -> HttpResponse:
-    """Who is in the project; leads let people in."""
+    """List the members of the project; leads add people."""
     member = (access.lead if request.method == "POST" else access.member)(request.user, slug)
     form = MemberForm(request.POST if request.method == "POST" else None)
     shown = None
@@ -46,7 +46,7 @@ def members(request: PageRequest, slug: str) -> HttpResponse:
                     % {"name": form.cleaned_data["username"]},
                 )
                 return redirect("annotate:members", slug)
-            # Shown in the answer itself, so that it is kept nowhere.
+            # Shown in this response, so that it is not stored.
             shown, form = invited(request, link), MemberForm()
     people = member.project.memberships.select_related("user").order_by(
         F("left_at").asc(nulls_first=True), "is_machine", "name"
@@ -73,7 +73,7 @@ def members(request: PageRequest, slug: str) -> HttpResponse:
 
 
 def _let_in(member: Membership, asked: Mapping[str, Any]) -> Link | None:
-    """Add a member at once if they have an account (None), else make the link that lets them."""
+    """Add a person who has an account and return None; otherwise make and return a link."""
     name, role = asked["username"].strip(), asked["role"]
     if name and User.objects.filter(username=name).exists():
         member_actions.add_member(username=name, role=role, by=member)
@@ -85,7 +85,7 @@ def _let_in(member: Membership, asked: Mapping[str, Any]) -> Link | None:
 
 @require_POST
 def fellow(request: PageRequest, slug: str, pk: int) -> HttpResponse:
-    """Make a member annotator or lead, let them go, take them back in, or limit their tasks."""
+    """Change a member's role, remove them, add them again, or limit their tasks."""
     by = access.lead(request.user, slug)
     found = access.fellow(by, pk)
     change = request.POST.get("change", "")
@@ -121,7 +121,7 @@ def fellow(request: PageRequest, slug: str, pk: int) -> HttpResponse:
 
 
 def _quota(typed: str) -> int | None:
-    """Read a number of tasks; nothing typed is no limit."""
+    """Parse a number of tasks; an empty text is no limit (None)."""
     typed = typed.strip()
     if not typed:
         return None

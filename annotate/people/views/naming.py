@@ -1,4 +1,4 @@
-"""Agreeing to be named in what a project publishes, and taking it back."""
+"""Agree to be named in what a project publishes, or withdraw the agreement."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ANSWERS = {"yes": True, "no": False}
 
 @require_POST
 def naming(request: PageRequest, slug: str) -> HttpResponse:
-    """Keep whether who asks agrees to be named: `named` is yes or no."""
+    """Record whether the reader agrees to be named: `named` is yes or no."""
     of = member(request.user, slug)
     named = ANSWERS.get(request.POST.get("named", ""))
     if named is None:

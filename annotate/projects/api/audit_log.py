@@ -1,4 +1,4 @@
-"""What leads and administrators did."""
+"""The audit log in the API."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from base.csv_output import csv_lines
 
 
 class AuditEventSerializer(serializers.Serializer[Any]):
-    """One thing that somebody did who leads a project."""
+    """One action of a lead or an administrator."""
 
     uuid = serializers.UUIDField()
     at = serializers.DateTimeField()
@@ -34,7 +34,7 @@ class AuditEventSerializer(serializers.Serializer[Any]):
 
 
 class AskedAuditLog(Asked):
-    """Which audit events."""
+    """A filter of audit events."""
 
     who = serializers.CharField(
         required=False, max_length=20, help_text="The key of a user, or: command."
@@ -45,36 +45,35 @@ class AskedAuditLog(Asked):
 
 
 class AuditLog(Resource):
-    """What leads and administrators did in a project."""
+    """The audit log of a project."""
 
     tag = "Audit log"
 
     @reads(AuditEventSerializer, asked=AskedAuditLog, paged=True)
     def get(self, request: Request, slug: str) -> Response:
-        """List what was done, newest first, as far as you may know now."""
+        """List the audit events that you may see now, newest first."""
         return listed(self, access.lead(self.person, slug))
 
 
 class AuditLogTable(Resource):
-    """The same as a table."""
+    """The audit log of a project as a table."""
 
     tag = "Audit log"
 
     @reads(OpenApiTypes.STR, asked=AskedAuditLog, media="text/csv")
     def get(self, request: Request, slug: str) -> StreamingHttpResponse:
-        """Take all of it, oldest first, as far as you may know now."""
+        """Download the audit events that you may see now as CSV, oldest first."""
         return tabled(self, access.lead(self.person, slug))
 
 
 def listed(resource: Resource, reader: Membership | None) -> Response:
-    """The part of an audit log that the address asks for; `reader` as for
-    `annotate.projects.audit_log_page`."""
+    """Return the requested page of an audit log; `reader`: see `audit_log_page`."""
     found = _wanted(resource, reader)
     return resource.page(found, lambda rows: [_audit_event(row) for row in rows], newest_first=True)
 
 
 def tabled(resource: Resource, reader: Membership | None) -> StreamingHttpResponse:
-    """All that the address asks for as a table."""
+    """Return all events that match the request as a table."""
     return StreamingHttpResponse(
         csv_lines(table(_wanted(resource, reader))), content_type="text/csv; charset=utf-8"
     )

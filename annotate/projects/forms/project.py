@@ -1,4 +1,4 @@
-"""Forms of leads: a project, its rules, its guidelines."""
+"""Forms of a project: its creation, rules, grades and due date."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from base.form_fields import SentenceField
 
 
 class NewProjectForm(forms.Form):
-    """A project before it exists."""
+    """A new project."""
 
     name = forms.CharField(max_length=200)
     slug = forms.SlugField(
@@ -27,7 +27,7 @@ class NewProjectForm(forms.Form):
         error_messages={
             "invalid": _lazy("Only small letters, digits and hyphens, such as tidal-power.")
         },
-        # js/projects/slug.js proposes it.
+        # js/projects/slug.js proposes a value.
         widget=forms.TextInput(attrs={"data-slug-from": "id_name", "autocomplete": "off"}),
     )
     kind = forms.ChoiceField(
@@ -60,11 +60,11 @@ class NewProjectForm(forms.Form):
         return slug
 
     def clean_kind(self) -> str:
-        """Read the kind; a form that names none makes a project of one's own."""
+        """Return the kind; "own" if the form names none."""
         return self.cleaned_data["kind"] or OWN.key
 
     def clean_grades(self) -> list[int] | None:
-        """Read the values, in their order from low to high; None for those of the kind."""
+        """Return the sorted values, or None for the grades of the kind."""
         if not self.cleaned_data["grades"].strip():
             return None
         words = [word.strip() for word in self.cleaned_data["grades"].split(",")]
@@ -150,7 +150,7 @@ class RulesForm(forms.ModelForm[Project]):
         assert isinstance(order, forms.ChoiceField)
         order.choices = [
             (Project.Order.SHUFFLED, Project.Order.SHUFFLED.label),
-            # The stored label names ids alone; a hidden id is in no order either.
+            # The model's label mentions only ids; documents with hidden ids are shuffled.
             (Project.Order.DOC_ID, _("The same for all: by id where ids are shown, else shuffled")),
         ]
 
@@ -182,7 +182,7 @@ GradeFormSet = formset_factory(GradeForm, extra=1, can_delete=True, max_num=20)
 
 
 def grade_rules(formset: BaseFormSet[GradeForm]) -> list[GradeRule]:
-    """The grades that were filled in and not struck out."""
+    """Return the grades that were filled in and not deleted."""
     kept: list[dict[str, Any]] = [
         form.cleaned_data
         for form in formset.forms

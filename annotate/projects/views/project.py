@@ -24,7 +24,7 @@ from base.page_request import PageRequest
 
 @require_http_methods(["GET", "POST"])
 def new_project(request: PageRequest) -> HttpResponse:
-    """Make a project, which whoever makes it leads."""
+    """Create a project led by the person who creates it."""
     form = NewProjectForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
@@ -49,7 +49,7 @@ def new_project(request: PageRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "POST"])
 def settings(request: PageRequest, slug: str) -> HttpResponse:
-    """The project's rules and grades."""
+    """Show and change the project's rules and grades."""
     member = access.lead(request.user, slug)
     grades = member.project.grades.order_by("value").values("value", "name", "sentence")
     form = RulesForm(request.POST or None, instance=member.project)
@@ -92,7 +92,7 @@ def settings(request: PageRequest, slug: str) -> HttpResponse:
 
 @require_POST
 def archiving(request: PageRequest, slug: str) -> HttpResponse:
-    """Archive the project, or bring it back."""
+    """Archive or unarchive the project."""
     member = access.lead(request.user, slug)
     if request.POST.get("archived") == "yes":
         if "sure" not in request.POST:
