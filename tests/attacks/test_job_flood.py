@@ -1,4 +1,4 @@
-"""No person fills the queue that all people wait in."""
+"""No single person can fill the job queue that everybody shares."""
 
 from __future__ import annotations
 

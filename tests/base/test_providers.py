@@ -1,4 +1,4 @@
-"""A lower package asks, a higher one answers; without an answer the question raises."""
+"""A lower package asks and a higher one answers; without an answer the question raises."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Doing again what failed."""
+"""Retrying failed jobs."""
 
 from __future__ import annotations
 

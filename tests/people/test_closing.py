@@ -1,4 +1,4 @@
-"""Accounts are closed and opened by who runs the installation; what people said stays."""
+"""Administrators close and reopen accounts; judgments are kept."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def test_an_administrator_whose_account_is_closed_changes_none(root, ada):
     other = User.objects.create_superuser("other", password=factories.PASSWORD)
     accounts.deactivate(user=other, by=root)
 
-    # As the other's page still has them.
+    # `other` is still the object from before the account was closed.
     with pytest.raises(Refused, match="Only who runs this installation"):
         accounts.deactivate(user=root, by=other)
 

@@ -1,4 +1,4 @@
-"""A link lets one person in, once, for as long as who made it may."""
+"""A link lets one person in, once, as long as its creator may invite people."""
 
 from __future__ import annotations
 

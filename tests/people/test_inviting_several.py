@@ -1,4 +1,4 @@
-"""A lead invites several people at once, to several projects, by one link each."""
+"""A lead invites several people at once to several projects, with one link each."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ def carla(db):
 
 @pytest.fixture
 def moon(carla):
-    """Carla's membership of a second project that she leads."""
+    """Carla's membership in a second project that she leads."""
     return factories.lead(factories.project("moon"), "carla")
 
 
 @pytest.fixture
 def link(carla, moon):
-    """A link to both projects, to the second one as a lead."""
+    """A link to both projects, with the role of lead in the second."""
     return invitations.invite_to_projects(roles={carla: ANNOTATOR, moon: LEAD})
 
 

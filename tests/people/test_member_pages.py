@@ -1,4 +1,4 @@
-"""Leads let people in on the members page; a link is shown once, and kept nowhere."""
+"""Leads add people on the members page; a link is shown once and not stored."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LINK = re.compile(r"http://testserver(/invitations/[\w-]+/)")
 
 @pytest.fixture
 def members(db, client):
-    """The address of the page, with carla signed in."""
+    """Sign carla in and return the address of the page."""
     client.force_login(factories.lead(factories.project()).user)
     return reverse("annotate:members", args=["tides"])
 

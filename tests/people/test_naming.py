@@ -1,4 +1,4 @@
-"""A member agrees to be named in what their project publishes, and takes it back."""
+"""A member agrees to be named in what their project publishes, and withdraws that."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A person changes their own keys, appearance and time zone, all that is sent or nothing of it."""
+"""A person changes their own keys, appearance and time zone, all or nothing."""
 
 from __future__ import annotations
 
@@ -207,12 +207,12 @@ def test_nobody_changes_what_another_prefers(signed_in, ada):
     assert Preferences.objects.get(user=ben).theme == "light"
 
 
-# --- what the pages make of it --------------------------------------------------------------------
+# --- how the pages use them -----------------------------------------------------------------------
 
 
 @pytest.fixture
 def told(ada):
-    """The address of guidelines with two versions, of the evening of 1 March in universal time."""
+    """Create guidelines with two versions, on the evening of 1 March UTC; return their address."""
     project = factories.project()
     author = factories.member(project, "ada")
     for version in (1, 2):

@@ -1,4 +1,4 @@
-"""Who runs the installation lets others run it too, and takes that away, under People."""
+"""Administrators give and remove administrator rights on the page People."""
 
 from __future__ import annotations
 

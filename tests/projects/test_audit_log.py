@@ -1,4 +1,4 @@
-"""The audit log: what leads and administrators did, kept for good."""
+"""The audit log records what leads and administrators did, and cannot be changed."""
 
 from __future__ import annotations
 

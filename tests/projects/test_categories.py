@@ -1,4 +1,4 @@
-"""The taxonomy of a project's instructions: set, taken from those that come along, shown."""
+"""The taxonomy of a project's instructions: set, added from a ready-made one, shown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Home, overview and queries: how far we are, what needs me, and nothing of what others said."""
+"""Home, overview and queries show progress and open work, but not others' judgments."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ JUDGE = Assignment.Task.JUDGE
 
 @pytest.fixture
 def tides(db) -> Project:
-    """Thirty queries with two documents each, of which one was relevant."""
+    """Create a project of thirty queries with two documents each, one of which was relevant."""
     project = factories.project()
     for number in range(30):
         query = factories.query(project, str(301 + number), title=f"question {number}")
@@ -120,7 +120,7 @@ def test_queries_are_found_by_id_and_by_words_of_the_title(tides, client):
 
 
 def judged(tides, *grades: tuple[str, int]):
-    """People judge the relevant document of the first query."""
+    """Let people judge the relevant document of the first query."""
     query = tides.queries.get(query_id="301")
     pair, candidate = query.pairs.get(), query.candidates.get(prior_relevance=1)
     for name, grade in grades:

@@ -1,4 +1,4 @@
-"""A project's rules change whole or not at all, and never under the judges' feet."""
+"""A project's rules change as a whole or not at all, and never contradict judgments."""
 
 from __future__ import annotations
 
