@@ -25,7 +25,7 @@ def thawed() -> Iterator[None]:
     Only for deleting a whole project, or all data. An exception rolls everything back.
     """
     if not _tables:
-        raise NotRegistered("No app has named its append-only tables.")
+        raise NotRegistered("No app has registered append-only tables.")
     with transaction.atomic(), connection.cursor() as cursor:
         if connection.vendor == "postgresql":
             cursor.execute("SET LOCAL rejudge.thawed = 'on'")

@@ -63,7 +63,7 @@ def once(
         if found := _earlier_answer(key, digest, by, now):
             return Once(found, again=True)
         # The first request was refused, or its key has been deleted since.
-        raise Refused(_("The same key is being used. Send it again.")) from None
+        raise Refused(_("A request with this key is being processed. Send it again.")) from None
     return Once(done, again=False)
 
 
@@ -76,7 +76,7 @@ def _earlier_answer(key: str, digest: str, by: User, now: datetime) -> Done | No
     if found is None:
         return None
     if found.digest != digest:
-        raise Refused(_("This key was used for something else. Take a new one for each request."))
+        raise Refused(_("This key was used for another request. Use a new key for each request."))
     return Done(found.status, found.body)
 
 

@@ -61,8 +61,8 @@ ACTIONS = (
     Action("met", "a", _("The condition is met"), beside=_CHECK),
     Action("not_met", "s", _("The condition is not met"), beside=_CHECK),
     Action("cant_tell", "d", _("Can't tell"), beside=_CHECK),
-    Action("condition_previous", "ArrowUp", _("The condition before"), beside=_CHECK),
-    Action("condition_next", "ArrowDown", _("The next condition"), beside=_CHECK),
+    Action("condition_previous", "ArrowUp", _("Previous condition"), beside=_CHECK),
+    Action("condition_next", "ArrowDown", _("Next condition"), beside=_CHECK),
     Action("find", "/", _("Find in the document"), beside=_CHECK),
     Action("marks", "m", _("Marked words on or off"), beside=_CHECK),
     Action("next_mark", "j", _("Next marked word"), beside=_CHECK),
@@ -75,8 +75,8 @@ ACTIONS = (
     Action("mode", "v", _("One document, or all as a list")),
     Action("open", "x", _("Open the row")),
     Action("leave", "q", _("Leave: back to the project")),
-    Action("review_previous", "k", _("The row before"), "review"),
-    Action("review_next", "j", _("The next row"), "review"),
+    Action("review_previous", "k", _("Previous row"), "review"),
+    Action("review_next", "j", _("Next row"), "review"),
     Action("review_since", "p", _("What changed since the last version"), "review"),
     Action("review_documents", "d", _("Some of its documents"), "review"),
     Action("review_submit", "s", _("Submit the review"), "review"),
@@ -221,15 +221,15 @@ def _wrong_with(key: object) -> str:
     if key in NAMED:
         return ""
     if len(key) > 1:
-        return _now("“%(key)s” is not one key that an action can have.") % {"key": _short(key)}
+        return _now("“%(key)s” is not a key that an action can have.") % {"key": _short(key)}
     if key in DIGITS:
         return _now("Digits give grades. Choose another key.")
     if key == HELP:
         return _now("? shows the keys. Choose another key.")
     # No control characters, surrogates, blanks or combining marks.
     if not key.isprintable() or key.isspace() or unicodedata.category(key).startswith("M"):
-        return _now("That is no key with a sign of its own. Choose another key.")
-    return "" if key == canonical(key) else _now("Letters are small here.")
+        return _now("This key has no character of its own. Choose another key.")
+    return "" if key == canonical(key) else _now("Use a lower-case letter.")
 
 
 def _short(thing: object) -> str:

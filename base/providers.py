@@ -28,7 +28,7 @@ class Provider(Generic[Parameters, Answer]):
     def register(self, answer: Callable[Parameters, Answer]) -> None:
         """Register the function that answers; called once, when an app starts."""
         if self._answer not in (None, answer):
-            raise RuntimeError(f"This question has an answer already: {self.question}")
+            raise RuntimeError(f"This question already has an answer: {self.question}")
         self._answer = answer
 
     @property

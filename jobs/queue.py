@@ -61,7 +61,7 @@ def _refuse_flood(job: Job) -> None:
     # The count includes `job`, which is already saved.
     if others > MOST_OPEN:
         raise Refused(
-            _("%(most)d jobs of yours are waiting already. Let some end, or call them off.")
+            _("You already have %(most)d jobs waiting. Wait until some are done, or cancel some.")
             % {"most": MOST_OPEN}
         )
 
@@ -105,7 +105,7 @@ def retry(job: Job, *, by: str) -> bool:
             if not locked.is_over:
                 return False
             if locked.state != Job.State.FAILED:
-                raise NotAgain(_("Only what failed can be done again."))
+                raise NotAgain(_("Only failed jobs can be tried again."))
             if why := locked.why_not_again():
                 raise NotAgain(why)
             rows.update(
@@ -123,7 +123,7 @@ def retry(job: Job, *, by: str) -> bool:
             _hand_over(locked)
     except IntegrityError as error:
         raise NotAgain(
-            _("Another of its kind is under way, or has its name now. Ask for a new one.")
+            _("Another job of this kind is running or has this name. Request a new one.")
         ) from error
     logger.info("%s %s is done again, asked for by %s", job.label(), job.pk, by)
     return True

@@ -34,10 +34,10 @@ LEASE = timedelta(seconds=60)
 PULSE = 1.0
 # A job whose worker died this often is given up: the job itself is the likely cause.
 MAX_ATTEMPTS = 3
-GIVEN_UP = f"The worker stopped in the middle of this {MAX_ATTEMPTS} times, so it was given up."
-UNEXPECTED = "Something went wrong that was not foreseen ({kind}). The worker's log says more."
-DATABASE_AWAY = "The database did not answer. Nothing is kept of this; ask for it again later."
-DISK_FULL = "There was no room left on the disk. Nothing is kept of this; ask for it again later."
+GIVEN_UP = f"The worker stopped during this job {MAX_ATTEMPTS} times, so it was given up."
+UNEXPECTED = "An unexpected error occurred ({kind}). The worker's log says more."
+DATABASE_AWAY = "The database did not answer. Nothing was saved; try again later."
+DISK_FULL = "The disk was full. Nothing was saved; try again later."
 
 SomeJob = TypeVar("SomeJob", bound=Job)
 

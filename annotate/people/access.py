@@ -24,7 +24,7 @@ def invitation(of: Membership, pk: int) -> Invitation:
 def admin(user: Person) -> User:
     """Return the person if they are an administrator, or raise PermissionDenied."""
     if not isinstance(user, User) or not (user.is_superuser and user.is_active):
-        raise PermissionDenied("Only who runs this installation can do that.")
+        raise PermissionDenied("Only administrators can do that.")
     return user
 
 

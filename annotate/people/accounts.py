@@ -104,7 +104,7 @@ def password_key(*, user: User, by: User) -> str:
     with transaction.atomic():
         user, by = _locked(user, by)
         if not user.is_active:
-            raise Refused(_("This account is closed. Open it first."))
+            raise Refused(_("This account is closed. Reopen it first."))
         record(project=None, what="account.password", about=user, by=by)
     return f"{user_pk_to_url_str(user)}-{default_token_generator.make_token(user)}"
 
@@ -154,6 +154,6 @@ def _keep_leads(user: User) -> None:
     ]
     if alone:
         raise Refused(
-            _("%(name)s is the only lead of %(projects)s. Let someone else lead there first.")
+            _("%(name)s is the only lead of %(projects)s. Give these projects another lead first.")
             % {"name": user.username, "projects": ", ".join(sorted(alone))}
         )

@@ -27,7 +27,7 @@ class TokenAuthentication(BaseAuthentication):
             return None
         token = token_of(secret.strip())
         if token is None:
-            raise AuthenticationFailed(_("This token is unknown, was ended, or has run out."))
+            raise AuthenticationFailed(_("This token is unknown, ended or expired."))
         return token.user, token
 
     def authenticate_header(self, request: Request) -> str:

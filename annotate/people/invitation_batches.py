@@ -63,7 +63,9 @@ def read_lines(text: str) -> dict[int, Invitee]:
         emails = [part for part in parts if "@" in part]
         # A user name may contain an "@"; alone it is read as an address.
         if len(parts) > 2 or (len(parts) == 2 and not emails):
-            wrong[number] = _("Write a user name, a mail address, or both with a comma between.")
+            wrong[number] = _(
+                "Write a user name, a mail address, or both with a comma between them."
+            )
         elif parts:
             email = emails[-1] if emails else ""
             names = [part for part in parts if part != email]
@@ -87,9 +89,9 @@ def invite_several(
     RefusedLines with what is wrong on each line.
     """
     if not people:
-        raise Refused(_("Nobody is named. Write one person per line."))
+        raise Refused(_("There are no names. Write one person per line."))
     if len(people) > MOST:
-        raise Refused(_("At most %(most)s people are invited at once.") % {"most": MOST})
+        raise Refused(_("At most %(most)s people can be invited at once.") % {"most": MOST})
     if not roles:
         raise Refused(_("Choose at least one project."))
     for by in roles:
@@ -133,7 +135,7 @@ def _invite(
         return Invited(invitee, link)
     new = _not_in_yet(user, roles)
     if not new:
-        raise Refused(_("%(name)s is in all these projects.") % {"name": user.username})
+        raise Refused(_("%(name)s is already in all these projects.") % {"name": user.username})
     members = [
         add_member(username=user.username, role=role, by=by, now=now)
         for by, role in roles.items()

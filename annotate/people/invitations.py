@@ -87,7 +87,7 @@ def invite_to_projects(
         check_role(role)
         if name and by.project.memberships.filter(name=name, is_machine=True).exists():
             raise Refused(
-                _("“%(name)s” is the name of a machine rater here. Choose another name.")
+                _("“%(name)s” is the name of a machine in this project. Choose another name.")
                 % {"name": name}
             )
     projects: dict[Project | None, str] = {by.project: role for by, role in roles.items()}
@@ -110,7 +110,7 @@ def withdraw(*, invitation: Invitation, by: User, now: datetime | None = None) -
         if not _may_invite(found.project, by):
             raise Refused(_("Only leads of this project can do that."))
         if found.accepted_at is not None:
-            raise Stale(_("Somebody has come in by this link already."))
+            raise Stale(_("This link has already been used."))
         if found.withdrawn_at is None:
             found.withdrawn_at, found.withdrawn_by = now or timezone.now(), by
             found.save(update_fields=["withdrawn_at", "withdrawn_by"])
@@ -153,7 +153,7 @@ def accept(
     with transaction.atomic():
         rows = _locked(token, now)
         if rows[0].project is None and not made_for_it:
-            raise Refused(_("You have an account already. Pass this link on, or let it expire."))
+            raise Refused(_("You already have an account. Pass this link on, or let it expire."))
         return _use(rows, by, now)
 
 
@@ -173,7 +173,7 @@ def accept_with_new_account(
             raise Unfit(_("This name is taken. Choose another."), "username")
         email = _address(email)
         if email and _address_is_taken(email):
-            raise Unfit(_("There is an account with this address. Sign in with it."), "email")
+            raise Unfit(_("An account with this address exists. Sign in with it."), "email")
         user = User(username=username, email=email)
         try:
             validate_password(password, user)
@@ -215,7 +215,7 @@ def _account_has(name: str) -> bool:
 def check_admin(by: User) -> None:
     """Refuse anyone but administrators."""
     if not (by.is_superuser and by.is_active):
-        raise Refused(_("Only who runs this installation can do that."))
+        raise Refused(_("Only administrators can do that."))
 
 
 def _make(
@@ -229,12 +229,12 @@ def _make(
 ) -> Link:
     """Create one row for each project of a link; the project None is the installation."""
     if days not in DAYS:
-        raise Refused(_("A link holds for 1 to 30 days."))
+        raise Refused(_("A link is valid for 1 to 30 days."))
     if name and User.objects.filter(username__iexact=name).exists():
         raise Refused(
-            _("%(name)s has an account already.") % {"name": name}
+            _("%(name)s already has an account.") % {"name": name}
             if None in roles
-            else _("%(name)s has an account already, and can be added at once.") % {"name": name}
+            else _("%(name)s already has an account and can be added at once.") % {"name": name}
         )
     if name and _account_has(name):
         raise Refused(
@@ -279,13 +279,13 @@ def _use(rows: Sequence[Invitation], by: User, now: datetime) -> Membership | No
     """Add `by` to the projects of a link and mark its rows as used; return the first membership."""
     name = rows[0].name
     if name and name != by.username:
-        raise Refused(_("This link is for %(name)s. Sign out, and open it again.") % {"name": name})
+        raise Refused(_("This link is for %(name)s. Sign out and open it again.") % {"name": name})
     new = [row for row in rows if not _is_in(row.project, by)]
     if not new:
         raise Refused(
-            _("You are in this project already.")
+            _("You are already in this project.")
             if len(rows) == 1
-            else _("You are in these projects already.")
+            else _("You are already in these projects.")
         )
     members = [_join(row, by) for row in new]
     for row in rows:
@@ -305,8 +305,8 @@ def _join(found: Invitation, by: User) -> Membership | None:
     if _is_somebody_else(found, by.username):
         raise Unfit(
             _(
-                "“%(name)s” is somebody else in this project already. Choose another name, or "
-                "ask for a link that is for this one."
+                "“%(name)s” is already another person in this project. Choose another name, or "
+                "ask for a link for this name."
             )
             % {"name": by.username},
             "username",
@@ -327,9 +327,9 @@ def _open_of(rows: Iterable[Invitation], now: datetime) -> list[Invitation]:
     """Return the valid rows of a link, or refuse with the reason why the first one is not valid."""
     rows = list(rows)
     if not rows:
-        raise NotHere(_("This link leads nowhere. Look whether all of it was copied."))
+        raise NotHere(_("This link is not valid. Check that all of it was copied."))
     if any(row.accepted_at is not None for row in rows):
-        raise Stale(_("Somebody has come in by this link already. Ask for another."))
+        raise Stale(_("This link has already been used. Ask for another."))
     found, reasons = [], []
     for row in rows:
         try:
@@ -345,11 +345,11 @@ def _open_of(rows: Iterable[Invitation], now: datetime) -> list[Invitation]:
 
 def _check_open(found: Invitation, now: datetime) -> None:
     if found.withdrawn_at is not None:
-        raise Stale(_("This link was taken back. Ask for another."))
+        raise Stale(_("This link was withdrawn. Ask for another."))
     if found.expires_at <= now:
         raise Stale(_("This link has expired. Ask for another."))
     if not _may_invite(found.project, found.created_by):
-        raise Stale(_("Who made this link cannot let you in any more. Ask for another."))
+        raise Stale(_("The person who made this link can no longer invite you. Ask for another."))
     if found.project is not None:
         refuse_if_archived(found.project)
 
@@ -375,7 +375,7 @@ def _address(email: str) -> str:
         try:
             validate_email(email)
         except ValidationError as error:
-            raise Unfit(_("This is no mail address."), "email") from error
+            raise Unfit(_("This is not a mail address."), "email") from error
         if len(email) > LONGEST_ADDRESS:
             raise Unfit(_("This mail address is too long."), "email")
     return email

@@ -44,7 +44,7 @@ def add_member(
         user = User.objects.filter(username=username).first()
         if user is None:
             raise Refused(
-                _("%(name)s has no account here. Invite them by a link.") % {"name": username}
+                _("%(name)s has no account. Invite them with a link.") % {"name": username}
             )
         if not user.is_active:
             raise Refused(_("The account of %(name)s is closed.") % {"name": username})
@@ -96,7 +96,7 @@ def checked_name(username: str) -> str:
 def check_role(role: str) -> None:
     """Refuse an unknown role."""
     if role not in Membership.Role.values:
-        raise Refused(_("“%(role)s” is no role.") % {"role": role})
+        raise Refused(_("“%(role)s” is not a role.") % {"role": role})
 
 
 def join(project: Project, user: User, role: str, *, now: datetime | None = None) -> Membership:
@@ -108,7 +108,7 @@ def join(project: Project, user: User, role: str, *, now: datetime | None = None
     )
     if known.is_machine:
         raise Refused(
-            _("“%(name)s” is the name of a machine rater here. Choose another name.")
+            _("“%(name)s” is the name of a machine in this project. Choose another name.")
             % {"name": known.name}
         )
     known.user, known.role, known.left_at = user, role, None
@@ -153,7 +153,7 @@ def set_quota(*, member: Membership, most_tasks: int | None, by: Membership) -> 
         member = _member_of(by, member)
         if member.user_id is None:
             raise Refused(
-                _("%(name)s has no account, so they take no tasks.") % {"name": member.name}
+                _("%(name)s has no account, so they cannot take tasks.") % {"name": member.name}
             )
         before, member.most_tasks = member.most_tasks, most_tasks
         member.save(update_fields=["most_tasks"])
@@ -204,5 +204,5 @@ def has_other_lead(member: Membership) -> bool:
 def _keep_a_lead(member: Membership) -> None:
     if member.leads and not has_other_lead(member):
         raise Refused(
-            _("%(name)s is the only lead. Make someone else lead first.") % {"name": member.name}
+            _("%(name)s is the only lead. Make someone else a lead first.") % {"name": member.name}
         )

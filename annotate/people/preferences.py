@@ -41,12 +41,12 @@ def change_preferences(
     """
     wrong: dict[str, str] = {}
     if keys is not None and not isinstance(keys, Mapping):
-        wrong[""] = _("That is no key map. Nothing was changed.")
+        wrong[""] = _("This is not a key map. Nothing was changed.")
     if theme is not None and theme not in ("", *Preferences.Theme.values):
-        wrong["theme"] = _("Choose light, dark, or as the system has it.")
+        wrong["theme"] = _("Choose light, dark, or the same as the system.")
     if time_zone is not None and time_zone not in ("", *zones()):
         wrong["time_zone"] = _(
-            "There is no time zone of that name. Choose one from the list, such as Europe/Berlin."
+            "There is no such time zone. Choose one from the list, such as Europe/Berlin."
         )
     with transaction.atomic():
         # Locked, so that two tabs that change different keys at once do not overwrite each other.

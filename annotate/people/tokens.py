@@ -50,16 +50,16 @@ def make_token(
         raise Refused(_("A name has at most 100 characters."))
     refuse_strange(name)
     if unknown := set(scopes) - set(Scope.values):
-        raise Refused(_("“%(scope)s” is no scope.") % {"scope": min(unknown)[:40]})
+        raise Refused(_("“%(scope)s” is not a scope.") % {"scope": min(unknown)[:40]})
     if not 1 <= days <= MOST_DAYS:
-        raise Refused(_("A token is good for 1 to %(most)s days.") % {"most": MOST_DAYS})
+        raise Refused(_("A token can be valid for 1 to %(most)s days.") % {"most": MOST_DAYS})
     secret = PREFIX + secrets.token_urlsafe(32)
     with transaction.atomic():
         # Locked, so that two simultaneous requests cannot exceed the limit.
         person = User.objects.select_for_update().get(pk=by.pk)
         if person.tokens.valid(now).count() >= MOST:
             raise Refused(
-                _("You have %(most)s tokens. End those that you need no longer.") % {"most": MOST}
+                _("You have %(most)s tokens. End those that you no longer need.") % {"most": MOST}
             )
         token = Token.objects.create(
             user=person,
@@ -81,7 +81,7 @@ def end_token(*, pk: int, by: User, now: datetime | None = None) -> Token:
     with transaction.atomic():
         token = Token.objects.select_for_update().filter(pk=pk, user=by).first()
         if token is None:
-            raise NotHere(_("There is no such token among yours."))
+            raise NotHere(_("You have no such token."))
         if token.ended_at is None:
             token.ended_at = now
             token.save(update_fields=["ended_at"])

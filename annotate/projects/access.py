@@ -53,7 +53,7 @@ def member(user: Person, slug: str) -> Membership:
     """  # noqa: S608 (the columns of our own tables)
     row = first(sql, {"user": user_key(user), "slug": slug}, Membership, Project, User)
     if row is None:
-        raise Http404("There is no project of this name among yours.")
+        raise Http404("You have no project with this name.")
     found: Membership
     found, found.project, found.user = row
     return found
@@ -119,5 +119,5 @@ def refuse_if_archived(project: Project) -> None:
     """Refuse changes in an archived project."""
     if project.archived_at is not None:
         raise Refused(
-            _("This project is archived. A lead can bring it back; until then nothing changes.")
+            _("This project is archived. Nothing can be changed until a lead brings it back.")
         )

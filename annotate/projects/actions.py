@@ -49,7 +49,7 @@ def create_project(
     if not SLUG.fullmatch(slug):
         raise Refused(
             _(
-                "“%(slug)s” cannot be a project's short name: use small letters, digits and "
+                "“%(slug)s” cannot be a project's short name: use lower-case letters, digits and "
                 "hyphens, beginning with a letter or digit, at most 80."
             )
             % {"slug": slug}
@@ -63,7 +63,7 @@ def create_project(
         raise Refused(
             _(
                 "%(kind)s counts documents as relevant from grade %(threshold)s, which is not "
-                "above the lowest of these grades. Leave the grades out to take those of the kind."
+                "above the lowest of these grades. Leave the grades out to use those of the kind."
             )
             % {"kind": of_kind.name, "threshold": threshold}
         )
@@ -86,7 +86,7 @@ def create_project(
             add_taxonomy_and_rubric(project=project, kind=of_kind, by=lead)
     except IntegrityError as error:
         raise Refused(
-            _("There is a project “%(slug)s” already. Choose another short name.") % {"slug": slug}
+            _("A project “%(slug)s” already exists. Choose another short name.") % {"slug": slug}
         ) from error
     return project
 

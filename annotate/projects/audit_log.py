@@ -47,7 +47,7 @@ def record(
     """
     if what not in AUDIT_EVENTS:
         raise KeyError(
-            f"“{what}” is no kind of audit event: annotate.projects.audit_events has all of them"
+            f"“{what}” is not a kind of audit event; annotate.projects.audit_events has all of them"
         )
     user = by.user if isinstance(by, Membership) else by
     row = about if isinstance(about, models.Model) else None

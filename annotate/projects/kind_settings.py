@@ -34,7 +34,7 @@ def kind_called(key: str) -> ProjectKind:
     """Return the kind with this key. Refused: an unknown key."""
     if key not in KINDS:
         raise Refused(
-            _("There is no kind of project “%(key)s”. There are: %(known)s.")
+            _("“%(key)s” is not a kind of project. The kinds are: %(known)s.")
             % {"key": key, "known": ", ".join(KINDS)}
         )
     return KINDS[key]
@@ -105,7 +105,7 @@ def change_kind(*, key: str, by: Membership) -> Project:
     """
     kind = kind_called(key)
     if not by.leads:
-        raise Refused(_("Only leads of this project change its kind."))
+        raise Refused(_("Only leads of this project can change its kind."))
     with transaction.atomic():
         project = Project.objects.select_for_update(no_key=True).get(pk=by.project_id)
         refuse_if_archived(project)

@@ -70,14 +70,14 @@ def change_rules(
     """
     refuse_if_archived(by.project)
     if not by.leads:
-        raise Refused(_("Only leads of this project change its rules."))
+        raise Refused(_("Only leads of this project can change its rules."))
     if unknown := set(changes) - set(FIELDS):
         raise Refused(
             _("There is no rule called %(unknown)s.") % {"unknown": ", ".join(sorted(unknown))}
         )
     values = [grade.value for grade in grades]
     if len(set(values)) != len(values):
-        raise Refused(_("Two grades have the same value. Give each its own."))
+        raise Refused(_("Two grades have the same value. Give each a different value."))
     if len(values) < 2:
         raise Refused(_("A project needs at least two grades."))
     threshold = changes.get("relevant_from", by.project.relevant_from)
@@ -93,7 +93,7 @@ def change_rules(
         if lost := sorted(grades_in_use(project) - set(values)):
             given_away = ", ".join(map(str, lost))
             raise Refused(
-                _("Judges have given the grade %(given_away)s, so it cannot be taken away.")
+                _("Judges have given the grade %(given_away)s, so it cannot be removed.")
                 % {"given_away": given_away}
             )
         before = {field: getattr(project, field) for field in changes} | _grades(project)
@@ -133,7 +133,7 @@ def _check_counted(project: Project, values: Sequence[int]) -> None:
     if sorted(values) != list(range(len(values))):
         raise Refused(
             _(
-                "Where relevance is the number of conditions that are met, the grades are 0, "
+                "If relevance is the number of conditions that are met, the grades must be 0, "
                 "1, 2 and so on, without a gap."
             )
         )
@@ -142,8 +142,8 @@ def _check_counted(project: Project, values: Sequence[int]) -> None:
         conditions, pair_id = longest
         raise Refused(
             _(
-                "The narrative of %(pair_id)s has %(conditions)s conditions, so their number "
-                "needs the grades 0 to %(conditions)s."
+                "The narrative of %(pair_id)s has %(conditions)s conditions, so the grades "
+                "must be 0 to %(conditions)s."
             )
             % {"pair_id": pair_id, "conditions": conditions}
         )

@@ -47,8 +47,8 @@ def refuse_if_paused(project: Project) -> None:
     if project.paused_at is not None:
         raise Refused(
             _(
-                "This project is paused by a lead, so no new tasks are given out. What you have "
-                "done is kept."
+                "This project is paused by a lead, so no new tasks are given out. Your work so "
+                "far is kept."
             )
         )
 

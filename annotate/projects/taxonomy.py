@@ -23,14 +23,16 @@ def set_categories(*, kinds: Sequence[Kind], by: Membership) -> list[Category]:
     project, a missing or repeated key, or too many types.
     """
     if not by.leads:
-        raise Refused(_("Only leads of this project change its taxonomy."))
+        raise Refused(_("Only leads of this project can change its taxonomy."))
     if len(kinds) > MOST:
         raise Refused(_("A taxonomy has at most %(most)s types.") % {"most": MOST})
     keys = [kind.key for kind in kinds]
     if twice := next((key for key in keys if keys.count(key) > 1), None):
-        raise Refused(_("“%(key)s” stands there twice. Give each type its own.") % {"key": twice})
+        raise Refused(
+            _("The key “%(key)s” is used twice. Give each type its own key.") % {"key": twice}
+        )
     if not all(keys):
-        raise Refused(_("A type needs the key that files use for it, such as C1."))
+        raise Refused(_("A type needs a key, which files use for it, such as C1."))
     with transaction.atomic():
         project = Project.objects.select_for_update(no_key=True).get(pk=by.project_id)
         refuse_if_archived(project)
@@ -69,7 +71,7 @@ def take_taxonomy(*, name: str, by: Membership) -> list[Category]:
     """
     if name not in TAXONOMIES:
         raise Refused(
-            _("There is no taxonomy “%(name)s”. There are: %(known)s.")
+            _("There is no taxonomy “%(name)s”. The taxonomies are: %(known)s.")
             % {"name": name, "known": ", ".join(TAXONOMIES)}
         )
     with transaction.atomic():

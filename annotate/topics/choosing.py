@@ -153,7 +153,7 @@ def choose_topics(
         if not wanted:
             raise Refused(_("Choose one or more topics first."))
         if not wanted <= set(there):
-            raise Refused(_("One of these topics is taken out or none of this project."))
+            raise Refused(_("One of these topics is taken out or not in this project."))
         others = [pk for pk in there if pk not in wanted]
         if not others:
             return Changed(0, 0)

@@ -22,7 +22,7 @@ class DrawForm(forms.Form):
         min_value=0,
         max_value=LARGEST,
         initial=1,
-        help_text=_lazy("The same seed draws the same topics, so a paper can name it."),
+        help_text=_lazy("The same seed draws the same topics, so a paper can report it."),
     )
     narrative = forms.BooleanField(
         label=_lazy("Only topics with a narrative"), required=False, initial=True
@@ -45,7 +45,7 @@ class DrawForm(forms.Form):
         given = super().clean() or self.cleaned_data
         least, most = given.get("least"), given.get("most")
         if least is not None and most is not None and least > most:
-            self.add_error("most", _("This is less than the least number."))
+            self.add_error("most", _("This is less than the lower limit."))
         return given
 
     @property

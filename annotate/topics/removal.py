@@ -162,7 +162,7 @@ def restore_pairs(
             there = rows.filter(pk__in=part, removed_at__isnull=False)
             if of_query := there.filter(query__removed_at__isnull=False).first():
                 raise Refused(
-                    _("Instruction %(pair_id)s is out with its query. Bring the query back.")
+                    _("Instruction %(pair_id)s is taken out with its query. Bring the query back.")
                     % {"pair_id": of_query.pair_id}
                 )
             if decided := there.filter(removed_reason="").first():

@@ -14,9 +14,9 @@ class JobSerializer(serializers.Serializer[Any]):
 
     id = serializers.IntegerField()
     state = serializers.ChoiceField(choices=Job.State.choices)
-    done = serializers.IntegerField(help_text="How far it is ...")
-    total = serializers.IntegerField(allow_null=True, help_text="... of how much; null: unknown.")
-    step = serializers.CharField(help_text="What it is doing.")
+    done = serializers.IntegerField(help_text="Units done.")
+    total = serializers.IntegerField(allow_null=True, help_text="Units in all; null: unknown.")
+    step = serializers.CharField(help_text="The current step.")
     error = serializers.CharField(help_text="Why it failed.")
     requested_at = serializers.DateTimeField()
     started_at = serializers.DateTimeField(allow_null=True)

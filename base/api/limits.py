@@ -59,7 +59,7 @@ class Json(JSONParser):
         length = request.META.get("CONTENT_LENGTH") or "0"
         if not length.isdecimal() or int(length[:20]) > MAX_BODY:
             most = f"{MAX_BODY:,}"
-            raise TooLarge(_("At most %(most)s bytes are taken at once.") % {"most": most})
+            raise TooLarge(_("A request may have at most %(most)s bytes.") % {"most": most})
         try:
             return super().parse(stream, media_type, dict(parser_context or {}))
         except RecursionError as error:

@@ -28,7 +28,7 @@ def cursor_of(request: Request) -> str:
 
 def nowhere() -> ValidationError:
     """Return the error to raise for an invalid cursor."""
-    return ValidationError({f"?{CURSOR}": [_("This cursor leads nowhere.")]})
+    return ValidationError({f"?{CURSOR}": [_("This cursor is not valid.")]})
 
 
 def paged(request: Request, results: Iterable[Any], following: str | None) -> Response:

@@ -34,28 +34,28 @@ SENTENCES = {
     HTTPStatus.BAD_REQUEST: ("invalid", gettext_lazy("This request cannot be read.")),
     HTTPStatus.FORBIDDEN: (
         "permission_denied",
-        gettext_lazy("This is for pages of ours alone, or the form's secret is missing."),
+        gettext_lazy("Only pages of this site may send this, or the form's token is missing."),
     ),
     HTTPStatus.NOT_FOUND: ("not_found", gettext_lazy("There is nothing at this address.")),
     HTTPStatus.METHOD_NOT_ALLOWED: (
         "method_not_allowed",
-        gettext_lazy("This is not done at this address: see “Allow”."),
+        gettext_lazy("This method is not allowed at this address: see “Allow”."),
     ),
     HTTPStatus.REQUEST_TIMEOUT: (
         "too_slow",
-        gettext_lazy("The content took too long to arrive. Nothing is kept: send it again."),
+        gettext_lazy("The request took too long to arrive. Nothing was saved: send it again."),
     ),
     HTTPStatus.LENGTH_REQUIRED: (
         "length_required",
-        gettext_lazy("The content came without its length. Send it with a Content-Length."),
+        gettext_lazy("The request has no length. Send it with a Content-Length."),
     ),
     HTTPStatus.REQUEST_ENTITY_TOO_LARGE: (
         "too_large",
-        gettext_lazy("This is more than is taken at once."),
+        gettext_lazy("This request is too large."),
     ),
     HTTPStatus.INTERNAL_SERVER_ERROR: (
         "error",
-        gettext_lazy("Something went wrong here. It is in the log."),
+        gettext_lazy("Something went wrong. The error is in the log."),
     ),
 }
 
@@ -92,7 +92,7 @@ class FaultSerializer(serializers.Serializer[Any]):
     """One error in the request."""
 
     pointer = serializers.CharField(
-        help_text="Where: a JSON pointer into what was sent; or `?name` for a parameter."
+        help_text="Where: a JSON pointer into the request body, or `?name` for a parameter."
     )
     detail = serializers.CharField()
 
@@ -190,7 +190,7 @@ def unavailable(request: HttpRequest, error: BaseException) -> HttpResponse:
 def unavailable_problem(error: BaseException) -> dict[str, str]:
     """Return code and sentence for a failed database write: the disk is full, or it is busy."""
     if is_full(error):
-        sentence = _("There is no room left on the disk. Nothing is lost: send it again later.")
+        sentence = _("The disk is full. Nothing is lost: send it again later.")
         return {"code": "disk_full", "detail": sentence}
     return {"code": "busy", "detail": _("The database is busy. Nothing is lost: send it again.")}
 
@@ -207,7 +207,7 @@ def _known(problem: Exception) -> Exception:
         return Busy(**unavailable_problem(problem))
     if isinstance(problem, RequestDataTooBig):
         most = f"{settings.DATA_UPLOAD_MAX_MEMORY_SIZE:,}"
-        return TooLarge(_("At most %(most)s bytes are taken at once.") % {"most": most})
+        return TooLarge(_("A request may have at most %(most)s bytes.") % {"most": most})
     if isinstance(problem, Http404):
         return exceptions.NotFound(*problem.args)
     if isinstance(problem, PermissionDenied):
@@ -220,7 +220,7 @@ def _problem(problem: Exception, response: Response) -> dict[str, Any]:
     told: dict[str, Any] = {"title": status.phrase, "status": status.value}
     if isinstance(problem, exceptions.ValidationError):
         faults = list(_faults(problem.detail, ""))
-        sentence = _("What was sent is not right: see the errors.")
+        sentence = _("The request is not valid: see the errors.")
         return {**told, "code": "invalid", "detail": sentence, "errors": faults}
     assert isinstance(problem, exceptions.APIException)
     detail = problem.detail

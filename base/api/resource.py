@@ -56,7 +56,7 @@ class Sent(serializers.Serializer[Any]):
     def to_internal_value(self, data: Any) -> Any:
         """Validate the body and refuse unknown fields."""
         if isinstance(data, Mapping) and (unknown := set(data) - set(self.fields)):
-            sentence = _("There is no such field here.")
+            sentence = _("There is no such field.")
             raise ValidationError({str(name): [sentence] for name in sorted(map(str, unknown))})
         return super().to_internal_value(data)
 
@@ -180,7 +180,7 @@ class Page(CursorPagination):
 
     def decode_cursor(self, request: Request) -> Cursor | None:
         """Return the requested position; refuse a cursor that is not from one of our pages."""
-        wrong = ValidationError({"?cursor": [_("This cursor leads nowhere.")]})
+        wrong = ValidationError({"?cursor": [_("This cursor is not valid.")]})
         try:
             cursor = super().decode_cursor(request)
         except NotFound as error:
@@ -313,7 +313,7 @@ def done() -> Response:
 def _check_key(key: str) -> None:
     if not key or len(key) > MAX_KEY or not key.isascii() or not key.isprintable():
         raise ParseError(
-            _("%(header)s is 1 to %(most)s printable characters, such as a UUID.")
+            _("%(header)s must have 1 to %(most)s printable characters, such as a UUID.")
             % {"header": KEY_HEADER, "most": MAX_KEY}
         )
 

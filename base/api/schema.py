@@ -31,7 +31,7 @@ class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-ca
         return {
             "type": "http",
             "scheme": "bearer",
-            "description": "A token that its person made under Your settings, Tokens.",
+            "description": "A token that a person made under Your settings, Tokens.",
         }
 
 
@@ -74,8 +74,8 @@ class ApiSchema(AutoSchema):
                     KEY_HEADER,
                     {"type": "string", "minLength": 1, "maxLength": MAX_KEY},
                     OpenApiParameter.HEADER,
-                    description="Sent again with the same key within a day, it is done once and "
-                    "answered as the first time.",
+                    description="A request that is sent again with the same key within a day is "
+                    "carried out once and gets the first response.",
                 )
             )
         return found

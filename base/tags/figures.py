@@ -33,7 +33,7 @@ def local_time(moment: datetime.datetime | str | None, style: str = "datetime") 
     if isinstance(moment, str):
         moment = datetime.datetime.fromisoformat(moment)
     if style not in {"datetime", "date", "time"}:
-        raise template.TemplateSyntaxError(f"local_time knows no style {style!r}")
+        raise template.TemplateSyntaxError(f"local_time has no style {style!r}")
     universal = moment.astimezone(datetime.UTC)
     zone = reader_preferences.zone_of_reader() or datetime.UTC
     local = moment.astimezone(zone)

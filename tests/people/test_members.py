@@ -30,7 +30,7 @@ def test_someone_with_an_account_joins_as_they_are(carla):
 
 
 def test_someone_without_an_account_is_invited_not_added(carla):
-    with pytest.raises(Refused, match="no account here"):
+    with pytest.raises(Refused, match="has no account"):
         members.add_member(username="ada", role=ANNOTATOR, by=carla)
 
     assert not User.objects.filter(username="ada").exists()

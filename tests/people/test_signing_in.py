@@ -502,13 +502,13 @@ def test_who_lost_app_and_codes_is_helped_by_who_runs_the_installation(secret, a
     root = User.objects.create_superuser("root")
     helper, lost = Client(), Client()
     helper.force_login(root)
-    assert "No second factor" in helper.get("/people/").content.decode()
+    assert "Remove second factor" in helper.get("/people/").content.decode()
 
     helper.post(reverse("annotate:account_change", args=[ada.pk]), {"change": "factor"})
     sign_in(lost)
 
     assert is_in(lost)
-    assert "No second factor" not in helper.get("/people/").content.decode()
+    assert "Remove second factor" not in helper.get("/people/").content.decode()
 
 
 def test_the_administration_shows_no_secrets(secret, client):

@@ -199,4 +199,4 @@ def test_a_project_in_which_nothing_was_done_says_so(db, client):
 
     page = client.get(reverse("annotate:audit_log", args=["bees"])).content.decode()
 
-    assert "Nothing was done yet" in page
+    assert "Nothing has been done yet" in page

@@ -113,7 +113,7 @@ def test_an_instruction_goes_out_alone_and_comes_back(two):
 def test_an_instruction_does_not_come_back_without_its_query(two):
     two.out(two.q1)
 
-    with pytest.raises(Refused, match="301_1 is out with its query"):
+    with pytest.raises(Refused, match="301_1 is taken out with its query"):
         restore_pairs(project=two.project, pairs=[two.pairs[0].pk], by=two.carla)
 
 

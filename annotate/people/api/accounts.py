@@ -33,7 +33,7 @@ class AccountSerializer(serializers.Serializer[Any]):
     username = serializers.CharField()
     email = serializers.CharField()
     is_active = serializers.BooleanField(help_text="Whether its person can sign in.")
-    projects = serializers.IntegerField(help_text="How many they are in.")
+    projects = serializers.IntegerField(help_text="The number of their projects.")
 
 
 class AskedAccounts(Asked):
@@ -49,7 +49,7 @@ class SentAccount(Sent):
     """A change of an account."""
 
     is_active = serializers.BooleanField(
-        help_text="false: it is closed and signed out everywhere, and its tokens end."
+        help_text="false: the account is closed and signed out everywhere, and its tokens end."
     )
 
 

@@ -49,7 +49,7 @@ class SentChange(Sent):
         allow_null=True,
         min_value=0,
         max_value=actions.QUOTAS.stop - 1,
-        help_text="They are given at most so many tasks; null: any number.",
+        help_text="The maximum number of their tasks; null: no limit.",
     )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
@@ -73,7 +73,7 @@ class LinkSerializer(serializers.Serializer[Any]):
 
     id = serializers.IntegerField()
     username = serializers.CharField(help_text="Empty: they choose.")
-    email = serializers.CharField(help_text="Where it was mailed to; empty: nowhere.")
+    email = serializers.CharField(help_text="The address it was mailed to, if any.")
     made_by = serializers.CharField()
     expires_at = serializers.DateTimeField()
 
@@ -87,10 +87,10 @@ class InvitationSerializer(LinkSerializer):
 class NewLinkSerializer(LinkSerializer):
     """A new link."""
 
-    url = serializers.CharField(help_text="The link. It is told this once, and kept nowhere.")
+    url = serializers.CharField(help_text="The link. It is returned only once and not stored.")
     mailed = serializers.BooleanField(
         allow_null=True,
-        help_text="null: no address was given, or no server for mail is set; false: it could not "
+        help_text="null: no address was given, or no mail server is set up; false: it could not "
         "be sent.",
     )
 
@@ -107,7 +107,7 @@ class SentLink(Sent):
         required=False,
         allow_blank=True,
         default="",
-        help_text="Whoever comes has this name; left out: they choose.",
+        help_text="The user name of the new account; if omitted, they choose.",
     )
     email = serializers.EmailField(required=False, allow_blank=True, default="")
     days = serializers.IntegerField(min_value=DAYS.start, max_value=DAYS.stop - 1, default=7)

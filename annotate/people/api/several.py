@@ -62,7 +62,7 @@ class InvitedSerializer(serializers.Serializer[Any]):
     username = serializers.CharField()
     email = serializers.CharField()
     projects = serializers.ListField(
-        child=serializers.CharField(), help_text="Slugs of the projects they are added to."
+        child=serializers.CharField(), help_text="Short names of the projects they are added to."
     )
     link = NewLinkSerializer(allow_null=True, help_text="null: the account was added at once.")
 
@@ -71,7 +71,8 @@ class InvitedPeopleSerializer(serializers.Serializer[Any]):
     """The result for each person, in the order of the request."""
 
     people = InvitedSerializer(
-        many=True, help_text="null where the same is sent again with one key: links are not kept."
+        many=True,
+        help_text="null if the request is sent again with the same key: links are not stored.",
     )
 
 

@@ -16,7 +16,7 @@ from base.users import User
 
 # The requirements of the validators in the settings, in one sentence.
 GOOD_PASSWORD = _lazy(
-    "At least 10 characters; no common password, not digits alone, nothing like your name."
+    "At least 10 characters; not a common password, not only digits, not similar to your name."
 )
 
 
@@ -35,19 +35,19 @@ class InvitationForm(forms.Form):
         max_length=150,
         required=False,
         label=_lazy("User name"),
-        help_text=_lazy("Leave it empty, and they choose."),
+        help_text=_lazy("If it is empty, they choose."),
         widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "none"}),
     )
     email = forms.EmailField(
         required=False,
         label=_lazy("Mail address"),
         help_text=_lazy(
-            "The link is mailed there too, if a mail server is set. Left empty, you hand it over."
+            "The link is also mailed there, if a mail server is set up. Empty: you hand it over."
         ),
         widget=forms.EmailInput(attrs={"autocomplete": "off"}),
     )
     days = forms.TypedChoiceField(
-        label=_lazy("The link holds for"),
+        label=_lazy("The link is valid for"),
         coerce=int,
         choices=DAYS,
         initial=7,
@@ -67,9 +67,9 @@ class MemberForm(InvitationForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["username"].help_text = _lazy(
-            "Somebody who has an account becomes a member at once. Anybody else gets a link to "
-            "make an account of this name; what files say under the name is then theirs. Left "
-            "empty, they choose a name."
+            "A person with an account becomes a member at once. Anybody else gets a link to "
+            "create an account with this name; judgments of this name from files are then theirs. "
+            "Empty: they choose a name."
         )
 
 
@@ -81,7 +81,7 @@ class SeveralForm(forms.Form):
         max_length=40_000,
         help_text=_lazy(
             "One person per line: a user name, a mail address, or both with a comma between. "
-            "Whoever has an account of this name is in at once; anybody else gets a link."
+            "A person with an account is added at once; anybody else gets a link."
         ),
         widget=forms.Textarea(
             attrs={
@@ -93,7 +93,7 @@ class SeveralForm(forms.Form):
         ),
     )
     days = forms.TypedChoiceField(
-        label=_lazy("The links hold for"), coerce=int, choices=DAYS, initial=7
+        label=_lazy("The links are valid for"), coerce=int, choices=DAYS, initial=7
     )
 
     def __init__(
@@ -127,13 +127,13 @@ class JoinForm(forms.Form):
     username = forms.CharField(
         max_length=150,
         label=_lazy("User name"),
-        help_text=_lazy("Others see it beside what you judge."),
+        help_text=_lazy("Others see it beside your judgments."),
         widget=forms.TextInput(attrs={"autocomplete": "username", "autocapitalize": "none"}),
     )
     email = forms.EmailField(
         required=False,
         label=_lazy("Mail address"),
-        help_text=_lazy("A link goes there when the password is lost."),
+        help_text=_lazy("Used to send you a link if you lose your password."),
         widget=forms.EmailInput(attrs={"autocomplete": "email"}),
     )
     password = forms.CharField(

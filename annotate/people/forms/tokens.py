@@ -14,18 +14,18 @@ class TokenForm(forms.Form):
 
     name = forms.CharField(
         max_length=100,
-        help_text=_lazy("What it is for: you end it by this name."),
+        help_text=_lazy("What it is for. You need the name to end it."),
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
     scopes = forms.MultipleChoiceField(
-        label=_lazy("What it may do besides reading"),
+        label=_lazy("What it may do in addition to reading"),
         required=False,
         choices=[choice for choice in Scope.choices if choice[0] != Scope.READ],
         widget=forms.CheckboxSelectMultiple,
         help_text=_lazy("Never more than you may do yourself."),
     )
     days = forms.IntegerField(
-        label=_lazy("Good for so many days"),
+        label=_lazy("Valid for so many days"),
         min_value=1,
         max_value=MOST_DAYS,
         initial=90,

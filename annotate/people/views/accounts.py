@@ -117,7 +117,7 @@ def invited(request: HttpRequest, link: Link) -> dict[str, Any]:
     """Mail a new link if possible, and return what the page shows of it, once."""
     url, mailed = hand_over(request, link)
     if mailed is False:
-        messages.error(request, _("The mail could not be sent. Hand the link over yourself."))
+        messages.error(request, _("The mail could not be sent. Pass the link on yourself."))
     unsent = mailed is None and bool(link.invitation.email)
     return {"invitation": link.invitation, "url": url, "sent": bool(mailed), "unsent": unsent}
 
@@ -143,7 +143,7 @@ def _withdraw(request: PageRequest, found: Invitation) -> None:
     except Refused as refused:
         messages.error(request, str(refused))
     else:
-        messages.success(request, _("The link lets nobody in any more."))
+        messages.success(request, _("The link is withdrawn."))
 
 
 @require_http_methods(["GET", "POST"])
@@ -224,22 +224,22 @@ def account(request: PageRequest, pk: int) -> HttpResponse:
     try:
         if change == "close":
             people.deactivate(user=found, by=request.user)
-            said = _("The account of %(name)s is closed. What they said stays.") % names
+            said = _("The account of %(name)s is closed. Their work is kept.") % names
         elif change == "open":
             people.reactivate(user=found, by=request.user)
             said = _("%(name)s can sign in again.") % names
         elif change == "administrate":
             people.let_administrate(user=found, by=request.user)
-            said = _("%(name)s runs this installation.") % names
+            said = _("%(name)s is now an administrator.") % names
         elif change == "no-administration":
             people.end_administration(user=found, by=request.user)
-            said = _("%(name)s no longer runs this installation.") % names
+            said = _("%(name)s is no longer an administrator.") % names
         elif change == "sign-out":
             people.sign_out(user=found, by=request.user)
             said = _("%(name)s is signed out everywhere.") % names
         elif change == "factor":
             people.drop_second_factor(user=found, by=request.user)
-            said = _("The password alone signs %(name)s in again.") % names
+            said = _("%(name)s can sign in with the password alone again.") % names
         elif change == "password":
             uid, _between, key = people.password_key(user=found, by=request.user).partition("-")
             url = reverse("account_reset_password_from_key", args=[uid, key])

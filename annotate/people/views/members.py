@@ -42,7 +42,7 @@ def members(request: PageRequest, slug: str) -> HttpResponse:
             if link is None:
                 messages.success(
                     request,
-                    _("%(name)s is in the project, and signs in as before.")
+                    _("%(name)s is now in the project and signs in as before.")
                     % {"name": form.cleaned_data["username"]},
                 )
                 return redirect("annotate:members", slug)
@@ -92,23 +92,25 @@ def fellow(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     try:
         if change == "leave":
             member_actions.remove_member(member=found, by=by)
-            words = _("%(name)s has left the project. What they said stays.") % {"name": found.name}
+            words = _("%(name)s was removed from the project. Their work is kept.") % {
+                "name": found.name
+            }
         elif change == "quota":
             most = _quota(request.POST.get("most_tasks", ""))
             member_actions.set_quota(member=found, most_tasks=most, by=by)
             words = (
-                _("%(name)s takes any number of tasks.") % {"name": found.name}
+                _("%(name)s can take any number of tasks.") % {"name": found.name}
                 if most is None
                 else ngettext(
-                    "%(name)s takes at most %(most)s task.",
-                    "%(name)s takes at most %(most)s tasks.",
+                    "%(name)s can take at most %(most)s task.",
+                    "%(name)s can take at most %(most)s tasks.",
                     most,
                 )
                 % {"name": found.name, "most": most}
             )
         elif change == "return" and found.user is not None:
             member_actions.add_member(username=found.user.username, role=found.role, by=by)
-            words = _("%(name)s is back.") % {"name": found.name}
+            words = _("%(name)s is a member again.") % {"name": found.name}
         else:
             changed = member_actions.change_role(member=found, role=change, by=by)
             about = {"name": changed.name, "role": changed.get_role_display().lower()}

@@ -21,7 +21,7 @@ def naming(request: PageRequest, slug: str) -> HttpResponse:
     of = member(request.user, slug)
     named = ANSWERS.get(request.POST.get("named", ""))
     if named is None:
-        messages.error(request, _("Nothing was changed: say yes or no."))
+        messages.error(request, _("Nothing was changed. Answer yes or no."))
     else:
         set_named(named=named, by=of)
         messages.success(request, _("Saved."))

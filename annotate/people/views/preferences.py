@@ -127,7 +127,7 @@ def _page(
             "groups": groups,
             "changed": sum(row["changed"] for group in groups for row in group["rows"]),
             "wrong": wrong,
-            "error": wrong.get("", _("Nothing was changed. What is wrong stands at the field."))
+            "error": wrong.get("", _("Nothing was changed. The errors are shown at the fields."))
             if wrong
             else "",
             "theme_chosen": kept.theme if theme is None else theme,

@@ -78,7 +78,7 @@ def _done(request: HttpRequest, found: list[Invited]) -> list[dict[str, Any]]:
     links = [one.link for one in found if one.link is not None]
     handed = dict(zip([link.token for link in links], hand_over_all(request, links), strict=True))
     if any(one.mailed is False for one in handed.values()):
-        messages.error(request, _("Mails could not be sent. Hand these links over yourself."))
+        messages.error(request, _("The mails could not be sent. Pass these links on yourself."))
     return [
         {
             "name": one.invitee.name or one.invitee.email,

@@ -59,6 +59,6 @@ def token_end(request: PageRequest, pk: int) -> HttpResponse:
         raise Http404(str(not_here)) from not_here
     messages.success(
         request,
-        _("The token “%(name)s” is ended. No program gets in with it.") % {"name": token.name},
+        _("The token “%(name)s” has ended. No program can use it now.") % {"name": token.name},
     )
     return redirect("annotate:tokens")

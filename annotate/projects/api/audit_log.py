@@ -24,13 +24,13 @@ class AuditEventSerializer(serializers.Serializer[Any]):
 
     uuid = serializers.UUIDField()
     at = serializers.DateTimeField()
-    who = serializers.CharField(help_text="As they were called then; empty: a command.")
+    who = serializers.CharField(help_text="Their name at that time; empty: a command.")
     what = serializers.CharField()
-    about = serializers.CharField(help_text="What it was done to, as it was called then.")
-    kind = serializers.CharField(help_text="Which kind of row that is ...")
-    key = serializers.IntegerField(allow_null=True, help_text="... and which one.")
+    about = serializers.CharField(help_text="The affected object, by its name at that time.")
+    kind = serializers.CharField(help_text="The kind of the affected row ...")
+    key = serializers.IntegerField(allow_null=True, help_text="... and its key.")
     words = serializers.CharField()
-    changes = serializers.DictField(help_text="By name: what was before, and what is now.")
+    changes = serializers.DictField(help_text="By field: the values before and after.")
 
 
 class AskedAuditLog(Asked):
@@ -40,8 +40,8 @@ class AskedAuditLog(Asked):
         required=False, max_length=20, help_text="The key of a user, or: command."
     )
     what = serializers.CharField(required=False, max_length=40)
-    since = serializers.DateField(required=False, help_text="From this day on, where you are.")
-    until = serializers.DateField(required=False, help_text="Up to this day.")
+    since = serializers.DateField(required=False, help_text="From this day on, in your time zone.")
+    until = serializers.DateField(required=False, help_text="Up to and including this day.")
 
 
 class AuditLog(Resource):

@@ -42,7 +42,7 @@ class PlannedCheckSerializer(serializers.Serializer[Any]):
     is_drawn = serializers.BooleanField(help_text="False: suspects from runs, which are picked.")
     modes = serializers.ListField(
         child=serializers.CharField(),
-        help_text="Sides of the narratives, each a sample of its own.",
+        help_text="Sides of the narratives, each with its own sample.",
     )
 
 
@@ -58,7 +58,7 @@ class KindSerializer(serializers.Serializer[Any]):
     must_hold = MustHoldSerializer(many=True)
     steps = serializers.ListField(child=serializers.CharField())
     step_names = serializers.DictField(
-        child=serializers.CharField(), help_text="Steps that the paper calls otherwise, by key."
+        child=serializers.CharField(), help_text="Names of steps that differ in the paper, by key."
     )
     taxonomy = serializers.CharField(allow_blank=True)
     rubric = serializers.CharField(allow_blank=True)
@@ -79,7 +79,7 @@ class KindOfProjectSerializer(serializers.Serializer[Any]):
     """The kind of a project, and the rules that differ from it."""
 
     kind = serializers.CharField()
-    differences = DifferenceSerializer(many=True, help_text="Rules that were changed since.")
+    differences = DifferenceSerializer(many=True, help_text="Rules that the project has changed.")
 
 
 class SentKind(Sent):

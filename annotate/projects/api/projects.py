@@ -44,17 +44,17 @@ class RulesSerializer(serializers.ModelSerializer[Project]):
 class ProjectSerializer(serializers.Serializer[Any]):
     """A project as one of its members sees it."""
 
-    slug = serializers.CharField(help_text="Its short name, as it stands in addresses.")
+    slug = serializers.CharField(help_text="The short name, used in addresses.")
     name = serializers.CharField()
     description = serializers.CharField()
     kind = serializers.CharField(help_text="The way of working that it follows.")
-    role = serializers.ChoiceField(choices=Membership.Role.choices, help_text="Yours.")
+    role = serializers.ChoiceField(choices=Membership.Role.choices, help_text="Your role.")
     member = serializers.IntegerField(help_text="The key of your membership.")
     archived_at = serializers.DateTimeField(allow_null=True)
     paused_at = serializers.DateTimeField(
         allow_null=True, help_text="Since when no new tasks are given out; null: it is not paused."
     )
-    due_on = serializers.DateField(allow_null=True, help_text="By when it is to be done.")
+    due_on = serializers.DateField(allow_null=True, help_text="The day by which it should be done.")
     created_at = serializers.DateTimeField()
 
 
@@ -83,7 +83,7 @@ class SentProject(Sent):
         min_length=2,
         max_length=20,
         required=False,
-        help_text="Left out: those of the kind.",
+        help_text="If omitted: the grades of the kind.",
     )
 
 
@@ -119,7 +119,7 @@ class AskedProjects(Asked):
     """A filter of projects."""
 
     archived = serializers.BooleanField(
-        default=False, help_text="Those that you lead and that are put away, instead."
+        default=False, help_text="Return the archived projects that you lead instead."
     )
 
 

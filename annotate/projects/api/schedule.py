@@ -14,7 +14,7 @@ from base.api.resource import Resource, Scope, Sent, writes
 class SentDueDate(Sent):
     """The due date of a project."""
 
-    due_on = serializers.DateField(allow_null=True, help_text="null: there is none.")
+    due_on = serializers.DateField(allow_null=True, help_text="null: no due date.")
 
 
 class Pause(Resource):

@@ -17,7 +17,7 @@ from base.api.resource import Resource, Scope, Sent, reads, writes
 class CategorySerializer(Sent):
     """One type of instruction."""
 
-    key = serializers.CharField(max_length=60, help_text="As files name it.")
+    key = serializers.CharField(max_length=60, help_text="The key that files use.")
     name = serializers.CharField(max_length=120)
     sentence = serializers.CharField(max_length=500, required=False, allow_blank=True, default="")
 

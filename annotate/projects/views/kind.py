@@ -30,7 +30,7 @@ def kind(request: PageRequest, slug: str) -> HttpResponse:
         except Refused as refused:
             messages.error(request, str(refused))
         else:
-            messages.success(request, _("Saved. The settings of this kind hold from now on."))
+            messages.success(request, _("Saved. The settings of this kind apply from now on."))
         return redirect("annotate:kind", slug)
     project = member.project
     now = kind_of(project.kind)

@@ -21,10 +21,10 @@ def pause(request: PageRequest, slug: str) -> HttpResponse:
     try:
         if request.POST.get("paused") == "yes":
             schedule.pause(by=member)
-            words = _("The project is paused. Nobody is given a new task.")
+            words = _("The project is paused. No new tasks are given out.")
         else:
             schedule.resume(by=member)
-            words = _("The project goes on. Tasks are given out again.")
+            words = _("The project is resumed. Tasks are given out again.")
     except Refused as refused:
         messages.error(request, str(refused))
     else:

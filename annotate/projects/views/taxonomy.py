@@ -66,5 +66,5 @@ def taxonomy(request: PageRequest, slug: str) -> HttpResponse:
     except Refused as refused:
         messages.error(request, str(refused))
     else:
-        messages.success(request, _("Taken. Change the words as you like."))
+        messages.success(request, _("Added. You can edit the names and sentences."))
     return redirect("annotate:categories", slug)

@@ -36,7 +36,7 @@ class TopicSerializer(serializers.Serializer[Any]):
 
     query_id = serializers.CharField()
     title = serializers.CharField()
-    relevant = serializers.IntegerField(help_text="Documents that came as relevant.")
+    relevant = serializers.IntegerField(help_text="Documents that were loaded as relevant.")
     has_narrative = serializers.BooleanField()
 
 

@@ -113,7 +113,9 @@ class FilterCountSerializer(serializers.Serializer[Any]):
     about = serializers.ChoiceField(choices=["queries", "instructions", "documents"])
     kept = serializers.IntegerField()
     discarded = serializers.IntegerField()
-    brought_back = serializers.IntegerField(help_text="Of those discarded: in again.")
+    brought_back = serializers.IntegerField(
+        help_text="Of the discarded ones: brought back by a lead."
+    )
 
 
 class Filters(Resource):

@@ -90,7 +90,7 @@ def _chosen(request: PageRequest, member: Membership, form: DrawForm) -> Changed
 
 def _tell(request: PageRequest, changed: Changed) -> None:
     if not changed.changed:
-        messages.info(request, _("Every topic is chosen, so none was taken out."))
+        messages.info(request, _("All topics are chosen, so none was taken out."))
         return
     messages.success(
         request,
