@@ -1,6 +1,4 @@
-"""How the reader of a page likes it: their preferences, read at most once a request and only by
-pages that ask.
-"""
+"""The preferences of the person who reads a page, loaded lazily and at most once per request."""
 
 from __future__ import annotations
 
@@ -16,9 +14,9 @@ from base.users import Preferences, User
 
 
 def preferences(user: User) -> Preferences:
-    """What a person chose; who chose nothing has preferences with nothing in them, not stored.
+    """Return a person's preferences; an empty, unsaved object if they have chosen nothing.
 
-    The row stays with the `user` object, so asking again costs nothing.
+    The row is cached on the `user` object.
     """
     try:
         return user.preferences
@@ -27,22 +25,22 @@ def preferences(user: User) -> Preferences:
 
 
 def preferences_of_reader(request: HttpRequest | None) -> Preferences | None:
-    """The preferences of who is signed in; None where nobody is."""
+    """Return the preferences of the signed-in person, or None if nobody is signed in."""
     user = getattr(request, "user", None)
     return preferences(user) if user is not None and user.is_authenticated else None
 
 
 @cache
 def zones() -> tuple[str, ...]:
-    """The time zones one can choose: names of the IANA database, without its historical aliases."""
+    """Return the time zones to choose from: IANA names without the historical aliases."""
     places = {name for name in available_timezones() if "/" in name}
     return ("UTC", *sorted(name for name in places if not name.startswith(("Etc/", "SystemV/"))))
 
 
 def zone_of_reader() -> datetime.tzinfo | None:
-    """The time zone that the reader of the page being drawn chose; None: as their browser has it.
+    """Return the time zone that the reader of the current page chose; None: use the browser's.
 
-    None as well outside a request, and where this machine no longer knows the zone.
+    Also None outside a request, and if this machine no longer knows the zone.
     """
     chosen = preferences_of_reader(current_request())
     if chosen is None or not chosen.time_zone:

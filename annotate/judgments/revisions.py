@@ -1,12 +1,11 @@
-"""Counts by narrative and by pool, counted again only where something has changed since.
+"""Counts of the answers under each narrative and of each pool, recomputed only after a change.
 
-The number of judgments grows, and pages count them at every look. So triggers of the database give
-each narrative and each pool a revision (`annotate.judgments.models.Revision`): a random number that
-changes in the transaction of whatever changes a count. A process keeps its counts of a narrative
-together with the revision it read before it counted; as long as the database has the same
-revision, nothing has changed. A kept count can only be newer than its revision, and is then never
-used. Counts are kept in memory alone: no stored count can be wrong, and reading a page writes
-nothing.
+The number of judgments grows, and pages count them on every request. So database triggers give each
+narrative and each pool a revision (`annotate.judgments.models.Revision`): a random number that
+changes in every transaction that changes a count. A process caches the counts of a narrative
+together with the revision it read before counting; while the database returns the same revision,
+the cached counts are valid. A cached count can only be newer than its revision, and is then never
+used. The cache is in memory only: no stored count can be wrong, and reading a page writes nothing.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from base.prepared_queries import Built, prepared
 Counted = TypeVar("Counted")
 Rules = TypeVar("Rules", bound=Hashable)
 
-# So many narratives of one kind of count are kept by a process, then it begins anew.
+# The most narratives that one kind of count caches in a process; then its cache is cleared.
 MOST = 20_000
 
 
@@ -34,20 +33,20 @@ _every: list[dict[Any, Any]] = []
 
 
 def forget() -> None:
-    """Forget every count of this process, to count all of it again."""
+    """Clear every cached count of this process."""
     for known in _every:
         known.clear()
 
 
 class State(NamedTuple):
-    """A narrative and the revision of its judgments, flags and candidates; 0 where it has none."""
+    """A narrative and the revision of its answers and candidates; 0 if there never was one."""
 
     narrative: int
     pair: int
     project: int
     side: str
     revision: int
-    # Who is a machine decides what is counted among people's: the sum of their keys.
+    # The sum of the keys of machine members: counts of people's answers depend on who is a machine.
     machines: int
 
     @property
@@ -71,11 +70,11 @@ class PoolState(NamedTuple):
 
 
 class Counts(Generic[Rules, Counted]):
-    """One kind of count, by narrative or by query.
+    """One kind of count, cached by narrative or by query.
 
-    `count` takes rules and narratives or queries (by key), and returns their counts by key; it may
-    leave out those without anything to count. Of narratives it may depend on these, on their
-    judgments, flags and candidates, and on who is a machine; of queries on their candidates alone.
+    `count` takes rules and narratives or queries (by key), and returns counts by key; those with
+    nothing to count may be missing. For narratives it may depend only on these arguments, on their
+    statements and candidates, and on which members are machines; for queries on their candidates.
     """
 
     def __init__(self, count: Callable[[Rules, list[int]], Mapping[int, Counted]]) -> None:
@@ -86,8 +85,9 @@ class Counts(Generic[Rules, Counted]):
     def of(
         self, states: Iterable[State | PoolState], rules: Mapping[int, Rules]
     ) -> dict[int, Counted]:
-        """Return the counts of narratives or queries by key: at most as many queries as there are
-        different rules. `rules`: what the count follows, by the key of the project.
+        """Return the counts of narratives or queries by key: at most one query per distinct rule.
+
+        `rules`: the rules of the count, by the key of the project.
         """
         found: dict[int, Counted] = {}
         unknown: dict[Rules, list[State | PoolState]] = {}
@@ -134,8 +134,8 @@ def states_in_force(projects: Sequence[Project]) -> list[State]:
 
 
 def states_of_newest(projects: Sequence[int]) -> list[State]:
-    """Return the states of the newest narratives of every side in these projects (by key), of pairs
-    that were not removed: one query.
+    """Return the states of the newest narratives of every side in these projects (by key), except
+    of removed pairs: one query.
     """
     return read_once(
         (_newest, *projects), lambda: [State(*row) for row in _newest.rows(project=projects)]
@@ -143,8 +143,8 @@ def states_of_newest(projects: Sequence[int]) -> list[State]:
 
 
 def states_of_every(projects: Sequence[int]) -> list[State]:
-    """Return the states of every version of the narratives in these projects (by key), of pairs
-    that were removed as well: one query.
+    """Return the states of every narrative version in these projects (by key), including those of
+    removed pairs: one query.
     """
     return [State(*row) for row in _every_version.rows(project=projects)]
 
@@ -182,9 +182,9 @@ def _with_revisions(narratives: QuerySet[Narrative]) -> Built:
         "pk", "pair_id", "pair__project_id", "side", "pair__query_id"
     )
     sql, parameters = columns.query.sql_with_params()
-    # Revisions of queries and conditions are put together before they are joined. Looked up for
-    # each narrative, they were all read for each: SQLite takes an index for a bad one if most of
-    # its values are null. CROSS JOIN has it begin with the conditions, not with all revisions.
+    # Revisions of queries and conditions are aggregated before the join. In a subquery for each
+    # narrative, SQLite would scan them all each time: it avoids an index of mostly null values.
+    # CROSS JOIN makes it begin with the conditions instead of all revisions.
     return (
         f"""
         WITH n (narrative, pair, project, side, query) AS ({sql}),
