@@ -57,14 +57,8 @@ def _made(row: tuple[Any, ...], of: Sequence[type[models.Model]], database: str)
 
 
 def values_of(sql: str, parameters: Mapping[str, Any]) -> tuple[Any, ...] | None:
-    """Return the first row of a query as the driver returns it, or None.
-
-    On PostgreSQL the query is prepared, so that the connection keeps its plan: planning such a
-    query also takes longer than executing it.
-    """
-    # The query log cannot show prepared queries, so they are not prepared while it is on.
-    prepared = connection.vendor == "postgresql" and not connection.queries_logged
-    with _preparing() if prepared else connection.cursor() as cursor:
+    """Return the first row of a query as the driver returns it, or None."""
+    with repeating_cursor() as cursor:
         cursor.execute(sql, parameters)
         found: tuple[Any, ...] | None = cursor.fetchone()
     return found
@@ -81,7 +75,7 @@ def insert(row: models.Model) -> None:
     values = [
         field.get_db_prep_save(getattr(row, field.attname), connection=database) for field in fields
     ]
-    with connection.cursor() as cursor:
+    with repeating_cursor() as cursor:
         cursor.execute(statement, values)
         (row.pk,) = cursor.fetchone()
     row._state.adding, row._state.db = False, connection.alias
@@ -97,8 +91,15 @@ def _insertion(model: type[models.Model]) -> tuple[str, list[Any]]:
     return sql, fields
 
 
-def _preparing() -> Any:
-    """Return a Django cursor whose queries are prepared when they are repeated."""
+def repeating_cursor() -> Any:
+    """Return a cursor for statements that every key press executes.
+
+    On PostgreSQL they are prepared, so that the connection keeps their plans: planning such a
+    statement takes longer than executing it.
+    """
+    # The query log cannot show prepared statements, so they are not prepared while it is on.
+    if connection.vendor != "postgresql" or connection.queries_logged:
+        return connection.cursor()
     # Imported here so that SQLite installations need no PostgreSQL driver.
     from django.db.backends.postgresql.base import ServerBindingCursor
 

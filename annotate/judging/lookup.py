@@ -25,7 +25,7 @@ from annotate.projects import access as projects_access
 from annotate.projects import chain
 from annotate.projects.models import Membership, Project
 from base.errors import NotHere, Refused, Stale
-from base.raw_sql import moment, values_of
+from base.raw_sql import moment, repeating_cursor, values_of
 
 
 class Standing(NamedTuple):
@@ -118,7 +118,7 @@ class Place:
 
     def _end(self, table: str, column: str, standing: Standing) -> None:
         now = connection.ops.adapt_datetimefield_value(self.now)
-        with connection.cursor() as cursor:
+        with repeating_cursor() as cursor:
             cursor.execute(
                 f"UPDATE {table} SET {column} = %s WHERE id = %s",  # noqa: S608 (our own names)
                 [now, standing.pk],

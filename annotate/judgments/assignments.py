@@ -26,6 +26,7 @@ from annotate.projects.models import Membership, Project
 from annotate.projects.schedule import refuse_if_paused
 from base.errors import Refused
 from base.prepared_queries import Built, prepared
+from base.raw_sql import repeating_cursor
 
 # An assignment that nobody worked on is given back after this long.
 LEASE = timedelta(hours=4)
@@ -138,7 +139,7 @@ def work_in(*, pair: InstructionPair, task: str, by: Membership, now: datetime) 
 
     Returns False if they hold none.
     """
-    with connection.cursor() as cursor:
+    with repeating_cursor() as cursor:
         cursor.execute(
             """
             UPDATE annotate_assignment SET touched_at = COALESCE(touched_at, %s)

@@ -25,6 +25,7 @@ from django.db import connection
 
 from annotate.projects.models import Link, Project
 from base import bulk
+from base.raw_sql import repeating_cursor
 
 # The namespace of the UUIDs made here. Any constant works, but it must never change.
 NAMESPACE = uuids.UUID("5b0d1f6e-3c52-4a0e-9a39-5f1f6f3f2d8b")
@@ -177,7 +178,7 @@ def end_of(project: int | None, chain: uuids.UUID) -> End:
 def _insert(rows: Sequence[tuple[Any, ...]]) -> None:
     names = ", ".join(_COLUMNS)
     marks = f"({', '.join(['%s'] * len(_COLUMNS))})"
-    with connection.cursor() as cursor:
+    with repeating_cursor() if len(rows) <= _FEW else connection.cursor() as cursor:
         if len(rows) <= _FEW:
             every = ", ".join([marks] * len(rows))
             cursor.execute(
