@@ -1,16 +1,16 @@
-"""What an installation must be told before it starts: half of a setting is worse than none."""
+"""The settings that an installation requires before it starts."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-# As long as the key that Django makes; one made by hand is seldom as good.
+# The length of a key that Django generates.
 SHORTEST_KEY = 50
 
 
 @dataclass(frozen=True)
 class Given:
-    """What was set, as `config.settings` read it; empty where nothing was."""
+    """The settings as `config.settings` read them; empty if not set."""
 
     production: bool = False
     debug: bool = False
@@ -21,22 +21,22 @@ class Given:
     redis_url: str = ""
     log: str = "text"
     bucket: str = ""
-    # What only means something beside a bucket, by the variable's name.
+    # Settings that only matter together with a bucket, by the variable's name.
     beside_bucket: dict[str, str] = field(default_factory=dict)
     mail: str = ""
     mail_from: str = "rejudge@localhost"
-    # Who signs people in by OpenID Connect, and as which client.
+    # The OpenID Connect provider, and our client id there.
     issuer: str = ""
     client: str = ""
 
 
 def missing(told: Given) -> list[str]:
-    """Return a sentence for everything that has to be set, or unset, before Rejudge can start."""
+    """Return a sentence for each setting that must change before Rejudge can start."""
     return [*_halves(told), *(_for_others(told) if told.production else [])]
 
 
 def _halves(told: Given) -> list[str]:
-    """What never goes together, wherever it runs."""
+    """Return a sentence for each invalid value or combination, in any installation."""
     found = []
     if told.log not in {"text", "json"}:
         found.append(f"Set REJUDGE_LOG to text or json; it is “{told.log}”.")
@@ -65,7 +65,7 @@ def _halves(told: Given) -> list[str]:
 
 
 def _for_others(told: Given) -> list[str]:
-    """What an installation that others reach must not leave to a default."""
+    """Return a sentence for each setting that a production installation must not leave out."""
     found = []
     if told.debug:
         found.append(

@@ -1,4 +1,4 @@
-"""How the installation is, for programs of who looks after it."""
+"""API for the state of the installation; administrators only."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from jobs.models import Job
 
 
 class WorkerSeenSerializer(serializers.Serializer[Any]):
-    """A worker that gave a sign of life within a day."""
+    """A worker that was last seen within a day."""
 
     name = serializers.CharField()
     alive = serializers.BooleanField()
@@ -42,7 +42,7 @@ class QueueSerializer(serializers.Serializer[Any]):
 
 
 class KindOfJobSerializer(JobSerializer):
-    """A job, and of which kind it is."""
+    """A job with its kind."""
 
     label = serializers.CharField(help_text="Its kind.")  # type: ignore[assignment]
 

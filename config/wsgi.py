@@ -1,4 +1,4 @@
-"""What the web server imports."""
+"""The WSGI application, which `config.asgi` calls."""
 
 from __future__ import annotations
 

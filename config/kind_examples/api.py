@@ -1,4 +1,4 @@
-"""Examples for programs: what there is, and making one."""
+"""API for example projects: list the examples and make one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from config.kind_examples.making import make_example
 
 
 class ExampleSerializer(serializers.Serializer[Any]):
-    """An example project that can be made."""
+    """An example that can be made into a project."""
 
     kind = serializers.CharField()
     name = serializers.CharField()
@@ -24,7 +24,7 @@ class ExampleSerializer(serializers.Serializer[Any]):
 
 
 class SentExample(Sent):
-    """The kind of which an example shall be made."""
+    """The kind of the example to make."""
 
     kind = serializers.ChoiceField(choices=kinds_with_examples())
 

@@ -1,4 +1,4 @@
-"""What a program needs not think of: errors are exceptions, and what is sent arrives once."""
+"""The client's connection: errors become exceptions, and each request takes effect once."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Answer = Callable[[httpx.Request], httpx.Response]
 
 
 def program(answer: Answer, **options: Any) -> Rejudge:
-    """A client whose requests `answer` takes; it never waits."""
+    """Return a client whose requests `answer` answers; it never sleeps."""
     return Rejudge(
         "https://rejudge.example",
         "rejudge_words",
@@ -51,7 +51,7 @@ def test_every_request_shows_the_token():
 
 
 def test_an_installation_under_a_path_has_its_api_there():
-    # Rejudge lies at the root of its host; whatever page of it is given, its API is found.
+    # Rejudge is at the root of its host; the API is found from the address of any page.
     seen = []
 
     def answer(request: httpx.Request) -> httpx.Response:

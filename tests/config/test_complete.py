@@ -1,4 +1,4 @@
-"""What an installation that others reach must be told, and the sentence it ends with otherwise."""
+"""The settings that a production installation requires, and the errors without them."""
 
 from __future__ import annotations
 

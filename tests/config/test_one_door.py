@@ -1,4 +1,4 @@
-"""Every page and every operation of the API comes to its rows through a module `access`."""
+"""Every page and every API operation gets its rows through a module `access`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ROOT = Path(settings.BASE_DIR)
 APPS = ("annotate", "audit", "exporters")
 VERBS = {"get", "post", "put", "patch", "delete"}
 
-# What needs no door, and why.
+# Views that do not need an `access` module, by reason.
 WITHOUT = {
     "nothing of a project": {
         "annotate/collection/api/loads.py:Formats.get",
@@ -70,7 +70,7 @@ def test_every_subject_that_finds_rows_of_a_request_has_a_door():
 
 
 def _without_door(tree: ast.Module) -> Iterator[str]:
-    """Views, and verbs of resources, that use nothing of a module `access`."""
+    """Yield views, and methods of resources, that use no module `access`."""
     doors = {
         alias.asname or alias.name
         for node in tree.body

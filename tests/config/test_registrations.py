@@ -1,4 +1,4 @@
-"""What lower packages ask is answered in a running installation, and raises where it is not."""
+"""Providers of lower packages are registered in a running installation, and raise if not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the installation is, on a page for who looks after it and on the command line."""
+"""The state of the installation, on the administrators' page and on the command line."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def olga(client):
-    """Who looks after the installation, and is in no project; signed in."""
+    """An administrator who is a member of no project; signed in."""
     user = factories.user("olga")
     user.is_staff = True
     user.save()
@@ -198,7 +198,7 @@ MINUTE = timedelta(minutes=1)
 
 
 def test_what_failed_comes_in_parts_over_all_kinds(client, olga, carla):
-    # Three moments, and several of both kinds at each of them.
+    # Three different times, with several jobs of both kinds at each.
     for number in range(24):
         failed(carla, minutes=number % 3)
         Errand.objects.create(
@@ -238,7 +238,7 @@ def test_it_costs_the_same_however_much_failed(
     for minutes in range(40):
         failed(carla, minutes=minutes)
 
-    # Two for who it is, two for migrations, two for workers, and three for each of seven kinds.
+    # Two for the user, two for migrations, two for workers, and three for each of seven kinds.
     with django_assert_max_num_queries(30):
         page(client)
 

@@ -1,4 +1,4 @@
-"""`backup`, `restore` and `purge` as they are typed, and what they say."""
+"""The commands `backup`, `restore` and `purge`, and their output."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What people said has a chain of sums, and whatever is done to it by other ways is noticed."""
+"""Judgments have a hash chain, and any change other than by the actions is noticed."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def faults(scene: Scene) -> list[tuple[str, str]]:
 
 
 def sql(statement: str, *parameters: Any) -> None:
-    """Somebody at the database, beside every action."""
+    """Change the database directly, past the actions."""
     with connection.cursor() as cursor:
         cursor.execute(statement, parameters)
 
@@ -52,7 +52,7 @@ def statement(
     }
 
 
-# --- what is done by the actions is in order ------------------------------------------------------
+# --- changes by the actions are valid -------------------------------------------------------------
 
 
 def test_everything_said_of_a_document_by_the_pages_is_in_the_chain(scene):
@@ -157,7 +157,7 @@ def test_a_judgment_has_one_link_and_one_for_what_it_ended(scene):
     ]
 
 
-# --- what is done by other ways is noticed --------------------------------------------------------
+# --- changes past the actions are noticed ---------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -317,7 +317,7 @@ def test_a_chain_that_went_on_is_still_the_one_that_was_kept(scene, tmp_path):
 
 
 def run(*arguments: str, **options: object) -> tuple[str, str]:
-    """What the command prints, and with which sentence it fails."""
+    """Return the command's output, and the sentence with which it fails or ""."""
     out = StringIO()
     try:
         call_command("verify", *arguments, stdout=out, **options)

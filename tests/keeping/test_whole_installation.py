@@ -1,4 +1,4 @@
-"""A whole installation goes into one file and comes back: every row, every file, the same bytes."""
+"""A whole installation is backed up to one file and restored with every row and every file."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_people_sign_in_as_before_and_go_on(house, move_house, quiet, tmp_path):
     ada = authenticate(username="ada", password=factories.PASSWORD)
     assert ada is not None
     assert ada.is_staff
-    # The next key is one that no row has.
+    # The next key is a new one.
     made = factories.project("next")
     assert made.pk > Project.objects.get(slug="tides").pk
     before = Judgment.objects.latest("pk")
@@ -94,7 +94,7 @@ def test_rights_are_those_of_the_same_words(house, move_house, quiet, tmp_path):
     User.objects.get(username="ben").groups.add(group)
     back_up(path=tmp_path / "house.zip", progress=quiet)
     move_house()
-    # The same rights have other keys here.
+    # The same permissions have other keys here.
     Permission.objects.filter(codename="change_document").delete()
     kind = apps.get_model("contenttypes", "ContentType").objects.get_for_model(Project)
     Permission.objects.create(codename="aaa", name="aaa", content_type=kind)
@@ -158,7 +158,7 @@ def test_whatever_lies_in_the_storage_is_named_by_rows(house):
 
 
 def test_what_is_said_meanwhile_is_of_the_next_backup(house, quiet, tmp_path):
-    """All of it is of one moment: rows that come while it is written are not half in it."""
+    """The backup is a snapshot: rows written meanwhile are not partly in it."""
 
     def judge_elsewhere():
         factories.project("late")
@@ -259,7 +259,7 @@ def test_when_the_database_refuses_a_row_no_other_row_and_no_file_stays(
 ):
     back_up(path=tmp_path / "house.zip", progress=quiet)
 
-    # Nobody judges -1 times: a constraint of the assignments.
+    # Insert a second membership of the same person, which a constraint forbids.
     def harm(data):
         lines = data.splitlines()
         row = json.loads(lines[0])
@@ -304,7 +304,7 @@ def test_what_is_no_backup_is_refused(db, quiet, tmp_path):
 
 
 def test_rows_are_fetched_and_sent_a_few_at_a_time(house, move_house, quiet, tmp_path, monkeypatch):
-    """The same rows when every one of them is a batch of its own."""
+    """The rows are the same if each is a batch of its own."""
     rows = every_row()
     monkeypatch.setattr(backing_up, "_MANY", 1)
     monkeypatch.setattr(backing_up, "_FEW", 1)
@@ -329,7 +329,7 @@ def test_the_manifest_says_what_the_backup_is(house, quiet, tmp_path):
 
 
 def change(path, at, how, *, truthful=False):
-    """Write a member of a backup anew; `truthful`: the manifest says the new sums."""
+    """Rewrite a member of a backup; with `truthful`, also its digest in the manifest."""
     with zipfile.ZipFile(path) as backup:
         members = {name: backup.read(name) for name in backup.namelist()}
     [name] = [name for name in members if name.startswith(at)]

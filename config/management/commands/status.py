@@ -1,4 +1,4 @@
-"""`manage.py status`: workers, what waits, what runs and what failed, as the page has it."""
+"""`manage.py status`: workers, queues, running and failed jobs, as on the status page."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from jobs.status import worker_status, workers
 
 
 class Command(RejudgeCommand):
-    """Ends with 0 when work gets done, else with 1."""
+    """Exits with 0 if jobs are being done, else with 1."""
 
     help = (
         "Show workers, what waits, what runs and what failed. Ends with 1 where no worker takes "
@@ -26,7 +26,7 @@ class Command(RejudgeCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Say in which form, or which job is to be done again."""
+        """Add the options for the output, and for the job to retry."""
         parser.add_argument("--json", action="store_true", help="as JSON, for programs")
         parser.add_argument(
             "--failed", type=int, default=10, metavar="N", help="failed jobs shown (%(default)s)"
@@ -39,7 +39,7 @@ class Command(RejudgeCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Show, or let a job be done again."""
+        """Show the status, or retry a job."""
         if options["retry"]:
             self._retry(*options["retry"])
             return
@@ -64,7 +64,7 @@ def _found(failed: int) -> dict[str, Any]:
     messages = installation_status.messages()
     unapplied = installation_status.unapplied()
     if unapplied:
-        # What the code would read is not there yet.
+        # The tables that the rest would read may not exist yet.
         return {
             "unapplied": unapplied,
             "broker": {"up": messages is not None, "messages": messages},

@@ -1,4 +1,4 @@
-"""`manage.py backup FILE`: the whole installation, or one project, in one file."""
+"""`manage.py backup FILE`: write the whole installation, or one project, to one file."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from base.errors import Refused
 from base.progress_bar import Bar
 from keeping.backup import BackedUp, back_up
 
-# The backup is written, and something that rows name was not there to be put into it.
+# Exit code if the backup was written, but files that rows name did not exist.
 MISSING = 2
 
 
 class Command(RejudgeCommand):
-    """Write a backup of one moment, while people go on working."""
+    """Writes a consistent backup while people go on working."""
 
     help = (
         "Write rows and files of the whole installation, or of one project, into one new file, "
@@ -28,13 +28,13 @@ class Command(RejudgeCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Say where to, and of what."""
+        """Add the arguments for the file and the project."""
         parser.add_argument("file", metavar="FILE", help="a file that is not there yet")
         parser.add_argument("--project", metavar="PROJECT", help="only this one, by its short name")
         parser.add_argument("--json", action="store_true", help="print the counts as JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Write it, and say what it holds."""
+        """Write the backup and report its contents."""
         path = Path(options["file"])
         bar = Bar(path.name)
         try:

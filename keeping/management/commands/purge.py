@@ -1,4 +1,4 @@
-"""`manage.py purge PROJECT`: an archived project, deleted for good."""
+"""`manage.py purge PROJECT`: delete an archived project for good."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from keeping.purge import Held, held, purge
 
 
 class Command(RejudgeCommand):
-    """Delete an archived project with everything in it, once its short name was typed."""
+    """Deletes an archived project and everything in it, once its short name was typed."""
 
     help = (
         "Delete an archived project for good: everything in it, everything that anybody said, and "
@@ -21,14 +21,14 @@ class Command(RejudgeCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Say which."""
+        """Add the arguments for the project."""
         parser.add_argument("project", metavar="PROJECT", help="the project's short name")
         parser.add_argument(
             "--typed", metavar="NAME", help="the short name once more, where nobody can be asked"
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Say what there is, ask, and delete."""
+        """Show what the project contains, ask, and delete it."""
         slug = options["project"]
         try:
             self.stdout.write(_words(held(slug), slug))

@@ -1,4 +1,4 @@
-"""`manage.py restore FILE`: what a backup holds, brought back whole or not at all."""
+"""`manage.py restore FILE`: restore a backup completely or not at all."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from keeping.restore import Restored, check, restore
 
 
 class Command(RejudgeCommand):
-    """Bring back a backup, after every byte of it was compared with its sums."""
+    """Restores a backup, after all of it was compared with its digests."""
 
     help = (
         "Bring back what `backup` wrote: a whole installation into an empty one, a project into "
@@ -27,7 +27,7 @@ class Command(RejudgeCommand):
     # The database may have no tables yet.
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Say what from."""
+        """Add the arguments for the file and the project."""
         parser.add_argument("file", metavar="FILE", help="a file that `backup` wrote")
         parser.add_argument(
             "--as", dest="slug", metavar="NAME", help="give the project this short name"
@@ -40,8 +40,8 @@ class Command(RejudgeCommand):
         parser.add_argument("--json", action="store_true", help="print the counts as JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Check it, bring it back, and say what came."""
-        # What people judge is for this account's eyes only, whatever the folder's own rights are.
+        """Check the backup, restore it, and report what was restored."""
+        # Only this system account may read the data, whatever the folder's permissions are.
         os.umask(0o077)
         path = Path(options["file"])
         bar = Bar(path.name)

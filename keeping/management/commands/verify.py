@@ -1,4 +1,4 @@
-"""`manage.py verify`: whether what people said is still what they said."""
+"""`manage.py verify`: compare the rows with their hash chains."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from keeping.verify import Place, Verified, read, verify, written
 
 
 class Command(RejudgeCommand):
-    """Ends with 0 when everything is as its chains have it, else with 1 and says what is not."""
+    """Exits with 0 if every row matches its chain, else lists the faults and exits with 1."""
 
     help = "Compare what people said, and what leads did, with its chains of sums."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Say what is looked at."""
+        """Add the arguments for the project and the file of chain ends."""
         parser.add_argument("project", nargs="?", help="its short name; without it, everything")
         parser.add_argument("--json", action="store_true", help="print JSON")
         parser.add_argument(
@@ -36,7 +36,7 @@ class Command(RejudgeCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Look, and say."""
+        """Verify the projects and report the faults."""
         earlier = _earlier(options["against"]) if options["against"] else {}
         with snapshot():
             found = [verify(one, earlier) for one in _projects(options["project"], earlier)]
