@@ -72,7 +72,7 @@ class Wire:
             None,
         )
         if length is None:
-            raise RuntimeError(f"an answer without a length: {head}")
+            raise RuntimeError(f"a response without a length: {head}")
         data = data[end + 4 :]
         while len(data) < length:
             data += self._more()
@@ -245,7 +245,7 @@ def measure(
         try:
             found += receiver.recv()
         except EOFError as error:
-            raise RuntimeError("a process of annotators ended without a word") from error
+            raise RuntimeError("a process of annotators ended without a result") from error
     if failed := [seen.failed for seen in found if seen.failed]:
         raise RuntimeError(f"{len(failed)} of {len(found)} annotators failed: {failed[0]}")
     return Seen(
@@ -305,7 +305,7 @@ def _fetch(wire: Wire, work: dict[str, Any], candidate: int, seen: Seen) -> None
     found = wire.ask(f"/pairs/{work['pair']}/documents/?{query}")
     seen.fetching.append(time.perf_counter() - start)
     if found.count(b'class="judge__document-view"') != len(asked):
-        raise RuntimeError(f"not all of {len(asked)} documents came: {found[:500]!r}")
+        raise RuntimeError(f"not all of {len(asked)} documents arrived: {found[:500]!r}")
 
 
 def _entry(annotator: dict[str, Any], work: dict[str, Any], candidate: int) -> dict[str, Any]:
@@ -335,4 +335,4 @@ def _body(entries: list[dict[str, Any]]) -> bytes:
 def _check(answered: bytes) -> None:
     for answer in json.loads(answered)["answers"]:
         if answer["state"] != "saved" or answer["sentence"]:
-            raise RuntimeError(f"not simply saved: {answer}")
+            raise RuntimeError(f"not saved as expected: {answer}")

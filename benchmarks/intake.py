@@ -39,7 +39,7 @@ def main() -> None:
     parser.add_argument("--documents", type=int, default=100_000)
     parser.add_argument("--database", choices=["sqlite", "postgresql"], action="append")
     parser.add_argument(
-        "--times", type=int, default=3, help="each is done so often; the best counts"
+        "--times", type=int, default=3, help="number of repetitions, of which the best counts"
     )
     parser.add_argument("--step", nargs=2, help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -146,7 +146,7 @@ def _ours(kind: str) -> Callable[[Path], dict[str, Any]]:
             report = load_file(project=project, format_name=kind, arrived=on_disk(str(path)))
             figures[name] = time.perf_counter() - start
             if report.refused or report.new != (report.read if name == "seconds" else 0):
-                raise RuntimeError(f"not loaded as it should be: {report.as_json()}")
+                raise RuntimeError(f"not loaded as expected: {report.as_json()}")
         return {**figures, "peak_mb": _peak_mb()}
 
     return run

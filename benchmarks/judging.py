@@ -61,7 +61,7 @@ def main() -> None:
     parser.add_argument("--sqlite", action="store_true", help="only this database")
     parser.add_argument("--postgresql", action="store_true", help="only this database")
     parser.add_argument("--seconds", type=float, default=10.0, help="of each crowd (%(default)s)")
-    parser.add_argument("--only", choices=["load", "browser"], help="leave the other half out")
+    parser.add_argument("--only", choices=["load", "browser"], help="run only this half")
     parser.add_argument("--step", choices=list(STEPS), help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.step:
@@ -116,7 +116,7 @@ def _measure(database: str, seconds: float, only: str | None) -> dict[str, Any]:
             answered = sum(said) + len(warmed.saving)
             kept = _step("count", seconds, env)
             if kept != answered:
-                raise RuntimeError(f"{answered} judgments were said to be saved, {kept} are there")
+                raise RuntimeError(f"{answered} judgments were acknowledged, {kept} are stored")
     return found
 
 

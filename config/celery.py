@@ -174,7 +174,7 @@ def _say_that_it_is_there(worker: str) -> None:
     try:
         show_up(worker)
     except DatabaseError:
-        logger.warning("%s cannot say that it is there", worker, exc_info=True)
+        logger.warning("%s cannot record that it is alive", worker, exc_info=True)
     finally:
         # The pool's processes are forked from this one and must not inherit the connection.
         connection.close()

@@ -222,7 +222,7 @@ def _narrative(project: Project, record: ReviewRecord | DecisionRecord) -> Narra
 
 def _keep(logins: list[Login]) -> None:
     """Write the generated passwords to a file that only its owner can read."""
-    lines = ["# account, password, mark of the account as it was when the password was made"]
+    lines = ["# account, password, hash of the account's password entry when the password was made"]
     for user in User.objects.filter(username__in=[login.username for login in logins]):
         password = dict(logins)[user.username]
         lines.append(f"{user.username} {password} {_mark(user)}" if password else user.username)

@@ -67,10 +67,10 @@ class _Installation(Collector):
 def _from_rows() -> Iterator[Metric]:
     now = timezone.now()
     jobs = GaugeMetricFamily(
-        "rejudge_jobs", "Jobs that wait, run, or failed, by kind.", labels=["kind", "state"]
+        "rejudge_jobs", "Jobs waiting, running or failed, by kind.", labels=["kind", "state"]
     )
     oldest = GaugeMetricFamily(
-        "rejudge_jobs_oldest_seconds", "How long the first job has waited.", labels=["kind"]
+        "rejudge_jobs_oldest_seconds", "How long the oldest job has waited.", labels=["kind"]
     )
     for queue in installation_status.queues():
         for state in ("waiting", "running", "failed"):
@@ -80,7 +80,7 @@ def _from_rows() -> Iterator[Metric]:
     yield jobs
     yield oldest
     seen = GaugeMetricFamily(
-        "rejudge_worker_silent_seconds", "Since a worker's last sign of life.", labels=["worker"]
+        "rejudge_worker_silent_seconds", "Time since a worker was last seen.", labels=["worker"]
     )
     for worker in workers(now=now):
         seen.add_metric([worker.name], (now - worker.seen_at).total_seconds())

@@ -27,7 +27,7 @@ class WorkerSeenSerializer(serializers.Serializer[Any]):
     alive = serializers.BooleanField()
     seen_at = serializers.DateTimeField()
     took_at = serializers.DateTimeField(
-        allow_null=True, help_text="When it last took something; null: it has not yet."
+        allow_null=True, help_text="When it last took work; null if never."
     )
 
 
@@ -36,7 +36,9 @@ class QueueSerializer(serializers.Serializer[Any]):
 
     label = serializers.CharField()  # type: ignore[assignment]
     waiting = serializers.IntegerField()
-    oldest = serializers.DateTimeField(allow_null=True, help_text="Since when the first waits.")
+    oldest = serializers.DateTimeField(
+        allow_null=True, help_text="When the oldest waiting job was requested."
+    )
     running = serializers.IntegerField()
     failed = serializers.IntegerField()
 
@@ -44,16 +46,16 @@ class QueueSerializer(serializers.Serializer[Any]):
 class KindOfJobSerializer(JobSerializer):
     """A job with its kind."""
 
-    label = serializers.CharField(help_text="Its kind.")  # type: ignore[assignment]
+    label = serializers.CharField(help_text="The kind of job.")  # type: ignore[assignment]
 
 
 class StatusSerializer(serializers.Serializer[Any]):
-    """How the installation is."""
+    """The state of the installation."""
 
-    worker = serializers.BooleanField(help_text="Whether work that is asked for is done.")
+    worker = serializers.BooleanField(help_text="Whether a worker takes work.")
     workers = WorkerSeenSerializer(many=True)
     messages = serializers.IntegerField(
-        allow_null=True, help_text="What waits in the broker; null: it does not answer."
+        allow_null=True, help_text="Messages waiting in the broker; null if it does not answer."
     )
     unapplied = serializers.ListField(
         child=serializers.CharField(), help_text="Migrations that the database lacks."
@@ -64,13 +66,13 @@ class StatusSerializer(serializers.Serializer[Any]):
 
 
 class InstallationStatus(Resource):
-    """How the installation is."""
+    """The state of the installation; administrators only."""
 
     tag = "Installation"
 
     @reads(StatusSerializer)
     def get(self, request: Request) -> Response:
-        """Read how workers, queues and jobs are."""
+        """Return the state of workers, queues and jobs."""
         _check_staff(self)
         failed, _more = installation_status.failed()
         return Response(
@@ -90,13 +92,13 @@ class InstallationStatus(Resource):
 
 
 class JobRetry(Resource):
-    """A job that failed."""
+    """A failed job; administrators only."""
 
     tag = "Installation"
 
     @writes(KindOfJobSerializer, scope=Scope.LEAD)
     def put(self, request: Request, label: str, job: int) -> Response:
-        """Let a job that failed be done again; one that waits or runs already stays."""
+        """Retry a failed job; a job that already waits or runs stays as it is."""
         _check_staff(self)
         found = installation_status.find(label, job)
         if found is None:
@@ -110,32 +112,32 @@ class JobRetry(Resource):
 
 
 class InstallationAuditLog(Resource):
-    """What administrators and commands did to the installation."""
+    """The installation's audit log: what administrators and commands did."""
 
     tag = "Installation"
 
     @reads(AuditEventSerializer, asked=AskedAuditLog, paged=True)
     def get(self, request: Request) -> Response:
-        """List what was done, newest first."""
+        """List the events, newest first."""
         _check_staff(self)
         return listed(self, None)
 
 
 class InstallationAuditLogTable(Resource):
-    """The same as a table."""
+    """The installation's audit log as a table."""
 
     tag = "Installation"
 
     @reads(OpenApiTypes.STR, asked=AskedAuditLog, media="text/csv")
     def get(self, request: Request) -> StreamingHttpResponse:
-        """Take all of it, oldest first."""
+        """Download all events, oldest first."""
         _check_staff(self)
         return tabled(self, None)
 
 
 def _check_staff(resource: Resource) -> None:
     if not resource.person.is_staff:
-        raise PermissionDenied("Only who looks after this installation can do that.")
+        raise PermissionDenied("Only administrators of this installation can do that.")
 
 
 def _as_json(job: Job) -> dict[str, Any]:

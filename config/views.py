@@ -88,7 +88,7 @@ def for_staff(page: Page) -> Page:
     @wraps(page)
     def guarded(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponseBase:
         if not _looks_after(request):
-            raise PermissionDenied("Only who looks after this installation sees this page.")
+            raise PermissionDenied("Only administrators of this installation can see this page.")
         return page(request, *args, **kwargs)
 
     return guarded
@@ -128,7 +128,7 @@ def status_retry(request: PageRequest, label: str, pk: int) -> HttpResponse:
     except queue.NotAgain as no:
         messages.error(request, str(no))
     else:
-        messages.success(request, _("It waits for a worker."))
+        messages.success(request, _("The job is waiting for a worker."))
     return redirect("status")
 
 

@@ -103,7 +103,7 @@ class Writing:
         self.path = path
         self._part = path.with_name(path.name + ".part")
         if path.exists():
-            raise Refused(f"{path} is there already. Choose another name, or delete it first.")
+            raise Refused(f"{path} already exists. Choose another name, or delete it first.")
         # An earlier attempt that was interrupted may have left this file behind.
         self._part.unlink(missing_ok=True)
         descriptor = os.open(self._part, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
@@ -148,13 +148,13 @@ class Reading:
         except FileNotFoundError as error:
             raise Refused(f"There is no file {path}.") from error
         except (OSError, zipfile.BadZipFile, KeyError, ValueError) as error:
-            raise Refused(f"{path} is no backup, or a part of one only: {error}.") from error
+            raise Refused(f"{path} is not a backup, or only part of one: {error}.") from error
         if not isinstance(found, dict) or "rejudge_backup" not in found:
             # A truncated backup may end in one of its files that is itself an archive.
-            raise Refused(f"{path} is no backup of Rejudge, or a part of one only.")
+            raise Refused(f"{path} is not a backup of Rejudge, or only part of one.")
         if found["rejudge_backup"] != FORMAT:
             raise Refused(
-                f"{path} is a backup of a later kind ({found['rejudge_backup']}), made by Rejudge "
+                f"{path} has a later backup format ({found['rejudge_backup']}), made by Rejudge "
                 f"{found.get('version')}. Update Rejudge first."
             )
         self.manifest = cast(Manifest, found)
@@ -221,7 +221,7 @@ class Compared:
         if Entry(bytes=self._bytes, sha256=self._sha256.hexdigest()) != Entry(
             bytes=self._entry["bytes"], sha256=self._entry["sha256"]
         ):
-            raise Refused(f"{self._damaged} is not what was written.")
+            raise Refused(f"{self._damaged} does not match its digest.")
 
     def _seen(self, take: Callable[[], bytes]) -> bytes:
         try:
@@ -231,7 +231,7 @@ class Compared:
         self._sha256.update(data)
         self._bytes += len(data)
         if self._bytes > self._entry["bytes"]:
-            raise Refused(f"{self._damaged} is longer than what was written.")
+            raise Refused(f"{self._damaged} is longer than it was when written.")
         return data
 
 

@@ -76,7 +76,7 @@ def as_it_was(migrations: Mapping[str, str]) -> Apps:
         executor.migrate(targets)
     except IrreversibleError as error:
         raise Refused(
-            f"From this version there is no way back to the tables of the backup ({error}). Make "
+            f"This version's tables cannot be migrated back to those of the backup ({error}). Make "
             "a new database, without running migrate, and restore into it."
         ) from error
     known = [(room, name) for room, name in targets if name is not None]

@@ -61,7 +61,7 @@ def purge(*, slug: str, typed: str) -> Purged:
             if issubclass(model, Job) and (
                 model._base_manager.filter(**{path: project.pk}, state=Job.State.RUNNING).exists()
             ):
-                raise Refused("A job of this project is under way. Wait for it, or call it off.")
+                raise Refused("A job of this project is running. Wait for it, or cancel it.")
         # Backups leave this table out, so it is not in the list; its rows point to deleted ones.
         Revision.objects.filter(
             Q(narrative__pair__project=project)
@@ -87,7 +87,7 @@ def _archived(project: Project | None, slug: str) -> Project:
         raise Refused(f"There is no project “{slug}”.")
     if project.archived_at is None:
         raise Refused(
-            f"The project “{slug}” is in use. A lead archives it in its settings; then it can be "
-            "purged."
+            f"The project “{slug}” is not archived. A lead can archive it in its settings; then it "
+            "can be purged."
         )
     return project

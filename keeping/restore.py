@@ -84,8 +84,8 @@ def _restore(reading: archive.Reading, slug: str | None, progress: Progress) -> 
         empty = _is_empty()
         if whole and not empty:
             raise Refused(
-                "There are rows here already. A whole installation comes back into an empty one: "
-                "set REJUDGE_DATA and DATABASE_URL to a new folder and a new database."
+                "This installation is not empty. A whole installation can only be restored into an "
+                "empty one: set REJUDGE_DATA and DATABASE_URL to a new folder and a new database."
             )
         if not same and not empty:
             raise Refused(
@@ -144,10 +144,10 @@ def _sentence(error: DatabaseError, whole: bool) -> str:
     said = str(error).strip().splitlines()
     words = said[0] if said else type(error).__name__
     if whole:
-        return f"The database refused a row, so nothing was brought back: {words}"
+        return f"The database refused a row, so nothing was restored: {words}"
     return (
-        f"The database refused a row, so nothing was brought back: {words}. If it says that "
-        "something is there already, then so is this project, under another short name."
+        f"The database refused a row, so nothing was restored: {words}. If it says that something "
+        "already exists, this project is here already, under another short name."
     )
 
 

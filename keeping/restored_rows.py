@@ -53,8 +53,8 @@ class RestoredRows:
         projects: Any = self.models[tables.PROJECT]
         if self.slug is not None and projects._base_manager.filter(slug=self.slug).exists():
             raise Refused(
-                f"There is a project “{self.slug}” here already. Give this one another short name "
-                "with --as."
+                f"A project “{self.slug}” exists already. Give this one another short name with "
+                "--as."
             )
 
     def refuse_strange(self) -> None:
@@ -68,7 +68,8 @@ class RestoredRows:
                 wanted = set()
             if not wanted or set(entry["columns"]) != wanted:
                 raise Refused(
-                    f"This backup is not one of ours: its table {entry['table']} is strange."
+                    f"This backup is not valid: its table {entry['table']} is unknown or has other "
+                    "columns."
                 )
 
     def rows(self) -> None:
@@ -105,13 +106,13 @@ class RestoredRows:
                     if _same(name, scratch):
                         continue
                     raise Refused(
-                        f"{name} lies in the storage already, and is another file. Restore into "
+                        f"{name} exists in the storage already, with other content. Restore into "
                         "an empty folder."
                     )
                 saved = default_storage.save(name, File(scratch))
                 stored.append(saved)
                 if saved != name:
-                    raise Refused(f"The storage calls {name} {saved}.")
+                    raise Refused(f"The storage saved {name} as {saved}.")
             self.progress.advance()
 
     def make_room(self) -> None:
@@ -168,7 +169,9 @@ class RestoredRows:
             for line in member.lines():
                 row = values.read(line)
                 if len(row) != width:
-                    raise Refused(f"This backup is damaged: a row of {entry['table']} is cut.")
+                    raise Refused(
+                        f"This backup is damaged: a row of {entry['table']} is incomplete."
+                    )
                 yield row
                 self.progress.advance()
 

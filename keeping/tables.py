@@ -22,27 +22,27 @@ USER = "annotate.user"
 
 # Tables that a backup leaves out, and why.
 LEFT_OUT: dict[str, str] = {
-    "contenttypes.contenttype": "every installation makes them itself; rows name them by words",
-    "auth.permission": "every installation makes them itself; rows name them by words",
-    "sessions.session": "a key to the house: people sign in again",
-    "usersessions.usersession": "says who is signed in where, and nobody is",
-    "jobs.heartbeat": "signs of life of the workers that run now",
-    "annotate.revision": "triggers make them anew where rows come back",
+    "contenttypes.contenttype": "every installation creates them; rows refer to them by name",
+    "auth.permission": "every installation creates them; rows refer to them by name",
+    "sessions.session": "they give access to accounts; people sign in again",
+    "usersessions.usersession": "lists who is signed in, and after a restore nobody is",
+    "jobs.heartbeat": "heartbeats of the workers that are running",
+    "annotate.revision": "triggers create them when rows are restored",
     "annotate.unseen": "rows of a load that is being written: a backup waits for its end",
 }
 # Those among them to which rows point by natural key.
 BY_WORDS = {"contenttypes.contenttype", "auth.permission"}
 # Tables that the backup of one project leaves out: they belong to people or to the installation.
 NOT_OF_A_PROJECT: dict[str, str] = {
-    USER: "people come along by their names, without their passwords",
-    "annotate.user_groups": "rights in an installation",
-    "annotate.user_user_permissions": "rights in an installation",
-    "auth.group": "rights in an installation",
-    "auth.group_permissions": "rights in an installation",
+    USER: "people are restored by user name, without their passwords",
+    "annotate.user_groups": "permissions in an installation",
+    "annotate.user_user_permissions": "permissions in an installation",
+    "auth.group": "permissions in an installation",
+    "auth.group_permissions": "permissions in an installation",
     "admin.logentry": "what was done to the installation",
-    "annotate.preferences": "a person's own",
-    "annotate.token": "lets programs act as a person, in every project of theirs",
-    "annotate.keptanswer": "answers to programs, for when they ask again",
+    "annotate.preferences": "personal settings",
+    "annotate.token": "lets programs act as a person in all their projects",
+    "annotate.keptanswer": "responses to API requests, stored for retries",
     "account.emailaddress": "how a person signs in",
     "account.emailconfirmation": "how a person signs in",
     "mfa.authenticator": "how a person signs in",

@@ -99,7 +99,7 @@ def _compare(kind: str, project: Project | None, found: Verified) -> None:
         if link is None or (row is not None and row.name < link.name):
             assert row is not None
             found.rows[kind] += 1
-            sentence = f"{label(row.content)} is in no chain: it was put in by other ways"
+            sentence = f"{label(row.content)} is not in a chain: no action inserted it"
             found.add(Fault("unlinked", sentence, kind, row.name))
             row = next(rows, None)
         elif row is None or link.name < row.name:
@@ -142,13 +142,13 @@ def _links(kind: str, project: Project | None) -> Iterator[_Linked]:
 
 def _differences(kind: str, row: Row, link: _Linked, label: str) -> Iterator[Fault]:
     if link.said is None:
-        yield Fault("unlinked", f"{label} is in no chain", kind, row.name)
+        yield Fault("unlinked", f"{label} is not in a chain", kind, row.name)
     elif link.said != digest(kind, row.content):
-        yield Fault("changed", f"{label} says something else than was said", kind, row.name)
+        yield Fault("changed", f"{label} was changed after it was recorded", kind, row.name)
     stands = link.stands or digest(kind, None)
     if stands != digest(kind, row.ended):
-        over = "no longer stands" if row.ended else "stands"
-        yield Fault("stands", f"{label} {over}, and by no action", kind, row.name)
+        over = "was ended" if row.ended else "was made current"
+        yield Fault("stands", f"{label} {over}, but not by an action", kind, row.name)
 
 
 def _follow(project: Project | None, found: Verified, earlier: Mapping[Place, End]) -> None:
@@ -177,13 +177,13 @@ def _follow(project: Project | None, found: Verified, earlier: Mapping[Place, En
                 sentence = f"link {missing} of {names.of(one)} is gone"
                 found.add(Fault("link", sentence, chain=one, number=end.number + 1))
             elif stored != linked(end.sum, number, event, kind, uuid_of(name).bytes, bytes(what)):
-                sentence = f"link {number:,} of {names.of(one)} is not what it was"
+                sentence = f"link {number:,} of {names.of(one)} was changed"
                 found.add(Fault("link", sentence, kind, uuid_of(name), one, number))
             end = End(number, stored)
             was_there = was_there or end == before
         found.ends[one] = end
         if not was_there:
-            sentence = f"{names.of(one)} no longer has link {before.number:,} as it was then"
+            sentence = f"{names.of(one)} no longer has the link {before.number:,} that it had then"
             found.add(Fault("shorter", sentence, chain=one, number=before.number))
     for (slug, one), before in earlier.items():
         if slug == found.project and one not in found.ends:
@@ -205,7 +205,7 @@ class _Names:
                 task=Assignment.Task.JUDGE, pair__project=self._project
             )
             self._known = {
-                chain.of_assignment(pair, name): f"the chain of what {name} judged of {pair}"
+                chain.of_assignment(pair, name): f"the chain of {name}'s judgments of {pair}"
                 for pair, name in assignments.values_list("pair__pair_id", "member__name")
             }
         return self._known.get(one, f"the chain {one}")

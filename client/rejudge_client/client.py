@@ -211,7 +211,9 @@ class Project:
                 if found["answered"] >= found["wanted"]:
                     return found
                 if waited >= patience:
-                    raise Failed(f"{found['answered']:,} of {found['wanted']:,} answers are there.")
+                    raise Failed(
+                        f"Only {found['answered']:,} of {found['wanted']:,} answers so far."
+                    )
                 self.rejudge.sleep(every)
                 waited += every
                 found = self.progress()
@@ -258,7 +260,7 @@ class Project:
         where = f"{self._here}releases/{_part(name)}/"
         found = cast(ReleaseRecord, self.rejudge.get(where))
         if found["state"] != "done":
-            raise Failed(f"{name} is not made: it is {found['state']}.")
+            raise Failed(f"The release {name} is not available: it is {found['state']}.")
         self._fetch(f"{where}files/", found["files"], Path(folder))
         return found
 
@@ -293,7 +295,7 @@ class Project:
                 if job["state"] == "done":
                     return job
                 if job["state"] in {"failed", "cancelled"}:
-                    raise Failed(job["error"] or f"{words}: it was called off.")
+                    raise Failed(job["error"] or f"{words}: it was cancelled.")
                 if time.monotonic() - began > patience:
                     raise Failed(f"{words}: not done after {patience:,.0f} seconds.")
                 self.rejudge.sleep(EVERY)
@@ -304,7 +306,7 @@ class Project:
         for entry in files:
             name = PurePosixPath(entry["name"])
             if name.is_absolute() or not name.parts or ".." in name.parts or "\\" in entry["name"]:
-                raise Damaged(f"{entry['name']} is no name of a file in a folder.")
+                raise Damaged(f"{entry['name']} is not a valid file name.")
             address = where + "/".join(map(_part, name.parts))
             target = folder.joinpath(*name.parts)
             self.rejudge.download(address, target, size=entry["bytes"], sha256=entry["sha256"])
@@ -313,7 +315,7 @@ class Project:
 def _report(load: LoadRecord) -> Report:
     report = load["report"]
     if report is None:
-        raise Failed(f"{load['file_name']} was read, and nothing was said of it.")
+        raise Failed(f"{load['file_name']} was read, but there is no report.")
     return report
 
 
@@ -324,7 +326,7 @@ def _bad_lines(name: str, report: Report) -> str:
     ]
     more = report["refused"] - len(first)
     told = "; ".join(first) + (f"; and {more:,} more" if more > 0 else "")
-    return f"Nothing of {name} is loaded. {told}"
+    return f"Nothing was loaded from {name}. {told}"
 
 
 def _part(name: str) -> str:

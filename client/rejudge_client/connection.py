@@ -48,11 +48,11 @@ class Connection:
     ) -> None:
         base = httpx.URL(url)
         if base.scheme not in {"http", "https"} or not base.host:
-            raise ValueError(f"{url!r} is no address of a site: write https://…")
+            raise ValueError(f"{url!r} is not the address of a site: write https://…")
         if base.scheme == "http" and base.host not in _LOOPBACK and not plain_http:
             raise ValueError(f"{url} is not encrypted, and others could read the token: use https.")
         if attempts < 1:
-            raise ValueError("One attempt at least is made.")
+            raise ValueError("attempts must be at least 1.")
         self._http = httpx.Client(
             base_url=base.join(API),
             headers={"Authorization": f"Bearer {token}", "Accept": "application/json"},
@@ -179,9 +179,9 @@ class Connection:
                 file.flush()
                 os.fsync(file.fileno())
         if size is not None and length != size:
-            raise Damaged(f"{path} has {length:,} bytes where {size:,} were announced.")
+            raise Damaged(f"{path} has {length:,} bytes instead of {size:,}.")
         if sha256 is not None and seen.hexdigest() != sha256:
-            raise Damaged(f"{path} is not the file that was announced: its sha256 differs.")
+            raise Damaged(f"{path} is damaged: its SHA-256 differs.")
         return answer
 
     def _send(
@@ -223,7 +223,7 @@ class Connection:
             return answer
         if answer.is_redirect:
             raise RejudgeError(
-                f"{answer.request.url} leads elsewhere: give the address of the site itself."
+                f"{answer.request.url} redirects: give the address of the site itself."
             )
         said: Any = None
         with suppress(ValueError):
@@ -238,7 +238,7 @@ class Connection:
             base.host,
             base.port,
         ):
-            raise RejudgeError(f"The next page is said to be at {following.host}: not followed.")
+            raise RejudgeError(f"The next page is on another site, {following.host}: not followed.")
         return str(following)
 
 

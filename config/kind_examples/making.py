@@ -50,7 +50,7 @@ def make_example(
         example = read_example(kind)
     except KeyError:
         raise Refused(
-            _("There is no example of the kind “%(kind)s”. There are: %(known)s.")
+            _("There is no example of the kind “%(kind)s”. Kinds with an example: %(known)s.")
             % {"kind": kind, "known": ", ".join(kinds_with_examples())}
         ) from None
     now = now or timezone.now()

@@ -40,6 +40,6 @@ def examples(request: PageRequest) -> HttpResponse:
         except Refused as refused:
             form.add_error("kind", str(refused))
         else:
-            messages.success(request, _("The example is made, and you lead it."))
+            messages.success(request, _("The example project is ready. You are its lead."))
             return redirect("annotate:project", project.slug)
     return render(request, "examples.html", {"form": form}, status=422 if form.errors else 200)

@@ -317,7 +317,7 @@ def test_the_containers_commands_make_a_whole_that_is_well(installation, tmp_pat
 
     assert [check.returncode for check in before] == [1, 1, 1]
     assert before[0].stderr.startswith("CommandError: The web server does not answer at port")
-    assert before[1].stderr.startswith("CommandError: No worker gives a sign of life on ")
+    assert before[1].stderr.startswith("CommandError: No worker is alive on ")
     assert before[2].stderr == "CommandError: No worker takes work.\n"
     everything = {"database": True, "broker": True, "migrations": True}
     assert [(answer.status, json.loads(body)) for answer, body in ready] == [(200, everything)] * 2

@@ -60,7 +60,7 @@ def test_a_python_without_venv_is_named_with_what_to_do(checkout):
 
     assert done.returncode == 1
     assert done.stderr.startswith(
-        "setup: Python 3.11.2 is here, but without its venv module. Install it"
+        "setup: Python 3.11.2 is installed, but without its venv module. Install it"
     )
     assert not (checkout / ".venv").exists()
 
@@ -79,4 +79,4 @@ def test_an_unknown_option_is_refused(checkout):
     done = setup(checkout, sys.executable, "--develop")
 
     assert done.returncode == 1
-    assert done.stderr == "setup: I know --dev and --lock, not '--develop'.\n"
+    assert done.stderr == "setup: Unknown option '--develop'. Use --dev or --lock.\n"

@@ -83,7 +83,7 @@ def test_what_failed_stands_there_with_its_reason_and_can_be_tried_again(
     about = (f"exporters.export {export.pk}", carla.project.name, "carla", ASKED)
     for words in ("The disk is full.", *about):
         assert words in shown
-    assert "It waits for a worker." in again.content.decode()
+    assert "The job is waiting for a worker." in again.content.decode()
     export.refresh_from_db()
     assert (export.state, export.error) == ("queued", "")
     assert again.redirect_chain == [(reverse("status"), 302)]
@@ -251,14 +251,14 @@ def test_the_command_says_the_same(carla, monkeypatch):
     code, said = status()
 
     assert code == 0
-    assert "Broker   answers; 3 messages wait" in said
-    assert "Workers  take work\n  celery@one: there, last sign of life " in said
+    assert "Broker   answers; 3 messages waiting" in said
+    assert "Workers  take work\n  celery@one: alive, last seen " in said
     assert "Export: 0 waiting, 0 running, 1 failed" in said
     assert (
-        f"Failed   exporters.export {export.pk} (trec export {export.pk}) in tides, asked for by "
+        f"Failed   exporters.export {export.pk} (trec export {export.pk}) in tides, requested by "
         "carla, 2026-03-02T09:30:00+00:00\n"
         "         The disk is full.\n"
-        f"         again: manage.py status --retry exporters.export {export.pk}"
+        f"         retry: manage.py status --retry exporters.export {export.pk}"
     ) in said
 
 
@@ -268,7 +268,7 @@ def test_the_command_ends_with_one_where_nobody_works(monkeypatch):
     code, said = status()
 
     assert code == 1
-    assert "Workers  none takes work" in said
+    assert "Workers  do not take work" in said
 
 
 def test_the_command_ends_with_one_where_the_broker_is_away(monkeypatch):

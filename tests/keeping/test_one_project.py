@@ -187,7 +187,7 @@ def test_people_go_on_in_a_project_that_came_back(house, backup, quiet):
 def test_a_name_that_is_taken_asks_for_another(house, backup, quiet):
     rows = every_row()
 
-    with pytest.raises(Refused, match="There is a project “tides” here already"):
+    with pytest.raises(Refused, match="A project “tides” exists already"):
         restore(path=backup, progress=quiet)
 
     assert every_row() == rows
@@ -274,7 +274,7 @@ def test_whoever_types_another_name_deletes_nothing(house, typed):
 def test_a_project_in_use_is_not_purged(house):
     rows = every_row()
 
-    with pytest.raises(Refused, match=r"is in use\. A lead archives it"):
+    with pytest.raises(Refused, match=r"is not archived\. A lead can archive it"):
         purge(slug="tides", typed="tides")
 
     assert every_row() == rows
@@ -296,7 +296,7 @@ def test_while_a_job_runs_nothing_is_purged(house):
     )
     rows = every_row()
 
-    with pytest.raises(Refused, match="A job of this project is under way"):
+    with pytest.raises(Refused, match="A job of this project is running"):
         purge(slug="tides", typed="tides")
 
     assert every_row() == rows

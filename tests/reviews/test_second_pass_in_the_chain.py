@@ -65,9 +65,9 @@ def test_settling_and_taking_it_back_at_one_moment_is_in_order(story):
 @pytest.mark.parametrize(
     ("change", "what", "sentence"),
     [
-        ({"relevance": 2}, "changed", "says something else than was said"),
-        ({"reason": "Another."}, "changed", "says something else than was said"),
-        ({"withdrawn_at": NOON}, "stands", "no longer stands, and by no action"),
+        ({"relevance": 2}, "changed", "was changed after it was recorded"),
+        ({"reason": "Another."}, "changed", "was changed after it was recorded"),
+        ({"withdrawn_at": NOON}, "stands", "was ended, but not by an action"),
     ],
 )
 def test_a_settlement_that_was_changed_is_named(story, change, what, sentence):
@@ -138,7 +138,7 @@ def test_a_review_that_was_changed_after_it_was_handed_in_is_named(story):
     Rating.objects.filter(review=review, criterion="semantic_consistency").update(words="Hm.")
 
     assert faults(story.project) == [
-        ("changed", "the review of 301, altered 1, by dan says something else than was said")
+        ("changed", "the review of 301, altered 1, by dan was changed after it was recorded")
     ]
 
 
@@ -158,7 +158,7 @@ def test_a_decision_that_was_changed_is_named(story):
     Decision.objects.filter(withdrawn_at=None).update(reason="Another.")
 
     assert faults(story.project) == [
-        ("changed", "the decision on 301, altered 1 says something else than was said")
+        ("changed", "the decision on 301, altered 1 was changed after it was recorded")
     ]
 
 
@@ -178,7 +178,7 @@ def test_checks_and_their_settling_are_in_order_and_a_changed_one_is_named(db):
 
     named = "the check of A (301) in “Spot checks” by dan"
     found = [one.sentence for one in verify(scene.project).faults if one.kind == "check"]
-    assert found == [f"{named} says something else than was said"]
+    assert found == [f"{named} was changed after it was recorded"]
 
 
 def test_reviews_and_decisions_of_a_file_are_in_the_chain(db, scene):

@@ -72,7 +72,7 @@ def chromium() -> Browser:
             {"LD_LIBRARY_PATH": str(HOME / "lib"), "FONTCONFIG_PATH": str(HOME)},
         )
     raise RuntimeError(
-        "There is no Chromium here yet. bin/test fetches one, and so does this: "
+        "There is no Chromium here yet. bin/test fetches one, or run "
         ".venv/bin/python -m tests.services.chromium"
     )
 
@@ -92,7 +92,7 @@ def fetch() -> None:
         (archive,) = folder.glob("*.tgz")
         digest = base64.b64encode(hashlib.sha512(archive.read_bytes()).digest()).decode()
         if f"sha512-{digest}" != INTEGRITY:
-            raise RuntimeError(f"{archive.name} is not what was tested with: sha512-{digest}")
+            raise RuntimeError(f"{archive.name} has an unexpected hash: sha512-{digest}")
         _unpack(archive, folder)
         packed, home = folder / "package" / "bin", folder / "home"
         home.mkdir()

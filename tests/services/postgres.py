@@ -150,7 +150,7 @@ def _unprivileged(*folders: Path) -> list[str]:
         return in_namespace
     if os.geteuid() != 0:
         raise RuntimeError(
-            f"PostgreSQL needs a user with a name, and {os.geteuid()} has none in /etc/passwd. "
+            f"PostgreSQL needs a user with a name, but {os.geteuid()} has none in /etc/passwd. "
             "Run the tests as another user."
         )
     # Containers often forbid namespaces; there, root can switch to another user.

@@ -42,29 +42,29 @@ def audit(lock: Path = LOCK, *options: str, longest: float = LONGEST) -> Audit:
             timeout=longest,
         )
     except subprocess.TimeoutExpired:
-        return Audit(NOT_ASKED, f"NOTHING WAS ASKED: no answer within {longest:g} s")
+        return Audit(NOT_ASKED, f"NOTHING WAS CHECKED: no answer within {longest:g} s")
     try:
         packages = json.loads(asked.stdout)["dependencies"]
     except (ValueError, KeyError):
         said = asked.stderr.strip().splitlines()
-        return Audit(NOT_ASKED, f"NOTHING WAS ASKED: {said[-1] if said else 'no answer'}")
+        return Audit(NOT_ASKED, f"NOTHING WAS CHECKED: {said[-1] if said else 'no answer'}")
     return read(packages)
 
 
 def read(packages: list[dict[str, Any]]) -> Audit:
     """Evaluate pip-audit's result for each package."""
     weak = [
-        f"{one['name']} {one['version']}: {weakness['id']}, mended in "
+        f"{one['name']} {one['version']}: {weakness['id']}, fixed in "
         f"{', '.join(weakness['fix_versions']) or 'no version yet'}"
         for one in packages
         for weakness in one.get("vulns", ())
     ]
     unasked = [one["name"] for one in packages if "skip_reason" in one]
-    words = [f"{len(packages) - len(unasked)} of {len(packages)} packages were asked about"]
+    words = [f"{len(packages) - len(unasked)} of {len(packages)} packages were checked"]
     if len(unasked) == len(packages):
-        words = ["NOTHING WAS ASKED: the service that knows of weaknesses cannot be reached here"]
+        words = ["NOTHING WAS CHECKED: the vulnerability service cannot be reached here"]
     elif unasked:
-        words.append(f"NOT ASKED ABOUT: {', '.join(unasked)}")
+        words.append(f"NOT CHECKED: {', '.join(unasked)}")
     if weak:
         return Audit(KNOWN, "\n".join([*weak, *words]))
     return Audit(NOT_ASKED if unasked or not packages else CLEAN, "\n".join(words))

@@ -29,7 +29,7 @@ class Command(serve.Command):
         parser.add_argument(
             "--kind",
             choices=[*kinds_with_examples(), ALL],
-            help="load the example of this kind as well, or of all kinds",
+            help="also load the example of this kind, or of all kinds",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -41,11 +41,11 @@ class Command(serve.Command):
     def prepare(self) -> None:
         """Load the example projects that do not exist yet."""
         super().prepare()
-        self.write("Looking after the example project")
+        self.write("Preparing the example project")
         self.logins = ensure_example()
         self.slugs = []
         for kind in self.kinds:
-            self.write(f"Looking after the example of {kind}")
+            self.write(f"Preparing the example of {kind}")
             self.slugs.append(ensure_example_of(kind, by=_lead()).slug)
 
     def greeting(self, url: str) -> list[str]:
@@ -67,7 +67,7 @@ def _lead() -> User:
     lead = User.objects.filter(username=LEAD, is_active=True).first()
     if lead is None:
         raise CommandError(
-            f"The example of a kind is led by {LEAD}, and no account of this name is open here. "
+            f"{LEAD} leads the examples of the kinds, but there is no active account of this name. "
             "Start without --kind, and make the example on the page “Try an example”."
         )
     return lead

@@ -16,7 +16,7 @@ from jobs.status import worker_status, workers
 class Command(RejudgeCommand):
     """Prints a sentence and exits with 0 if the part works, else with 1."""
 
-    help = "Say whether the web server answers, or whether workers take work."
+    help = "Check whether the web server answers, or whether workers take work."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Add the arguments for the part to check."""
@@ -24,11 +24,11 @@ class Command(RejudgeCommand):
         parser.add_argument(
             "--here",
             action="store_true",
-            help="ask about the worker on this machine, or in this container, alone: whether its "
-            "process is there",
+            help="only check the worker on this machine, or in this container: whether its process "
+            "is alive",
         )
         parser.add_argument(
-            "--port", type=int, default=8000, help="of the web server (%(default)s)"
+            "--port", type=int, default=8000, help="port of the web server (%(default)s)"
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -57,8 +57,8 @@ class Command(RejudgeCommand):
     def _look_at_worker_here(self) -> None:
         here = socket.gethostname()
         if not any(w.alive for w in workers() if w.name.rpartition("@")[2] == here):
-            raise CommandError(f"No worker gives a sign of life on {here}.")
-        self.stdout.write(f"A worker is there on {here}.")
+            raise CommandError(f"No worker is alive on {here}.")
+        self.stdout.write(f"A worker is alive on {here}.")
 
     def _look_at_workers(self) -> None:
         status = worker_status()

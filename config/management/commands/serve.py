@@ -24,7 +24,7 @@ class Command(prepare.Command):
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Add the options for the address, the port and the number of processes."""
         parser.add_argument(
-            "--host", default="127.0.0.1", help="address to listen at (%(default)s)"
+            "--host", default="127.0.0.1", help="address to listen on (%(default)s)"
         )
         parser.add_argument("--port", type=int, default=8000, help="port (%(default)s)")
         parser.add_argument(
@@ -34,8 +34,8 @@ class Command(prepare.Command):
         parser.add_argument(
             "--only",
             choices=["web", "worker", "beat"],
-            help="become this program and nothing else: for a container of its own, "
-            "after `manage.py prepare` and beside the other two",
+            help="run only this program, in a container of its own, after `manage.py prepare` and "
+            "beside the other two",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
