@@ -37,7 +37,7 @@ class AuditConfig(AppConfig):
         from audit.settling import notices as disagreement_notices
 
         audit_events.register(AUDIT_EVENTS)
-        kind_settings.take_rubric.register(project_rubric.take_rubric)
+        kind_settings.adopt_rubric.register(project_rubric.take_rubric)
         chain.register(of_reviews.KINDS | of_checks.KINDS)
         completion_queries.register_reviews(passes.submitted)
         tally.checked_labels.register(outcomes.checked_labels)

@@ -44,7 +44,7 @@ class Prepared:
         self.build = build
         self.names = names
         # One statement for each shape; it depends on nothing else.
-        self._statement = cache(self._put_together)
+        self._statement = cache(self._compile)
 
     def rows(self, *shape: Any, **values: Value) -> list[tuple[Any, ...]]:
         """Execute with these values and return all rows. An empty list of values finds nothing."""
@@ -76,7 +76,7 @@ class Prepared:
             parameters += given
         return "".join(text), parameters
 
-    def _put_together(self, _vendor: str, *shape: Any) -> _Statement:
+    def _compile(self, _vendor: str, *shape: Any) -> _Statement:
         marks = {_MARK + number: name for number, name in enumerate(self.names)}
         built = self.build(*shape, **{name: mark for mark, name in marks.items()})
         sql, parameters = built if isinstance(built, tuple) else built.query.sql_with_params()
@@ -92,7 +92,7 @@ def prepared(*names: str) -> Callable[[Callable[..., Built]], Prepared]:
     return lambda build: Prepared(build, *names)
 
 
-def counted(rows: QuerySet[Any, Any]) -> tuple[str, Sequence[Any]]:
+def count_of(rows: QuerySet[Any, Any]) -> tuple[str, Sequence[Any]]:
     """Return the query that counts the rows, or groups, of another query."""
     rows = rows.order_by()
     if rows.query.group_by is None:

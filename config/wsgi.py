@@ -9,7 +9,7 @@ os.environ["REJUDGE_WEB_PROCESS"] = "1"
 
 from django.core.wsgi import get_wsgi_application
 
-from base.call_stack import roomy
+from base.call_stack import with_large_stack
 from config.unreadable_requests import readable
 
-application = readable(roomy(get_wsgi_application()))
+application = readable(with_large_stack(get_wsgi_application()))

@@ -19,7 +19,7 @@ from django.test.utils import _TestState
 from hypothesis import settings as hypothesis_settings
 from pytest_django.plugin import DjangoDbBlocker
 
-from base.call_stack import roomy
+from base.call_stack import with_large_stack
 from jobs.models import Job
 from jobs.status import job_models
 
@@ -118,7 +118,7 @@ def dealt(items: list[pytest.Item], processes: int) -> list[pytest.Item]:
 @pytest.hookimpl(tryfirst=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> None:
     """Give tests the stack for deep calls that the web server has."""
-    pyfuncitem.obj = roomy(pyfuncitem.obj)
+    pyfuncitem.obj = with_large_stack(pyfuncitem.obj)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -16,8 +16,8 @@ from django.utils.translation import gettext as _
 
 from annotate.projects.access import refuse_if_archived
 from annotate.projects.models import Membership, Project
-from base.errors import Refused, refuse_strange
-from base.pagination import key
+from base.errors import Refused, refuse_invalid_characters
+from base.pagination import parse_key
 
 MAX_REASON = 500
 # How many rows one action may change.
@@ -49,7 +49,7 @@ def fields_of_removal(
         raise Refused(_("Say why these are taken out."))
     if len(reason) > MAX_REASON:
         raise Refused(_("A reason has at most %(most)d characters.") % {"most": MAX_REASON})
-    refuse_strange(reason)
+    refuse_invalid_characters(reason)
     return {"removed_at": now or timezone.now(), "removed_by": by, "removed_reason": reason}
 
 
@@ -74,7 +74,7 @@ def lock_for_removal(
 
 def keys_sent(words: Iterable[str]) -> list[int]:
     """Parse the keys of rows that a page sends. Refused: anything that is not a key."""
-    keys = [key(word) for word in words]
+    keys = [parse_key(word) for word in words]
     found = [one for one in keys if one is not None]
     if len(found) != len(keys):
         raise _none_of_this_project()

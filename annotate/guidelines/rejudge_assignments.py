@@ -13,7 +13,7 @@ from annotate.judgments import assignments
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.pairs.pool import narratives_in_force
 from annotate.projects.models import Membership, Project
-from base.bulk import moment, run
+from base.bulk import datetime_parameter, run
 from base.errors import Refused
 
 Task = Assignment.Task
@@ -87,7 +87,11 @@ def end_finished(project: Project, concerned: Iterable[tuple[int, int]], now: da
                 AND v.id IN ({", ".join(map(str, narratives))}) AND NOT {left}
             )
             """,  # noqa: S608 (keys, and what `pool` writes)
-            {"now": moment(now), "member": member, "relevant_from": project.relevant_from},
+            {
+                "now": datetime_parameter(now),
+                "member": member,
+                "relevant_from": project.relevant_from,
+            },
         )
 
 

@@ -30,10 +30,10 @@ from annotate.judgments.models import Judgment, RejudgeRequest
 from annotate.pairs.models import Assignment, InstructionPair
 from annotate.pairs.pool import judged_narrative, pool
 from annotate.projects import access as projects_access
-from annotate.projects.audit_log import many, record
+from annotate.projects.audit_log import name_documents, record
 from annotate.projects.models import Guideline, Membership, Project
-from base.bulk import moment
-from base.errors import Refused, Stale, refuse_strange
+from base.bulk import datetime_parameter
+from base.errors import Refused, Stale, refuse_invalid_characters
 
 MAX_WORDS = 2_000
 
@@ -204,7 +204,7 @@ def ask_older(
             cursor.execute(
                 "INSERT INTO annotate_lookagain (judgment_id, by_id, words, guideline_id, at) "  # noqa: S608 (Django's own query)
                 f"SELECT q.id, %s, %s, %s, %s FROM ({sql}) q",
-                [by.pk, words, guideline.pk, moment(now), *parameters],
+                [by.pk, words, guideline.pk, datetime_parameter(now), *parameters],
             )
         pairs: dict[int, list[int]] = {}
         for annotator, pair in touched:
@@ -259,7 +259,7 @@ def _record(what: str, rejudge_request: RejudgeRequest, by: Membership, now: dat
 def _record_many(
     what: str, guideline: Guideline, count: int, by: Membership, now: datetime
 ) -> None:
-    named = many(count, guideline)
+    named = name_documents(count, guideline)
     record(project=by.project, what=what, about=guideline, named=named, by=by, now=now)
 
 
@@ -309,7 +309,7 @@ def _checked(words: str) -> str:
             _("These words have %(length)s characters; at most %(most)s are kept.")
             % {"length": f"{len(words):,}", "most": f"{MAX_WORDS:,}"}
         )
-    refuse_strange(words)
+    refuse_invalid_characters(words)
     return words
 
 

@@ -23,7 +23,7 @@ from annotate.pairs.models import InstructionPair, Narrative
 from annotate.projects.models import Grade, Membership
 from base.prepared_queries import Built
 from base.prepared_queries import prepared as prepared_query
-from base.raw_sql import columns, every
+from base.raw_sql import all_rows, columns
 
 
 @dataclass(frozen=True)
@@ -160,7 +160,7 @@ def _with_texts(keys: Collection[int]) -> tuple[dict[int, Candidate], dict[int, 
     """  # noqa: S608 (the columns of our own tables)
     found: dict[int, Candidate] = {}
     texts: dict[int, str | None] = {}
-    for candidate, document, text in every(sql, list(keys), Candidate, Document):
+    for candidate, document, text in all_rows(sql, list(keys), Candidate, Document):
         candidate.document = document
         found[candidate.pk], texts[candidate.pk] = candidate, text
     return found, texts

@@ -24,8 +24,8 @@ from annotate.pairs.pool import is_put_before_judges, repeat_words
 from annotate.projects import access as projects_access
 from annotate.projects import chain
 from annotate.projects.models import Membership, Project
-from base.errors import NotHere, Refused, Stale
-from base.raw_sql import moment, values_of
+from base.errors import ObjectNotFound, Refused, Stale
+from base.raw_sql import aware_datetime, first_values
 
 
 class Standing(NamedTuple):
@@ -259,7 +259,7 @@ def look_up(on: On, by: Membership, uuid: uuids.UUID, now: datetime) -> Place:
     """
     project = by.project
     links = chain.of_assignment(on.pair.pair_id, by.name)
-    row = values_of(
+    row = first_values(
         _query(on, project),
         {
             "project": project.pk,
@@ -275,7 +275,7 @@ def look_up(on: On, by: Membership, uuid: uuids.UUID, now: datetime) -> Place:
         },
     )
     if row is None:
-        raise NotHere(not_here())
+        raise ObjectNotFound(not_here())
     side, version, length, stale, prior, made_for, doc_id, newest, *rest = row
     text, document_length, markup, replaced_at, grades, conditions, *rest = rest
     if on.text and text is None:
@@ -296,7 +296,7 @@ def look_up(on: On, by: Membership, uuid: uuids.UUID, now: datetime) -> Place:
         prior=prior,
         doc_id=doc_id,
         text_version=text,
-        text_replaced_at=moment(replaced_at),
+        text_replaced_at=aware_datetime(replaced_at),
         document_length=document_length,
         markable=markup == Document.Markup.PLAIN and bool(document_length),
         grades=sorted(map(int, (grades or "").split(",") if grades else ())),
@@ -365,7 +365,7 @@ def _standing(columns: Sequence[Any]) -> Standing | None:
         return None
     # SQLite stores a UUID as hexadecimal digits.
     uuid = uuid if isinstance(uuid, uuids.UUID) else uuids.UUID(uuid)
-    stands_since = moment(at)
+    stands_since = aware_datetime(at)
     assert stands_since is not None
     return Standing(pk, uuid, stands_since, says)
 

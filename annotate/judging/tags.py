@@ -17,7 +17,7 @@ from annotate.collection.spans import Span
 from annotate.judging.forms import VERDICT
 from annotate.judgments.models import Judgment, Repeat
 from annotate.pairs.clauses import Part, clauses, parts, touched
-from base.word_diff import Op, Piece, is_anew
+from base.word_diff import Op, Piece, is_rewritten
 
 register = template.Library()
 
@@ -52,7 +52,7 @@ def chose(given: Judgment | Repeat | None, clause: Clause) -> bool:
 @register.filter
 def written_anew(pieces: Sequence[Piece] | None) -> bool:
     """Return whether too little of the original is left to mark the change word by word."""
-    return bool(pieces) and is_anew(pieces or ())
+    return bool(pieces) and is_rewritten(pieces or ())
 
 
 @register.simple_tag
@@ -67,7 +67,7 @@ def narrative_clauses(
     """
     spans = clauses(text)
     before = _joined(())
-    if pieces and is_anew(pieces):
+    if pieces and is_rewritten(pieces):
         before = format_html("<del>{}</del>", original)
         pieces = None
     cut = parts(pieces or [Piece(Op.KEPT, text)], spans)

@@ -23,7 +23,7 @@ from annotate.pairs.pool import (
     pairs_with_pool,
 )
 from annotate.projects.models import Project
-from base.prepared_queries import Built, Prepared, counted, prepared
+from base.prepared_queries import Built, Prepared, count_of, prepared
 
 # Returns a query of submitted reviews, whose rows have `of_pair` and `of_member`: those of the
 # current altered narratives of projects (by key), or for None of any narrative. Reviews belong to
@@ -140,13 +140,13 @@ def _statements_under(scope: str, relevant_from: int, narratives: int) -> tuple[
 @prepared("project")
 def count_alive(project: int) -> Built:
     """Count the pairs that are not removed."""
-    return counted(InstructionPair.objects.filter(project=project).alive())
+    return count_of(InstructionPair.objects.filter(project=project).alive())
 
 
 @prepared("project")
 def count_to_rewrite(project: int) -> Built:
     """Count the pairs that need rewriting."""
-    return counted(InstructionPair.objects.filter(project=project).to_rewrite())
+    return count_of(InstructionPair.objects.filter(project=project).to_rewrite())
 
 
 @prepared("pairs")

@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotate.collection.models import Query
 from annotate.projects.models import Membership, Project
-from base.raw_sql import columns, first
+from base.raw_sql import columns, first_row
 
 
 @cache
@@ -148,7 +148,7 @@ class InstructionPair(models.Model):
             SELECT {columns(Narrative, "n")} FROM annotate_narrative n
             WHERE n.pair_id = %(pair)s AND n.side = %(side)s ORDER BY n.version DESC LIMIT 1
         """  # noqa: S608 (the columns of our own table)
-        found = first(sql, {"pair": self.pk, "side": str(side)}, Narrative)
+        found = first_row(sql, {"pair": self.pk, "side": str(side)}, Narrative)
         if found is None:
             return None
         narrative: Narrative = found[0]

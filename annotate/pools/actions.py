@@ -22,7 +22,7 @@ from annotate.projects.access import refuse_if_archived
 from annotate.projects.audit_log import record
 from annotate.projects.models import Membership, Project
 from base import bulk
-from base.errors import Refused, refuse_strange
+from base.errors import Refused, refuse_invalid_characters
 from jobs import queue
 from jobs.models import Job
 from jobs.runner import JobError, LeaseLost, Progress
@@ -118,7 +118,7 @@ def request_pool(
     name = name.strip()
     if not 1 <= len(name) <= MAX_NAME:
         raise Refused(_("A pool has a name of 1 to %(most)d characters.") % {"most": MAX_NAME})
-    refuse_strange(name)
+    refuse_invalid_characters(name)
     with transaction.atomic():
         # Of two concurrent requests, the second waits here and then finds the first one's pool.
         project = Project.objects.select_for_update(no_key=True).get(pk=recipe.project.pk)

@@ -24,7 +24,7 @@ from annotate.collection.removal import (
     parts,
 )
 from annotate.pairs.models import Assignment
-from annotate.projects.audit_log import many, record
+from annotate.projects.audit_log import name_documents, record
 from annotate.projects.models import Membership, Project
 from base.errors import Refused
 
@@ -89,7 +89,7 @@ def remove_candidates(
             record(
                 project=project,
                 what="candidates.removed",
-                about=many(changed, _queries_of(keys)),
+                about=name_documents(changed, _queries_of(keys)),
                 words=fields["removed_reason"],
                 by=by,
                 now=now,
@@ -125,7 +125,7 @@ def restore_candidates(
             record(
                 project=project,
                 what="candidates.restored",
-                about=many(changed, _queries_of(keys)),
+                about=name_documents(changed, _queries_of(keys)),
                 by=by,
                 now=now,
             )

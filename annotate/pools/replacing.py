@@ -34,7 +34,7 @@ from annotate.projects import chain
 from annotate.projects.access import refuse_if_archived
 from annotate.projects.audit_log import record
 from annotate.projects.models import Membership, Project
-from base.errors import Refused, Stale, refuse_strange
+from base.errors import Refused, Stale, refuse_invalid_characters
 from base.providers import Provider
 from formats.limits import check_id
 
@@ -218,8 +218,8 @@ def _new_document(project: Project, candidate: Candidate, new: NewDocument) -> D
         check_id(new.doc_id, "doc_id")
     except ValueError as error:
         raise Refused(_("The new document has no valid id: %(why)s.") % {"why": error}) from error
-    refuse_strange(new.title)
-    refuse_strange(new.text)
+    refuse_invalid_characters(new.title)
+    refuse_invalid_characters(new.text)
     if new.doc_id == candidate.document.doc_id:
         raise Refused(_("This is the old document itself. Name another one."))
     if len(new.doc_id) > MAX_ID or len(new.text) > MAX_TEXT:

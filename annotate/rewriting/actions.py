@@ -18,7 +18,7 @@ from annotate.projects import access as projects_access
 from annotate.projects.models import Membership
 from annotate.rewriting import drafts
 from base.control_characters import tidy
-from base.errors import Refused, Stale, refuse_strange
+from base.errors import Refused, Stale, refuse_invalid_characters
 
 MAX_LENGTH = 100_000
 
@@ -68,7 +68,7 @@ def rewrite_narrative(
                 % {"version": version}
             )
         against = current or pair.written_from(side)
-        refuse_strange(text, against.text if against else "")
+        refuse_invalid_characters(text, against.text if against else "")
         had = [] if current is None else conditions_of(current)
         wanted = had if wanted is None else wanted
         if against is not None and against.text == text and wanted == had:
@@ -129,7 +129,7 @@ def conditions_of(narrative: Narrative) -> list[Line]:
 def read_conditions(text: str) -> list[Line]:
     """Parse conditions as they were typed, or raise NotTheConditions."""
     try:
-        refuse_strange(tidy(text))
+        refuse_invalid_characters(tidy(text))
         return condition_lines.read(text)
     except Refused as refused:
         raise NotTheConditions(str(refused)) from refused

@@ -26,7 +26,7 @@ from annotate.projects import access as projects_access
 from annotate.projects.models import Membership
 from annotate.rewriting.models import Draft
 from base.control_characters import tidy
-from base.errors import Refused, refuse_strange
+from base.errors import Refused, refuse_invalid_characters
 
 # The limit of annotate.rewriting.actions, which refuses a longer text as a version.
 MAX_TEXT_LENGTH = 100_000
@@ -196,7 +196,7 @@ def _checked(pair: InstructionPair, side: str, words: Words) -> Words:
         )
     for value in (text, note, conditions):
         # Odd characters are refused only in a version; a draft just has to be storable.
-        refuse_strange(value, before=value)
+        refuse_invalid_characters(value, before=value)
     drops = Candidate.objects.filter(query=pair.query_id, pk__in=words.drops)
     kept = tuple(sorted(drops.values_list("pk", flat=True))) if words.drops else ()
     return Words(text, note, conditions, words.based_on, kept)

@@ -35,15 +35,15 @@ class Conditions(NamedTuple):
 
     def words(self) -> str:
         """Return the conditions in words, or "" if there are none."""
-        said = [_("with a narrative")] if self.narrative else []
+        parts = [_("with a narrative")] if self.narrative else []
         if self.least is not None and self.most is not None:
             limits = {"least": self.least, "most": self.most}
-            said.append(_("with %(least)d to %(most)d relevant documents") % limits)
+            parts.append(_("with %(least)d to %(most)d relevant documents") % limits)
         elif self.least is not None:
-            said.append(_("with at least %(least)d relevant documents") % {"least": self.least})
+            parts.append(_("with at least %(least)d relevant documents") % {"least": self.least})
         elif self.most is not None:
-            said.append(_("with at most %(most)d relevant documents") % {"most": self.most})
-        return ", ".join(said)
+            parts.append(_("with at most %(most)d relevant documents") % {"most": self.most})
+        return ", ".join(parts)
 
 
 class Topic(NamedTuple):
@@ -119,7 +119,7 @@ def draw_topics(
     with transaction.atomic():
         found = topics(project)
         chosen = draw(found, conditions, number, seed)
-        said = conditions.words()
+        words = conditions.words()
         reason = _("Not chosen: %(number)d of %(of)d topics were drawn with seed %(seed)d") % {
             "number": number,
             "of": len(found),
@@ -128,7 +128,7 @@ def draw_topics(
         return choose_topics(
             project=project,
             queries=[topic.pk for topic in chosen],
-            reason=f"{reason}{', ' if said else ''}{said}.",
+            reason=f"{reason}{', ' if words else ''}{words}.",
             by=by,
             now=now,
         )

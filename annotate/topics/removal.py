@@ -196,16 +196,16 @@ def removed_pairs(project: Project) -> QuerySet[InstructionPair]:
 
 
 def _keys_of(rows: QuerySet[Any], field: str, ids: Iterable[str], noun: str) -> list[int]:
-    wanted = distinct(ids)
+    unique_ids = distinct(ids)
     found: dict[str, int] = {}
-    for part in parts(wanted):
+    for part in parts(unique_ids):
         found |= dict(rows.filter(**{f"{field}__in": part}).values_list(field, "pk"))
-    for one in wanted:
+    for one in unique_ids:
         if one not in found:
             raise Refused(
                 _("There is no %(noun)s %(id)s in this project.") % {"noun": noun, "id": one[:100]}
             )
-    return [found[one] for one in wanted]
+    return [found[one] for one in unique_ids]
 
 
 def _about(

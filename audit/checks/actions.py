@@ -25,7 +25,7 @@ from annotate.projects.models import Membership
 from audit.checks import chain_content
 from audit.checks.models import Check, Question, Reply, Sample, SampleItem
 from base.control_characters import tidy
-from base.errors import Refused, refuse_strange
+from base.errors import Refused, refuse_invalid_characters
 
 MAX_WORDS = 10_000
 
@@ -357,5 +357,5 @@ def _words(words: str) -> str:
             _("You wrote %(length)s characters; at most %(most)s are kept.")
             % {"length": f"{len(words):,}", "most": f"{MAX_WORDS:,}"}
         )
-    refuse_strange(words)
+    refuse_invalid_characters(words)
     return words

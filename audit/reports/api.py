@@ -25,13 +25,13 @@ from audit.reports.scopes import FIELDS, scope_of, stored_scope, words
 from audit.reports.scopes import Scope as Part
 from audit.reports.units import Of, units
 from base.api.jobs import JobSerializer
-from base.api.resource import Asked, Resource, Scope, Sent, reads, writes
+from base.api.resource import QueryParameters, RequestBody, Resource, Scope, reads, writes
 from base.csv_output import csv_lines
 from base.errors import Refused
 from jobs.queue import cancel
 
 
-class SentPart(Sent):
+class SentPart(RequestBody):
     """A part of a project; all of it where nothing is said."""
 
     query = serializers.CharField(max_length=255, required=False, help_text="A query's id.")
@@ -50,7 +50,7 @@ class SentPart(Sent):
     blind = serializers.BooleanField(default=False)
 
 
-class AskedUnits(SentPart, Asked):
+class AskedUnits(SentPart, QueryParameters):
     """Of which answers, in which part of the project, and whether people have names there."""
 
     of = serializers.ChoiceField(
@@ -59,7 +59,7 @@ class AskedUnits(SentPart, Asked):
     numbered = serializers.BooleanField(default=False, help_text="Numbers instead of names.")
 
 
-class SentComparison(Sent):
+class SentComparison(RequestBody):
     """Two parts of a project."""
 
     part = SentPart(required=False)
@@ -181,11 +181,11 @@ class AgreementReports(Resource):
             newest_first=True,
         )
 
-    @writes(AgreementReportSerializer, sent=SentPart, scope=Scope.LEAD, status=201)
+    @writes(AgreementReportSerializer, body=SentPart, scope=Scope.LEAD, status=201)
     def post(self, request: Request, slug: str) -> Response:
         """Have the agreement in a part of the project computed. What is under way is returned."""
         member = annotate_access.lead(self.person, slug)
-        part = _part(member, self.sent())
+        part = _part(member, self.body())
         made = actions.request_agreement(project=member.project, scope=part, by=member)
         return Response(_as_json(member, made), status=201)
 
@@ -195,11 +195,11 @@ class AgreementComparisons(Resource):
 
     tag = "Agreement"
 
-    @writes(AgreementReportSerializer, sent=SentComparison, scope=Scope.LEAD, status=201)
+    @writes(AgreementReportSerializer, body=SentComparison, scope=Scope.LEAD, status=201)
     def post(self, request: Request, slug: str) -> Response:
         """Have the agreement in two parts compared. What is under way is returned."""
         member = annotate_access.lead(self.person, slug)
-        given = self.sent()
+        given = self.body()
         made = actions.request_comparison(
             project=member.project,
             scope=_part(member, given.get("part", {})),
@@ -239,11 +239,11 @@ class AgreementUnits(Resource):
 
     tag = "Agreement"
 
-    @reads(OpenApiTypes.STR, asked=AskedUnits, media="text/csv", scope=Scope.LEAD)
+    @reads(OpenApiTypes.STR, parameters=AskedUnits, media="text/csv", scope=Scope.LEAD)
     def get(self, request: Request, slug: str) -> StreamingHttpResponse:
         """Give out the table of units and answers in a part of the project, as it is now."""
         member = access.unblinded_lead(self.person, slug)
-        asked = self.asked()
+        asked = self.parameters()
         part = _part(member, asked, "?")
         of, numbered = Of(asked["of"]), asked["numbered"]
         return StreamingHttpResponse(

@@ -9,7 +9,7 @@ from annotate.projects.models import Project
 from audit.reviews.criteria import DEFAULT, SHIPPED, Rubric
 from audit.reviews.models import Review
 from audit.reviews.models import Rubric as Kept
-from base.control_characters import strange
+from base.control_characters import first_invalid_character
 
 
 class UnknownRubric(LookupError):
@@ -36,7 +36,11 @@ def named(project: int, name: str) -> Rubric:
     if name in SHIPPED:
         return SHIPPED[name]
     # A form may send anything, and PostgreSQL cannot even be asked for some of it.
-    kept = None if strange(name) else Kept.objects.filter(project=project, name=name).first()
+    kept = (
+        None
+        if first_invalid_character(name)
+        else Kept.objects.filter(project=project, name=name).first()
+    )
     if kept is None:
         raise UnknownRubric(f"project {project} has no rubric {name}")
     return kept.content

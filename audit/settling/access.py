@@ -57,7 +57,7 @@ def verdict_disagreement(user: Person, pk: int, candidate: int) -> tuple[Disagre
     found = Condition.objects.filter(pk=min(pk, raw_sql.LARGEST_KEY)).first()
     if found is None:
         raise Http404(NO_CONDITION)
-    with access.told_alike(NO_CONDITION):
+    with access.not_found_as(NO_CONDITION):
         disagreement = judgment_disagreement(user, found.narrative_id, candidate)
     found.narrative = disagreement.narrative
     return disagreement, found
@@ -78,7 +78,7 @@ def check_disagreement(user: Person, pk: int) -> tuple[Disagreement, SampleItem]
     )
     if found is None:
         raise Http404(NO_LABEL)
-    with access.told_alike(NO_LABEL):
+    with access.not_found_as(NO_LABEL):
         member = access.lead(user, found.narrative.pair.project.slug)
     said = Check.objects.current().filter(item=found, place__in=(1, 2))
     if said.count() < 2:

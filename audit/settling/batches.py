@@ -15,7 +15,7 @@ from annotate.judging.answer_rules import check_grade
 from annotate.judgments import adjudication_chain
 from annotate.judgments.models import Adjudication
 from annotate.pairs.models import InstructionPair
-from annotate.projects.audit_log import many, record
+from annotate.projects.audit_log import name_documents, record
 from annotate.projects.models import Membership
 from audit.settling.adjudication import checked_reason, refuse_unless_led
 from base.errors import Refused
@@ -74,7 +74,7 @@ def settle_together(
             batch_size=1_000,
         )
         adjudication_chain.follow(by.project_id, new={one.pk for one in made}, texts=True)
-        about = many(len(decisions), batch)
+        about = name_documents(len(decisions), batch)
         record(project=by.project, what="judgments.settled", about=about, by=by, now=now)
     return batch
 
@@ -91,6 +91,6 @@ def withdraw_batch(*, batch: UUID, by: Membership, now: datetime | None = None) 
         count = standing.update(withdrawn_at=now, withdrawn_by=by)
         if count:
             adjudication_chain.follow(by.project_id, ended=keys, texts=True)
-            about = many(count, batch)
+            about = name_documents(count, batch)
             record(project=by.project, what="judgments.unsettled", about=about, by=by, now=now)
     return count

@@ -18,7 +18,7 @@ from audit.settling.disagreement_queries import source
 from audit.settling.kinds.frame import Known, Reader
 from audit.settling.queue_filters import Kind, Wanted
 from base.prepared_queries import Built, prepared
-from base.raw_sql import moment
+from base.raw_sql import aware_datetime
 
 _ANSWERS = (Kind.JUDGMENT, Kind.VERDICT)
 _OTHERS = (Kind.REVIEW, Kind.CHECK)
@@ -57,7 +57,7 @@ def open_and_newest(leads: Sequence[Membership]) -> dict[int, tuple[int, datetim
             since[state.project].append(one.since)
     for project, _kind, number, newest in _ask_others(reader):
         found[project] += number
-        if (at := moment(newest)) is not None:
+        if (at := aware_datetime(newest)) is not None:
             since[project].append(at)
     return {
         lead.pk: (found[lead.project_id], max(since[lead.project_id], default=None))
@@ -175,7 +175,7 @@ def _count_to_reader(
 def _listed(rows: Iterable[tuple[Any, ...]]) -> dict[int, list[OpenAnswers]]:
     found: dict[int, list[OpenAnswers]] = defaultdict(list)
     for narrative, kind, distance, number, newest in rows:
-        if (since := moment(newest)) is not None:
+        if (since := aware_datetime(newest)) is not None:
             found[narrative].append(OpenAnswers(kind, distance, number, since))
     return found
 

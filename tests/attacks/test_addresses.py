@@ -98,7 +98,7 @@ def read_parameters(monkeypatch: pytest.MonkeyPatch) -> set[str]:
 
 
 @pytest.mark.parametrize("name", ["ada", "carla"])
-def test_no_address_asks_for_more_than_its_page_offers(
+def test_query_parameters_that_a_page_does_not_offer_have_no_effect(
     beside, name, read_parameters, repeated_requests, record_property
 ):
     tried, reading = 0, 0
@@ -156,7 +156,7 @@ BY_CHANCE = {"last_login", "password", "place", "file", "folder", "digest"}
 OF_SCRIPTS = {"annotate:judgment": {"evidence", "clauses", "active_ms", "pressed"}}
 
 
-def everything() -> dict[str, list[str]]:
+def all_rows() -> dict[str, list[str]]:
     """Return every row without random or sequential values: keys, UUIDs."""
     found = {}
     for room in ROOMS:
@@ -216,7 +216,7 @@ def with_the_same_keys() -> Iterator[None]:
 
 
 @pytest.mark.parametrize("name", ["ada", "carla", "dan"])
-def test_what_a_form_does_not_ask_for_changes_nothing(
+def test_fields_that_a_form_does_not_have_change_nothing(
     beside, name, repeated_requests, record_property
 ):
     extra = columns()
@@ -238,15 +238,15 @@ def test_what_a_form_does_not_ask_for_changes_nothing(
                 if other == route
                 for field in {*one.fields, *one.buttons, *one.files}
             }
-            said = {key: value for key, value in sent(form).items() if key != TOKEN}
+            form_values = {key: value for key, value in sent(form).items() if key != TOKEN}
             more = {key: value for key, value in extra.items() if key not in asked}
             tried += len(more)
             states = []
-            for body in (said, {**more, **said}):
+            for body in (form_values, {**more, **form_values}):
                 with with_the_same_keys():
                     with writes() as written:
                         client.post(url, body)
-                    states.append(everything() if written else {})
+                    states.append(all_rows() if written else {})
             changing += bool(states[0])
             if states[0] != states[1]:
                 wrong[route, shape] = {

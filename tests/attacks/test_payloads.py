@@ -34,7 +34,7 @@ from audit.reviews.criteria import SHIPPED, Rubric
 from audit.reviews.project_rubric import save_rubric
 from exporters.exports.actions import request_export
 from jobs.runner import JobError
-from tests.attacks.reading import ALL, PAYLOADS, SHORT, running
+from tests.attacks.reading import ALL, PAYLOADS, SHORT, find_running_code
 from tests.test_blindness import Way, addresses, answer, speak, undone, walk
 from tests.test_permissions import ROOMS
 
@@ -159,7 +159,7 @@ def make_more(stage: SimpleNamespace) -> None:
 
 
 @pytest.mark.parametrize("htmx", [False, True], ids=["pages", "fragments"])
-def test_no_text_of_anybody_is_more_than_text_on_any_page(stage, htmx, record_property):
+def test_no_payload_runs_on_any_page(stage, htmx, record_property):
     stage.finish_jobs()
     with undone():
         speak(stage, Way(1))
@@ -176,7 +176,7 @@ def test_no_text_of_anybody_is_more_than_text_on_any_page(stage, htmx, record_pr
                 text = body.decode(errors="replace")
                 shown |= {word for word in words if word in text}
                 if any("text/html" in one for one in headers):
-                    if found := running(text):
+                    if found := find_running_code(text):
                         wrong[url] = found
                 elif status == 200 and not any("attachment" in one for one in headers):
                     inline[url] = headers
@@ -193,7 +193,7 @@ def test_no_text_of_anybody_is_more_than_text_on_any_page(stage, htmx, record_pr
     assert len(shown) > 30
 
 
-def test_staff_reads_the_same_texts_as_text(stage, client):
+def test_no_payload_runs_in_the_administration(stage, client):
     client.force_login(User.objects.get(username="root"))
     with undone():
         speak(stage, Way(1))
@@ -209,7 +209,7 @@ def test_staff_reads_the_same_texts_as_text(stage, client):
                 pages.append(client.get(f"{url}{first.pk}/change/"))
             for page in pages:
                 seen += 1
-                found = [one for one in running(answer(page)[2].decode()) if "zq" in one]
+                found = [one for one in find_running_code(answer(page)[2].decode()) if "zq" in one]
                 assert found == [], page.request["PATH_INFO"]
 
     assert seen > 10

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from annotate.models import Membership
-from base.prepared_queries import Prepared, counted, prepared
+from base.prepared_queries import Prepared, count_of, prepared
 from tests import factories
 
 
@@ -34,7 +34,7 @@ def test_each_call_gets_the_rows_of_its_own_values(people):
     assert names.value("name", project=0) is None
 
 
-def test_a_query_is_put_together_once_for_each_shape(people):
+def test_a_query_is_compiled_once_for_each_shape(people):
     built = []
 
     def build(order: str, project: int):
@@ -70,6 +70,6 @@ def test_a_list_of_values_may_have_any_length(people):
 
 
 def test_rows_are_counted(people):
-    rows = Prepared(lambda project: counted(Membership.objects.filter(project=project)), "project")
+    rows = Prepared(lambda project: count_of(Membership.objects.filter(project=project)), "project")
 
     assert rows.value(project=people["tides"]) == 2

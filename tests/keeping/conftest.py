@@ -26,7 +26,7 @@ from annotate.models import (
     Verdict,
 )
 from audit.models import Check, Reveal, Rubric, Sample, SampleItem
-from base.append_only import thawed
+from base.append_only import deletions_allowed
 from exporters.exports import actions as exporting
 from exporters.models import Export
 from formats.registry import lookup
@@ -196,7 +196,7 @@ def move_house(settings: Any, tmp_path: Path) -> Any:
     """Leave everything behind: no row, no file."""
 
     def move() -> None:
-        with thawed():
+        with deletions_allowed():
             call_command("flush", interactive=False, verbosity=0)
         use_storage(settings, tmp_path / "elsewhere")
 

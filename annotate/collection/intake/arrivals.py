@@ -54,7 +54,7 @@ class Intake:
         self.files: list[str] = []
         self.params: dict[str, Any] = {
             "project": project.pk,
-            "now": bulk.moment(now),
+            "now": bulk.datetime_parameter(now),
         }
         # Set while the rows are written in slices.
         self.slices: Slices | None = None

@@ -93,7 +93,7 @@ def load(
         now=now or timezone.now(),
     )
     try:
-        with bulk.roomy():
+        with bulk.large_work_mem():
             _load(intake, kind, arrived, progress, record)
     except DatabaseError:
         if not intake.committed:

@@ -172,7 +172,7 @@ def _log_has_room() -> bool:
 def _reserve(kind: Unseen.Kind, count: int) -> int:
     """Reserve the next `count` keys of a table; return the first of them."""
     with transaction.atomic():
-        first = 1 + row_keys.reserve(apps.get_model("annotate", kind), 1, count)
+        first = 1 + row_keys.reserve_keys(apps.get_model("annotate", kind), 1, count)
         Unseen.objects.create(kind=kind, first=first, last=first + count - 1)
     return first
 

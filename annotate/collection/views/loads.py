@@ -22,7 +22,7 @@ from annotate.projects import access
 from annotate.projects.kinds import kind_of
 from base.errors import Refused
 from base.page_request import PageRequest
-from base.pagination import key
+from base.pagination import parse_key
 from formats.registry import FORMATS
 from jobs.models import Job
 
@@ -59,7 +59,7 @@ def loads(request: PageRequest, slug: str) -> HttpResponse:
             form.add_error("file", str(refused))
         else:
             return redirect(asked)
-    before = key(request.GET.get("before", ""))
+    before = parse_key(request.GET.get("before", ""))
     # A confirmed preview is not listed, only its load.
     rows = Load.objects.filter(project=member.project_id, confirmed_as=None)
     if before is not None:

@@ -13,7 +13,7 @@ from django.db import DatabaseError, transaction
 from annotate.collection.intake import KINDS, FileReport, on_disk, totals
 from annotate.collection.load_jobs import check_grades, known_format, load_file
 from annotate.collection.models import Run
-from annotate.projects.actions import create_project, unmake_project
+from annotate.projects.actions import create_project, delete_new_project
 from annotate.projects.kinds import KINDS as PROJECT_KINDS
 from annotate.projects.kinds.own import OWN
 from annotate.projects.models import Project
@@ -168,7 +168,7 @@ class Command(RejudgeCommand):
         finally:
             if made and all(report.refused for report in reports):
                 # It was created for these files, and nothing of them was loaded.
-                unmake_project(project=project)
+                delete_new_project(project=project)
         return reports
 
     def _print_json(self, reports: list[FileReport], options: dict[str, Any]) -> None:

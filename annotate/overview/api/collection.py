@@ -43,14 +43,14 @@ class Queries(Resource):
 
     tag = "Collection"
 
-    @reads(QuerySerializer, asked=AskedQueries, paged=True)
+    @reads(QuerySerializer, parameters=AskedQueries, paged=True)
     def get(self, request: Request, slug: str) -> Response:
         """List the queries with the progress of each."""
         member = access.member(self.person, slug)
         found = member.project.queries.all()
-        if search := self.asked().get("search"):
+        if search := self.parameters().get("search"):
             found = found.filter(Q(query_id__contains=search) | Q(title__icontains=search))
-        if core := self.asked().get("core"):
+        if core := self.parameters().get("core"):
             found = found.filter(core=core)
         return self.page(found, lambda rows: _queries(member, rows))
 
@@ -104,11 +104,11 @@ class Pairs(Resource):
 
     tag = "Collection"
 
-    @reads(PairSerializer, asked=AskedPairs, paged=True)
+    @reads(PairSerializer, parameters=AskedPairs, paged=True)
     def get(self, request: Request, slug: str) -> Response:
         """List the pairs of a project."""
         member = access.member(self.person, slug)
-        asked = self.asked()
+        asked = self.parameters()
         pairs = member.project.pairs.all() if asked["removed"] else member.project.pairs.alive()
         if "query" in asked:
             pairs = pairs.filter(query=asked["query"])

@@ -102,7 +102,7 @@ def _last_days(
 def person(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     """Show one person's progress, pace and flags: to themselves, and to leads."""
     member = access.member(request.user, slug)
-    found = access.fellow(member, pk)
+    found = access.member_of_project(member, pk)
     if found.pk != member.pk and not member.leads:
         raise PermissionDenied(_("This is another person's page. You can open only your own."))
     project = member.project

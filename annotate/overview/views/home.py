@@ -28,7 +28,7 @@ from annotate.pairs.pool import put_before_judges
 from annotate.projects import access, schedule
 from annotate.projects.models import Membership
 from base.errors import Refused
-from base.fragments import draw
+from base.fragments import render_cached
 from base.page_request import PageRequest
 from base.routes import address
 from jobs.status import worker_status
@@ -83,7 +83,7 @@ def home(request: PageRequest) -> HttpResponse:
         "overview/home.html",
         {
             "sections": [
-                draw(
+                render_cached(
                     "overview/_home_project.html",
                     {"row": row, "first": place == 0},
                     csrf_token=token,

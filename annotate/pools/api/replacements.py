@@ -13,10 +13,10 @@ from annotate.collection.removal import MAX_REASON
 from annotate.pools import access, removal, replacing
 from annotate.pools.models import Replacement
 from annotate.projects.models import Membership
-from base.api.resource import Resource, Scope, Sent, reads, writes
+from base.api.resource import RequestBody, Resource, Scope, reads, writes
 
 
-class SentNewDocument(Sent):
+class SentNewDocument(RequestBody):
     """The candidate whose document is replaced, by its ids, and the new document."""
 
     query_id = serializers.CharField(max_length=255, trim_whitespace=False)
@@ -86,11 +86,11 @@ class ReplacementPreview(Resource):
 
     tag = "Pools"
 
-    @writes(EffectsSerializer, sent=SentNewDocument, scope=Scope.LEAD)
+    @writes(EffectsSerializer, body=SentNewDocument, scope=Scope.LEAD)
     def post(self, request: Request, slug: str) -> Response:
         """Count what a replacement would change. Nothing is written."""
         member = access.lead(self.person, slug)
-        given = self.sent()
+        given = self.body()
         found = replacing.effects(_candidate(member, given), _new(given))
         told = {
             **{name: getattr(found, name) for name in ("judgments", "checks", "claims")},
@@ -115,11 +115,11 @@ class Replacements(Resource):
         rows = replacing.replacements(member.project)
         return self.page(rows, lambda part: [_as_json(row) for row in part])
 
-    @writes(ReplacementSerializer, sent=SentReplacement, scope=Scope.LEAD, status=201)
+    @writes(ReplacementSerializer, body=SentReplacement, scope=Scope.LEAD, status=201)
     def post(self, request: Request, slug: str) -> Response:
         """Replace a document. 409 if its effects differ from those of the preview."""
         member = access.lead(self.person, slug)
-        given = self.sent()
+        given = self.body()
         made = replacing.replace_document(
             candidate=_candidate(member, given),
             new=_new(given),

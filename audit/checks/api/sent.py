@@ -14,12 +14,12 @@ from audit.checks.forms import MAX_SEED
 from audit.checks.models import Reply, Sample
 from audit.checks.queue import SHOWN
 from audit.checks.samples import MAX_ITEMS, MAX_NAME
-from base.api.resource import Asked, KeyField, Sent
+from base.api.resource import KeyField, QueryParameters, RequestBody
 
 SMALL = 32_767
 
 
-class _SentClaims(Sent):
+class _SentClaims(RequestBody):
     """Whose labels are looked at."""
 
     source = serializers.ChoiceField(choices=Sample.Source.choices)  # type: ignore[assignment]
@@ -63,7 +63,7 @@ class SentSample(SentPlan):
     )
 
 
-class AskedSuspects(Asked):
+class AskedSuspects(QueryParameters):
     """Which documents are suspects: claimed relevant, and missed by runs."""
 
     source = serializers.ChoiceField(  # type: ignore[assignment]
@@ -95,7 +95,7 @@ class SentSuspects(_SentClaims):
     shows_claim = serializers.BooleanField(default=False)
 
 
-class SentCheck(Sent):
+class SentCheck(RequestBody):
     """What one says of a claimed label: a grade, or that one cannot judge it, with words; or, where
     the sample asks for conditions, an answer to each by its key.
     """
@@ -134,19 +134,19 @@ class SentCheck(Sent):
         return {int(key): answer for key, answer in verdicts.items()}
 
 
-class AskedSample(Asked):
+class AskedSample(QueryParameters):
     """Below which rate the bound shall come."""
 
     bound = serializers.FloatField(min_value=0.0001, max_value=0.5, default=BOUND)
 
 
-class AskedLabels(Asked):
+class AskedLabels(QueryParameters):
     """Which labels; all where nothing is said."""
 
     show = serializers.ChoiceField(choices=SHOWN, default=SHOWN[0])
 
 
-class AskedNext(Asked):
+class AskedNext(QueryParameters):
     """What one does, and after which label."""
 
     task = serializers.ChoiceField(choices=["check", "settle"], default="check")

@@ -181,7 +181,7 @@ def _stage(
     counts = item.sample.asks == Sample.Asks.COUNT
     asks_questions = item.sample.asks == Sample.Asks.QUESTIONS
     keys = keymap.keys_for(request.user)
-    of_grade = keymap.grade_keys(grades, keymap.on_page("check", keys))
+    of_grade = keymap.grade_keys(grades, keymap.keys_on_page("check", keys))
     for grade in grades:
         grade.key = of_grade[grade.value]
     return {

@@ -34,7 +34,7 @@ from audit.reports.units import Of, units
 from base.csv_output import csv_lines
 from base.errors import Refused
 from base.page_request import PageRequest
-from base.pagination import key
+from base.pagination import parse_key
 from jobs.queue import cancel
 
 PAGE_SIZE = 50
@@ -139,7 +139,7 @@ def _headline(report: Any) -> dict[str, Any] | None:
 def agreement_reports(request: PageRequest, slug: str) -> HttpResponse:
     """List what was computed, the newest first."""
     member = annotate_access.lead(request.user, slug)
-    before = key(request.GET.get("before", ""))
+    before = parse_key(request.GET.get("before", ""))
     reports = AgreementReport.objects.filter(project=member.project).order_by("-pk")
     listed = reports.filter(pk__lt=before) if before is not None else reports
     found: list[Any] = list(

@@ -30,7 +30,7 @@ from audit.reports.statements_since import since
 from audit.reports.tables import Table, tables
 from base.csv_output import csv_lines
 from base.page_request import PageRequest
-from base.pagination import key
+from base.pagination import parse_key
 
 # Of one kind of scope: as many are drawn; the rest stands on the page of agreement.
 DRAWN = 12
@@ -115,7 +115,7 @@ def _rule(request: HttpRequest, found: Promises, one: RuleStanding) -> dict[str,
     """One rule with its counts, and a part of the pairs that break it."""
     rule = one.rule.value
     after = request.GET.get("after", "") if request.GET.get("rule") == rule else ""
-    behind = key(after) or 0
+    behind = parse_key(after) or 0
     rest = [pair for pair in one.broken if pair.pair.pk > behind]
     shown = rest[:LISTED]
     return {

@@ -135,7 +135,7 @@ class Decisions(OfNarratives):
         """Put what was decided since the key `newest`, and what was withdrawn, into their chain."""
         project = self.intake.project.pk
         withdrawn = bulk.select("SELECT s.known FROM stage_decisions s WHERE s.state = 1")
-        fresh = chain.unlinked(sums.DECISION, project, sums.decisions(project))
+        fresh = chain.find_unlinked(sums.DECISION, project, sums.decisions(project))
         sums.follow(
             sums.DECISION,
             project,

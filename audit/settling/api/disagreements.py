@@ -43,8 +43,8 @@ from audit.settling.queue import counts, key_of, page
 from audit.settling.queue_filters import DisagreementKey, Key, Kind, Wanted
 from audit.settling.reveals import reveal_names
 from audit.settling.statements import flags_on, judges_of, rejudge_requests_on
-from base.api.paging import cursor_of, nowhere, paged, size_of
-from base.api.resource import Resource, Scope, done, reads, writes, wrong
+from base.api.paging import invalid_cursor, page_response, page_size, requested_cursor
+from base.api.resource import Resource, Scope, form_errors, no_content, reads, writes
 
 # --- what each answer is made of ------------------------------------------------------------------
 
@@ -181,20 +181,20 @@ class Disagreements(Resource):
 
     tag = "Disagreements"
 
-    @reads(DisagreementSerializer, asked=AskedDisagreements, paged=True, scope=Scope.LEAD)
+    @reads(DisagreementSerializer, parameters=AskedDisagreements, paged=True, scope=Scope.LEAD)
     def get(self, request: Request, slug: str) -> Response:
         """List them, the farthest apart first. Names are pseudonyms until they are looked up."""
         member = annotate_access.lead(self.person, slug)
-        wanted = wanted_by(member, self.asked())
+        wanted = wanted_by(member, self.parameters())
         after = None
-        if given := cursor_of(request):
+        if given := requested_cursor(request):
             try:
                 after = Key.parse(given)
             except ValueError as error:
-                raise nowhere() from error
-        found = page(member, wanted, after=after, size=size_of(request))
+                raise invalid_cursor() from error
+        found = page(member, wanted, after=after, size=page_size(request))
         rows = DisagreementSerializer(found.items, many=True).data
-        return paged(request, rows, str(found.after) if found.after else None)
+        return page_response(request, rows, str(found.after) if found.after else None)
 
 
 class DisagreementCounts(Resource):
@@ -202,11 +202,11 @@ class DisagreementCounts(Resource):
 
     tag = "Disagreements"
 
-    @reads(CountsSerializer, asked=AskedDisagreements, scope=Scope.LEAD)
+    @reads(CountsSerializer, parameters=AskedDisagreements, scope=Scope.LEAD)
     def get(self, request: Request, slug: str) -> Response:
         """Count them by kind."""
         member = annotate_access.lead(self.person, slug)
-        found = counts(member, wanted_by(member, self.asked()))
+        found = counts(member, wanted_by(member, self.parameters()))
         return Response({kind.value: count for kind, count in found.items()})
 
 
@@ -323,11 +323,11 @@ class RejudgeRequests(Resource):
 
     tag = "Disagreements"
 
-    @writes(RejudgeRequestSerializer, sent=SentRejudgeRequest, scope=Scope.LEAD, status=201)
+    @writes(RejudgeRequestSerializer, body=SentRejudgeRequest, scope=Scope.LEAD, status=201)
     def post(self, request: Request, narrative: int, candidate: int) -> Response:
         """Ask whoever made a judgment to look at the document again. Nothing is edited."""
         disagreement = access.judgment_disagreement(self.person, narrative, candidate)
-        given = self.sent()
+        given = self.body()
         made = rejudge_requests.ask(
             judgment=access.judgment(disagreement, given["judgment"]),
             words=given["words"],
@@ -351,7 +351,7 @@ class OneRejudgeRequest(Resource):
             rejudge_request=access.rejudge_request(disagreement, str(rejudge_request)),
             by=disagreement.member,
         )
-        return done()
+        return no_content()
 
 
 def wanted_by(member: Membership, asked: Mapping[str, Any], before: str = "?") -> Wanted:
@@ -364,5 +364,5 @@ def wanted_by(member: Membership, asked: Mapping[str, Any], before: str = "?") -
                 raise ValidationError({f"{before}{name}": [str(NAMES_ARE_HIDDEN)]})
     form = WantedForm(member, {name: str(value) for name, value in asked.items()})
     if not form.is_valid():
-        raise wrong(form, before)
+        raise form_errors(form, before)
     return form.wanted()

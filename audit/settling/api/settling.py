@@ -26,12 +26,12 @@ from audit.settling.api.shapes import (
     SettledSerializer,
 )
 from audit.settling.kinds.frame import Reader
-from base.api.resource import KeyField, Resource, Scope, Sent, done, reads, writes
+from base.api.resource import KeyField, RequestBody, Resource, Scope, no_content, reads, writes
 
 CHOOSE = gettext_lazy("Give an answer of your own, or adopt one that was given: one of the two.")
 
 
-class _SentSettling(Sent):
+class _SentSettling(RequestBody):
     """Why they differ, and why it is settled so."""
 
     cause = serializers.ChoiceField(choices=Adjudication.Cause.choices)
@@ -73,7 +73,7 @@ class AskedRule(AskedDisagreements):
     grade = serializers.IntegerField(min_value=-32_768, max_value=32_767, required=False)
 
 
-class SentMany(AskedRule, Sent):
+class SentMany(AskedRule, RequestBody):
     """The rule with its reason, and the token of the preview that was seen."""
 
     cause = serializers.ChoiceField(choices=Adjudication.Cause.choices)
@@ -118,11 +118,11 @@ class Settling(Resource):
 
     tag = "Disagreements"
 
-    @writes(SettledSerializer, sent=SentAdjudication, scope=Scope.LEAD, status=201)
+    @writes(SettledSerializer, body=SentAdjudication, scope=Scope.LEAD, status=201)
     def post(self, request: Request, narrative: int, candidate: int) -> Response:
         """Settle it, by a relevance of your own or one that is adopted. Judgments stay."""
         disagreement = access.judgment_disagreement(self.person, narrative, candidate)
-        given = self.sent()
+        given = self.body()
         why = {
             "cause": given["cause"],
             "reason": given.get("reason", ""),
@@ -147,7 +147,7 @@ class Settling(Resource):
         adjudication.withdraw_adjudication(
             adjudication=access.adjudication(disagreement), by=disagreement.member
         )
-        return done()
+        return no_content()
 
 
 class ConditionSettling(Resource):
@@ -156,12 +156,12 @@ class ConditionSettling(Resource):
     tag = "Disagreements"
 
     @writes(
-        ConditionSettledSerializer, sent=SentConditionAdjudication, scope=Scope.LEAD, status=201
+        ConditionSettledSerializer, body=SentConditionAdjudication, scope=Scope.LEAD, status=201
     )
     def post(self, request: Request, condition: int, candidate: int) -> Response:
         """Settle it, by an answer of your own or one that is adopted. Verdicts stay."""
         disagreement, found = access.verdict_disagreement(self.person, condition, candidate)
-        given = self.sent()
+        given = self.body()
         why = {
             "cause": given["cause"],
             "reason": given.get("reason", ""),
@@ -185,7 +185,7 @@ class ConditionSettling(Resource):
             adjudication=access.condition_adjudication(found, disagreement.candidate),
             by=disagreement.member,
         )
-        return done()
+        return no_content()
 
 
 class SettlingMany(Resource):
@@ -193,11 +193,11 @@ class SettlingMany(Resource):
 
     tag = "Disagreements"
 
-    @reads(SettlingPreviewSerializer, asked=AskedRule, scope=Scope.LEAD)
+    @reads(SettlingPreviewSerializer, parameters=AskedRule, scope=Scope.LEAD)
     def get(self, request: Request, slug: str) -> Response:
         """Count what a rule would come to. Nothing is settled."""
         member = annotate_access.lead(self.person, slug)
-        asked = self.asked()
+        asked = self.parameters()
         how = _how(member, asked, "?")
         found = settle_many.preview(member, wanted_by(member, _filter(asked)), how)
         told = {
@@ -211,11 +211,11 @@ class SettlingMany(Resource):
         }
         return Response(SettlingPreviewSerializer(told).data)
 
-    @writes(BatchSerializer, sent=SentMany, scope=Scope.LEAD, status=201)
+    @writes(BatchSerializer, body=SentMany, scope=Scope.LEAD, status=201)
     def post(self, request: Request, slug: str) -> Response:
         """Settle just what the preview with this token counted. 409 where that has changed."""
         member = annotate_access.lead(self.person, slug)
-        given = self.sent()
+        given = self.body()
         batch = settle_many.settle_many(
             wanted=wanted_by(member, _filter(given), ""),
             how=_how(member, given, ""),
@@ -253,7 +253,7 @@ class Batch(Resource):
         member = annotate_access.lead(self.person, slug)
         _of_batch(member, batch)
         batches.withdraw_batch(batch=batch, by=member)
-        return done()
+        return no_content()
 
 
 def _one_of(given: dict[str, Any], own: str, adopted: str) -> None:

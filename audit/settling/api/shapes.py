@@ -14,7 +14,7 @@ from audit.checks.api.shapes import CheckedSerializer
 from audit.reviews.api.shapes import AMOUNTS, DecisionSerializer, PassSerializer
 from audit.settling.queue_filters import Kind, Order
 from audit.settling.queue_items import Item
-from base.api.resource import Asked, KeyField, Sent
+from base.api.resource import KeyField, QueryParameters, RequestBody
 
 
 class SettledSerializer(serializers.Serializer[Any]):
@@ -219,7 +219,7 @@ class CheckDisagreementSerializer(_AboutSerializer):
 # --- resources ------------------------------------------------------------------------------------
 
 
-class AskedDisagreements(Asked):
+class AskedDisagreements(QueryParameters):
     """Which of them; all that are open where nothing is said."""
 
     state = serializers.ChoiceField(choices=STATES, required=False)
@@ -248,7 +248,7 @@ class CountsSerializer(serializers.Serializer[Any]):
     check = serializers.IntegerField()
 
 
-class SentRejudgeRequest(Sent):
+class SentRejudgeRequest(RequestBody):
     """Whose answer is to be looked at again, and why."""
 
     judgment = KeyField()

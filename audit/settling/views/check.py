@@ -108,7 +108,7 @@ class CheckPage(pages.Page):
         # What it came with may be what is claimed: who settles is as blind as who checked.
         shows_claim = item.sample.shows_claim or third is not None or not frame["differs"]
         keys = keymap.keys_for(request.user)
-        grade_keys = keymap.grade_keys(grades, keymap.on_page("settle", keys))
+        grade_keys = keymap.grade_keys(grades, keymap.keys_on_page("settle", keys))
         return {
             **document,
             "sample": item.sample,

@@ -44,7 +44,7 @@ from audit.settling.views.addresses import (
 )
 from audit.settling.views.last_decision import last_decision
 from base import keymap
-from base.errors import Refused, Unfit
+from base.errors import InvalidField, Refused
 from base.page_request import PageRequest
 from base.word_diff import diff
 
@@ -171,7 +171,7 @@ def group_answers(
 ) -> list[Answer]:
     """The same answers as one, each with a letter that adopts it and is free on the page."""
     found: dict[Any, Answer] = {}
-    free = keymap.free([*keymap.on_page("settle", keys), *taken])
+    free = keymap.free_keys([*keymap.keys_on_page("settle", keys), *taken])
     for value, label, pk, voice in voices:
         if value not in found:
             key = free[len(found)] if len(found) < len(free) else ""
@@ -240,7 +240,9 @@ def show_or_settle(request: PageRequest, page: Page) -> HttpResponse:
         try:
             messages.success(request, page.settle(form.cleaned_data))
         except Refused as refused:
-            form.add_error(refused.field if isinstance(refused, Unfit) else None, str(refused))
+            form.add_error(
+                refused.field if isinstance(refused, InvalidField) else None, str(refused)
+            )
         else:
             return redirect_onward(request, page.member, page.disagreement_key)
     if address := page.elsewhere():

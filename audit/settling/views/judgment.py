@@ -84,7 +84,7 @@ class JudgmentPage(pages.Page):
             for one in judges.people
         ]
         keys = keymap.keys_for(request.user)
-        grade_keys = keymap.grade_keys(grades, keymap.on_page("settle", keys))
+        grade_keys = keymap.grade_keys(grades, keymap.keys_on_page("settle", keys))
         somebody = _("Somebody")
         decisions = pages.list_decisions(
             Adjudication.objects.filter(

@@ -26,7 +26,7 @@ from audit.settling.queue_filters import DisagreementKey, Kind
 from audit.settling.views.addresses import asked_in, list_url, url_of, with_asked
 from base.errors import Refused
 from base.page_request import PageRequest
-from base.pagination import key
+from base.pagination import parse_key
 
 PAGE_SIZE = 50
 
@@ -90,7 +90,7 @@ def batch(request: PageRequest, slug: str, batch: UUID) -> HttpResponse:
     )
     told = not_before_judging(of_it, Reader(member).to_judge, "narrative__pair", mine)
     page = told.select_related("narrative__pair__query", "candidate__document").order_by("pk")
-    if (last := key(after)) is not None:
+    if (last := parse_key(after)) is not None:
         page = page.filter(pk__gt=last)
     rows = list(page.defer("narrative__text")[: PAGE_SIZE + 1])
     here = reverse("audit:batch", args=[slug, batch])

@@ -24,7 +24,7 @@ from audit.settling.queue_filters import Kind, Order, Wanted
 from audit.settling.queue_items import Item
 from audit.settling.views.addresses import asked_in, key_in, key_revealed, url_of, with_asked
 from base.page_request import PageRequest
-from base.pagination import key
+from base.pagination import parse_key
 
 # What each kind is called as one part of the list.
 KINDS = {
@@ -121,7 +121,7 @@ def disagreement_count(request: PageRequest, slug: str) -> HttpResponse:
 def reveals(request: PageRequest, slug: str) -> HttpResponse:
     """List who looked up who said what, newest first."""
     member = annotate_access.lead(request.user, slug)
-    before = key(request.GET.get("before", ""))
+    before = parse_key(request.GET.get("before", ""))
     found = Reveal.objects.filter(by__project=member.project_id).order_by("-pk")
     if before is not None:
         found = found.filter(pk__lt=before)
