@@ -1,4 +1,4 @@
-"""What leads do in the second pass, for the audit log."""
+"""Audit events of the second pass: the actions of leads that the audit log lists."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Drawing samples of claimed labels, and picking suspects."""
+"""Draw samples of claimed labels, and pick suspects."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from audit.checks.plans import plan, sizes_of
 from audit.checks.suspects import suspicion
 from base.errors import Refused, refuse_strange
 
-# What people can look at, and what its page counts in one go.
+# Limits a sample to what people can check and one page can count.
 MAX_ITEMS = 20_000
 
 
@@ -45,10 +45,10 @@ def draw_sample(
     shows_reason: bool = False,
     now: datetime | None = None,
 ) -> Sample:
-    """Draw a sample of what is claimed, and return it: `Sample` says what the choices mean.
+    """Draw a random sample of claims and return it; `Sample` documents the choices.
 
-    Refused, with nothing drawn: who does not lead, no name or one that is taken, a choice that is
-    none, a sample larger than its frame, a stratum with nothing in it, more than MAX_ITEMS.
+    Refused, with nothing drawn: not a lead, no name or one that is taken, an invalid choice, a
+    sample larger than its frame, an empty stratum, more than MAX_ITEMS labels.
     """
     name = _check_choices(name, asked, stratify, by)
     if per not in Sample.Per.values:
@@ -93,11 +93,11 @@ def pick_suspects(
     shows_reason: bool = False,
     now: datetime | None = None,
 ) -> Sample:
-    """Make a sample of the documents claimed relevant that at least so many runs fail to rank, or
-    score lower than `below`.
+    """Make a sample of the documents claimed relevant that at least `at_least` runs do not rank up
+    to `depth`, or score lower than `below`.
 
-    Refused, with nothing made: as `draw_sample`; no run, one of another project, a depth or number
-    below 1, more than there are runs, runs for other queries, no suspects.
+    Refused, with nothing made: as `draw_sample`; no run, a run of another project, a depth or
+    number below 1, a number larger than that of runs, runs for other queries, no suspects.
     """
     name = _check_choices(name, asked, stratify, by)
     _check_runs(runs, depth, at_least, below, by)
@@ -131,7 +131,7 @@ def pick_suspects(
 
 
 def _check_choices(name: str, asked: Asked, stratify: str, by: Membership) -> str:
-    """Return the name as it is kept, or refuse."""
+    """Return the normalized name, or refuse the choices."""
     if not by.leads:
         raise Refused(_("Only leads of this project choose what is checked."))
     assignments.refuse_if_archived(by.project)
@@ -188,7 +188,7 @@ def _check_runs(
 
 
 def _refuse_taken(name: str, by: Membership) -> None:
-    # Two leads at once: the second waits here and then finds the first one's.
+    # If two leads act at once, the second waits for this lock and then sees the first one's sample.
     Project.objects.select_for_update(no_key=True).get(pk=by.project_id)
     if Sample.objects.filter(project=by.project_id, name=name).exists():
         raise Refused(

@@ -1,4 +1,4 @@
-"""Two people check a claimed label blind, a third settles; nothing said is overwritten."""
+"""Two people check a claimed label blind, a third settles; earlier checks stay stored."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_the_same_seed_draws_the_same_in_another_database(scene):
         )
     }
     assert len(claimed) == 6
-    # The same ids under other keys, and more of them that came first.
+    # The same ids with different keys, after a query that was created first.
     factories.query(scene.eve.project, "1")
     elsewhere = scene.eve.project
     machine = factories.machine(elsewhere)
@@ -411,7 +411,7 @@ def test_progress_counts_what_one_person_could_do(scene, sample):
     assert progress(scene.dan, [sample])[sample.pk] == (6, 1, 0, 4, 1)
 
 
-# --- the referees -------------------------------------------------------------------------------
+# --- database constraints -----------------------------------------------------------------------
 
 
 def break_a_rule(scene, sample, rule):

@@ -1,4 +1,4 @@
-"""“Cannot judge” on a check: neither agreement nor error, and for a third person."""
+"""“Cannot judge” on a check counts as neither agreement nor error, and a third person settles."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_it_is_never_agreement(scene, sample):
 
     counted = figures(sample)
 
-    # B and C are the two labels of which both said a grade: they agree on one.
+    # B and C are the two labels with two grades: they agree on one.
     assert (counted.percent.units, counted.percent.value) == (2, 0.5)
     assert (counted.unsure, counted.to_settle) == (2, 3)
 

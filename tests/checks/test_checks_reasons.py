@@ -1,4 +1,4 @@
-"""Why a table violates: kept with the label, shown to who has answered, and the answer stays."""
+"""Why a table violates: stored with the label, shown after the answer, which then cannot change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reviews and decisions from a file, after the instructions they are about."""
+"""Reviews and decisions from a file."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ pytestmark = pytest.mark.both_databases
 
 
 class Scene:
-    """Six queries of two domains, an instruction each: four books, two films. Two review each."""
+    """Six queries in two domains, an instruction each: four books, two films. Two reviews each."""
 
     def __init__(self) -> None:
         self.project = factories.project(kind="multiconir", overlap_review=2)

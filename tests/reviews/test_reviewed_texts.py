@@ -1,4 +1,4 @@
-"""A review names the texts that were at hand, and does not become stale by a newer one."""
+"""A review stores the texts that were at hand, and a newer text does not make it stale."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def reviewed_texts() -> list[tuple[str, int]]:
 
 
 def written(project) -> list[dict[str, Any]]:
-    """The lines of reviews.jsonl."""
+    """Return the lines of reviews.jsonl."""
     stream = io.BytesIO()
     write_judgments(statements.reviews(list(project.pairs.all())), stream)
     return [json.loads(line) for line in stream.getvalue().splitlines()]
@@ -205,7 +205,7 @@ def test_a_changed_text_version_of_a_review_shows_in_the_chain(rated):
 
 
 def test_the_sum_of_a_review_without_texts_is_what_it_was(rated):
-    """Sums from before this table have no texts in them."""
+    """Sums that are older than this table do not include texts."""
     submit_review(narrative=rated.narrative, by=rated.dan)
     ReviewedText.objects.all().delete()
 

@@ -1,4 +1,4 @@
-"""A project's own rubrics: kept, chosen, and what reviews are made under."""
+"""A project's own rubrics are saved, chosen, and used by reviews."""
 
 from __future__ import annotations
 

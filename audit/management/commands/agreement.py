@@ -1,6 +1,6 @@
-"""`manage.py agreement PROJECT [--by …] [--json]`: how much a project's people agree, computed now.
+"""`manage.py agreement PROJECT [--by …] [--json]`: compute how much a project's people agree.
 
-What people say among themselves; with `--by machine` alone, what they say against machines.
+Compares people with each other; with `--by machine` alone, people with machines.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from audit.reports.tables import Line, Table, against_machines, lonely, tables
 from base.commands import RejudgeCommand
 from base.errors import Refused
 
-# What is printed unless one asks for something else.
+# The splits that are printed by default.
 _USUAL = ("pair", "query", "criterion", "self")
 
 
 class Command(RejudgeCommand):
-    """Computes the agreement in a project, or a part of it, and prints it; nothing is stored."""
+    """Compute and print the agreement in a project or a part of it; nothing is stored."""
 
     help = "Compute how much the people of a project agree, and print it with what it was of."
 

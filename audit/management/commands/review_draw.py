@@ -1,4 +1,4 @@
-"""`manage.py review_draw PROJECT draw|show|end`: which instructions are reviewed."""
+"""`manage.py review_draw PROJECT draw|show|end`: draw the instructions to review."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from base.errors import Refused
 
 
 class Command(RejudgeCommand):
-    """Draws the instructions to review, prints the draw in force, or ends it."""
+    """Draw the instructions to review, print the current draw, or end it."""
 
     help = "Draw the instructions that are reviewed, show the draw in force, or end it."
 

@@ -1,4 +1,4 @@
-"""`manage.py rubric PROJECT [NAME]`: what a project's instructions are rated on, or shall be."""
+"""`manage.py rubric PROJECT [NAME]`: print the rubric of a project, or choose another."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from formats.rubrics import pretty
 
 
 class Command(RejudgeCommand):
-    """Prints the rubric in force as JSON, or puts another one in force."""
+    """Print the current rubric as JSON, or make another one current."""
 
     help = (
         "Print the rubric a project's instructions are rated on, as JSON to start a new one from; "
