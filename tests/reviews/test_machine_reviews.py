@@ -72,7 +72,9 @@ def test_a_file_says_that_a_machine_reviewed(criticised):
 def test_what_a_person_is_called_cannot_be_a_machine(assigned):
     report = take(assigned, review("dan"))
 
-    assert problems(report) == ["file.txt:1: “dan” is a person here; a machine needs another name"]
+    assert problems(report) == [
+        "file.txt:1: “dan” is a person in this project; a machine needs another name"
+    ]
     assert not Review.objects.exists()
 
 

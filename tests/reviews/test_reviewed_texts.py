@@ -133,7 +133,7 @@ def test_a_load_counts_the_reviews_that_had_the_older_text_at_hand(rated):
 
     notes = change(rated)
 
-    assert "1 review had the text before at hand." in notes[1]
+    assert "1 review had the earlier text at hand." in notes[1]
     assert len(change(rated, "S9")) == 0
 
 
@@ -167,7 +167,7 @@ def test_a_review_without_texts_is_exported_without_the_field(rated):
     ("documents", "sentence"),
     [
         ([{"doc_id": "S9"}], "there is no document S9 in this project"),
-        ([{"doc_id": "S1", "text_version": 2}], "the text of document S1 has no version 2 here"),
+        ([{"doc_id": "S1", "text_version": 2}], "the text of document S1 has no version 2;"),
         ([{"doc_id": "S1"}, {"doc_id": "S1"}], "document S1 is named twice under “documents”"),
         ([{"doc_id": "S1", "text": "x"}], "text"),
     ],
