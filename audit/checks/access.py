@@ -12,8 +12,8 @@ from annotate.projects.models import Membership
 from audit.checks.models import Sample, SampleItem
 from base import raw_sql
 
-NO_SAMPLE = "There is no such sample among yours."
-NO_LABEL = "There is no such label among yours."
+NO_SAMPLE = "There is no such sample in your projects."
+NO_LABEL = "There is no such label in your projects."
 
 
 class Checking(NamedTuple):

@@ -135,7 +135,7 @@ def settle(
         if len(first_two) < 2:
             raise Refused(_("Two people have to check this one before it can be settled."))
         if agree(*first_two):
-            raise Refused(_("The two agree here, so there is nothing to settle."))
+            raise Refused(_("The two agree, so there is nothing to settle."))
         standing = next((one for one in others if one.place == Check.SETTLES), None)
         if standing is not None:
             if standing.checker_id != by.pk:
@@ -248,14 +248,14 @@ def _checked(answer: _Answer, item: SampleItem, by: Membership) -> _Answer:
     if item.sample.asks == Sample.Asks.COUNT and (answer.verdicts or not answer.cannot_judge):
         known = item.narrative.conditions.order_by("number").values_list("pk", flat=True)
         if {int(key) for key in answer.verdicts} != set(known):
-            raise Refused(_("Answer all conditions first; they decide what is counted."))
+            raise Refused(_("Answer all conditions first; the count follows from them."))
         if not set(Verdict.Answer.values).issuperset(answer.verdicts.values()):
-            raise Refused(_("A condition is met, not met, or one can't tell."))
+            raise Refused(_("The answer to a condition must be met, not met, or can't tell."))
         return answer
     asks_questions = item.sample.asks == Sample.Asks.QUESTIONS
     if answer.verdicts:
         if asks_questions:
-            raise Refused(_("This sample asks two questions, not for conditions."))
+            raise Refused(_("This sample asks two questions instead of conditions."))
         raise Refused(_("This sample asks for a grade, not for conditions."))
     if asks_questions and (answer.questions or not answer.cannot_judge):
         return _with_grade(answer, by)
@@ -265,7 +265,7 @@ def _checked(answer: _Answer, item: SampleItem, by: Membership) -> _Answer:
         if answer.relevance is not None:
             raise Refused(_("Give a grade, or say that you cannot judge it: not both."))
         if not answer.words:
-            raise Refused(_("Say in a few words what is missing to judge it."))
+            raise Refused(_("Say in a few words why you cannot judge it."))
         return answer
     if answer.relevance is None:
         raise Refused(_("Choose one of the grades."))
@@ -279,9 +279,11 @@ def _with_grade(answer: _Answer, by: Membership) -> _Answer:
         raise Refused(_("This sample asks two questions; the grade follows from the answers."))
     given = answer.questions
     if set(given) != set(Question.values):
-        raise Refused(_("Answer both questions: whether it is on topic, and the constraint."))
+        raise Refused(
+            _("Answer both questions: whether it is on topic, and whether it meets the constraint.")
+        )
     if not set(Reply.values).issuperset(given.values()):
-        raise Refused(_("The answer to a question is yes, no, or can't tell."))
+        raise Refused(_("The answer to a question must be yes, no, or can't tell."))
     if answer.cannot_judge:
         return answer
     grades = sorted(by.project.grades.values_list("value", flat=True))
@@ -312,7 +314,7 @@ def _hold(item: SampleItem, by: Membership) -> None:
     assignments.refuse_if_archived(by.project)
     sample = Sample.objects.get(pk=item.sample_id)
     if by.project_id != sample.project_id or by.is_machine or by.left_at is not None:
-        raise Refused(_("Only people of this project check its labels."))
+        raise Refused(_("Only people of this project can check its labels."))
     SampleItem.objects.select_for_update().get(pk=item.pk)
 
 
@@ -333,7 +335,7 @@ def _sent_before(
         # The grade is derived from the answers, and is not sent.
         content = content._replace(relevance=answer.relevance)
     if (sent.item_id, sent.checker_id, content) != (item.pk, by.pk, answer):
-        raise Refused(_("This was sent before with something else in it. Reload the page."))
+        raise Refused(_("This was already sent with a different answer. Reload the page."))
     return sent
 
 
@@ -341,14 +343,16 @@ def _refuse_fixed(mine: Check, said: Sequence[Check], by: Membership) -> None:
     """Refuse to change one of the first two checks once its author could know the other."""
     _refuse_after_reason(mine)
     if any(one.place == Check.SETTLES for one in said):
-        raise Refused(_("This one is settled, so what you said stays as it is."))
+        raise Refused(_("This label is settled, so your answer can no longer change."))
     if by.leads and len(said) > 1:
-        raise Refused(_("Both have spoken, and leads see what was said, so it stays as it is."))
+        raise Refused(
+            _("Both have answered, and leads see the answers, so yours can no longer change.")
+        )
 
 
 def _refuse_after_reason(mine: Check) -> None:
     if mine.reason_read_at is not None:
-        raise Refused(_("You have read why this is claimed to violate, so your answer stays."))
+        raise Refused(_("You have read the reason, so your answer can no longer change."))
 
 
 def _words(words: str) -> str:

@@ -172,7 +172,7 @@ def frame(project: Project, asked: Asked) -> Frame:
 def why_unfit(project: Project, asked: Asked, stratify: str) -> str:
     """Return why claims cannot be sampled in this way, or ""."""
     if asked.asks == Sample.Asks.COUNT and stratify == Sample.Stratify.LABEL:
-        return _("A number of conditions is no such stratum. Choose other strata.")
+        return _("Samples that ask how many conditions are met cannot have these strata.")
     if asked.asks != Sample.Asks.QUESTIONS:
         return ""
     if asked.source == Sample.Source.PRIOR:
@@ -185,7 +185,7 @@ def why_unfit(project: Project, asked: Asked, stratify: str) -> str:
     if relevant == 1 and len(values) == 2:
         return ""
     return _(
-        "Two questions tell a relevant document from one that is not. This project has "
+        "Two questions only distinguish relevant from not relevant. This project has "
         "%(relevant)s relevant grades of %(grades)s: ask for the grade instead."
     ) % {"relevant": relevant, "grades": len(values)}
 

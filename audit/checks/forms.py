@@ -80,8 +80,9 @@ def _modes() -> forms.MultipleChoiceField:
         required=False,
         widget=forms.CheckboxSelectMultiple,
         help_text=_(
-            "Each mode is a sample of its own, checked with the narrative of that mode. The same "
-            "seed draws the same documents in each. None ticked: one sample of all modes."
+            "Each mode becomes a separate sample, checked with the narrative of that mode. The "
+            "same seed draws the same documents in each. If none is ticked: one sample of all "
+            "modes."
         ),
     )
 
@@ -93,7 +94,7 @@ class SampleForm(_ClaimsForm):
 
     name = forms.CharField(
         max_length=MAX_NAME,
-        help_text=_("Checkers see it. It should not tell what is claimed."),
+        help_text=_("Checkers see it, so it should not reveal what is claimed."),
         error_messages={"required": "Give the sample a name."},
     )
     asks = forms.ChoiceField(
@@ -102,13 +103,13 @@ class SampleForm(_ClaimsForm):
         initial=Sample.Asks.GRADE,
         required=False,
         help_text=_(
-            "Conditions: of narratives that have them. The label is taken for the number met, "
+            "Conditions: for narratives that have them. The label is taken as the number met, "
             "unless a machine gave a verdict on each. Two questions: the document is relevant if "
             "both answers are yes."
         ),
     )
     relevant_only = forms.BooleanField(
-        label=_("Only what is claimed to be relevant"),
+        label=_("Only documents claimed to be relevant"),
         required=False,
     )
     stratify = forms.ChoiceField(
@@ -125,9 +126,9 @@ class SampleForm(_ClaimsForm):
         min_value=0,
         max_value=MAX_SEED,
         initial=1,
-        help_text=_("The same seed draws the same labels, here and anywhere."),
+        help_text=_("The same seed draws the same labels on any installation."),
     )
-    fewer = forms.BooleanField(label=_("Where there are fewer, take what there is"), required=False)
+    fewer = forms.BooleanField(label=_("If there are fewer, take all of them"), required=False)
     shows_claim = forms.BooleanField(
         label=_("Show checkers what is claimed"),
         required=False,
@@ -137,7 +138,7 @@ class SampleForm(_ClaimsForm):
     shows_reason = forms.BooleanField(
         label=_("After the answer, let checkers read why a document violates"),
         required=False,
-        help_text=_("Where the file says why. Who has read it can no longer change the answer."),
+        help_text=_("If the file gives a reason. Reading it makes the answer final."),
     )
 
     field_order = (
@@ -189,8 +190,8 @@ class SuspectsForm(_ClaimsForm):
         widget=forms.CheckboxSelectMultiple,
         error_messages={
             "required": "Choose at least one run.",
-            "invalid_choice": "One of these is no run of this project. Choose again.",
-            "invalid_pk_value": "One of these is no run of this project. Choose again.",
+            "invalid_choice": "One of these is not a run of this project. Choose again.",
+            "invalid_pk_value": "One of these is not a run of this project. Choose again.",
         },
     )
     at_least = forms.IntegerField(label=_("Missed by at least"), min_value=1, max_value=32_767)
@@ -200,7 +201,7 @@ class SuspectsForm(_ClaimsForm):
     below = forms.FloatField(
         label=_("Or scored lower than"),
         required=False,
-        help_text=_("Only for runs whose scores are of one scale."),
+        help_text=_("Only for runs whose scores are on the same scale."),
     )
 
     def __init__(self, member: Membership, *args: Any, **kwargs: Any) -> None:
@@ -216,7 +217,7 @@ class SuspectsForm(_ClaimsForm):
         if runs is not None and at_least is not None and at_least > len(runs):
             self.add_error(
                 "at_least",
-                f"{at_least} runs cannot miss a document where {len(runs)} are chosen.",
+                f"{at_least} runs cannot miss a document if only {len(runs)} are chosen.",
             )
         return given
 
@@ -226,7 +227,7 @@ class SendForm(forms.Form):
 
     name = forms.CharField(
         max_length=MAX_NAME,
-        help_text=_("Checkers see it. It should not tell what is claimed."),
+        help_text=_("Checkers see it, so it should not reveal what is claimed."),
         error_messages={"required": "Give the sample a name."},
     )
     stratify = forms.ChoiceField(
@@ -235,7 +236,7 @@ class SendForm(forms.Form):
     shows_claim = forms.BooleanField(label=_("Show checkers what is claimed"), required=False)
 
 
-_NO_REPLY = {"invalid_choice": _("The answer to a question is yes, no, or can't tell.")}
+_NO_REPLY = {"invalid_choice": _("The answer to a question must be yes, no, or can't tell.")}
 
 
 class CheckForm(forms.Form):

@@ -52,7 +52,7 @@ def draw_sample(
     """
     name = _check_choices(name, asked, stratify, by)
     if per not in Sample.Per.values:
-        raise Refused(_("Choose whether the number is of each stratum or of each instruction."))
+        raise Refused(_("Choose whether the number is per stratum or per instruction."))
     with transaction.atomic():
         _refuse_taken(name, by)
         drawn = plan(
@@ -107,13 +107,13 @@ def pick_suspects(
         if not found.gold:
             raise Refused(
                 _(
-                    "No document that is claimed relevant has a query that %(count)s of these runs "
-                    "have. Choose runs for the queries of this project."
+                    "No document that is claimed relevant has a query that is in %(count)s of "
+                    "these runs. Choose runs for the queries of this project."
                 )
                 % {"count": at_least}
             )
         if not found.suspects:
-            raise Refused(_("The runs find all of them, so there is nothing to look at."))
+            raise Refused(_("The runs find all of them, so there are no suspects."))
         sample = Sample(
             kind=Sample.Kind.SUSPECTS,
             stratify=stratify,
@@ -152,7 +152,7 @@ def _check_choices(name: str, asked: Asked, stratify: str, by: Membership) -> st
     if rater is not None and (rater.project_id != by.project_id or not rater.is_machine):
         raise Refused(_("Choose a machine of this project."))
     if asked.asks not in Sample.Asks.values:
-        raise Refused(_("Choose what is asked of who checks."))
+        raise Refused(_("Choose what checkers are asked."))
     if stratify not in Sample.Stratify.values:
         raise Refused(_("Choose what the strata are."))
     if unfit := why_unfit(by.project, asked, stratify):
@@ -161,7 +161,7 @@ def _check_choices(name: str, asked: Asked, stratify: str, by: Membership) -> st
         raise Refused(_("Choose the mode in which labels are checked."))
     if asked.source == Sample.Source.PRIOR and asked.side not in ("", Narrative.Side.ORIGINAL):
         raise Refused(
-            _("Earlier qrels claim something in the original mode alone. Choose another source.")
+            _("Earlier qrels have claims only in the original mode. Choose another source.")
         )
     return name
 
@@ -176,11 +176,11 @@ def _check_runs(
     if below is not None and not math.isfinite(below):
         raise Refused(_("The score is a number, such as 0.5."))
     if depth < 1 or at_least < 1:
-        raise Refused(_("The rank and the number of runs begin at 1."))
+        raise Refused(_("The rank and the number of runs must be at least 1."))
     if at_least > len(runs):
         raise Refused(
             _(
-                "%(asked)s runs cannot miss a document where %(chosen)s are chosen. "
+                "%(asked)s runs cannot miss a document if only %(chosen)s are chosen. "
                 "Choose more runs, or ask for fewer."
             )
             % {"asked": at_least, "chosen": len(runs)}
@@ -192,7 +192,7 @@ def _refuse_taken(name: str, by: Membership) -> None:
     Project.objects.select_for_update(no_key=True).get(pk=by.project_id)
     if Sample.objects.filter(project=by.project_id, name=name).exists():
         raise Refused(
-            _("There is a sample called “%(name)s” already. Give this one another name.")
+            _("A sample called “%(name)s” already exists. Give this one another name.")
             % {"name": name}
         )
 
@@ -207,7 +207,7 @@ def _make(
 ) -> Sample:
     if len(items) > MAX_ITEMS:
         raise Refused(
-            _("These are %(count)s labels; at most %(most)s are one sample.")
+            _("These are %(count)s labels; a sample has at most %(most)s.")
             % {"count": f"{len(items):,}", "most": f"{MAX_ITEMS:,}"}
         )
     sample.project, sample.name = by.project, name

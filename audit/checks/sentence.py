@@ -52,7 +52,7 @@ def sentence_of(
             "left": f"{overall.items - overall.checked - overall.unjudgeable:,}",
             "items": f"{overall.items:,}",
         }
-        parts.append(_("So far without %(left)s of the %(items)s labels.") % left)
+        parts.append(_("%(left)s of the %(items)s labels are not included yet.") % left)
     return " ".join(parts).replace(" %", "\N{NO-BREAK SPACE}%")
 
 
@@ -130,7 +130,7 @@ def _source(sample: Sample) -> str:
     if sample.rater is not None:
         return _("judgments of %(machine)s") % {"machine": sample.rater.name}
     if sample.source == Sample.Source.CONSENSUS:
-        return _("what people's judgments come to")
+        return _("the consensus of people's judgments")
     if sample.source == Sample.Source.NEVER:
         return _("documents that were not relevant before, under the altered narratives")
     return _("earlier qrels")
@@ -148,7 +148,9 @@ def _how(sample: Sample, items: int) -> str:
         }
         if sample.below is None:
             return words
-        return words + _(", where a score below %(below)s is none") % {"below": sample.below}
+        return words + _(", where a document scored below %(below)s counts as not ranked") % {
+            "below": sample.below
+        }
     about: dict[str, object] = {"size": f"{sample.size:,}", "seed": sample.seed}
     if sample.per == Sample.Per.INSTRUCTION:
         words = _("%(size)s of each instruction, drawn at random with seed %(seed)s") % about
@@ -170,7 +172,7 @@ def _how(sample: Sample, items: int) -> str:
 def agreed(differed: int, settled: int, percent: Coefficient, kappa: Coefficient) -> str:
     """Return a sentence on how far the two agreed."""
     if percent.value is None:
-        return _("How far the two agreed is %(reason)s.") % {"reason": percent.note}
+        return _("The agreement of the two is %(reason)s.") % {"reason": percent.note}
     about: Mapping[str, str] = {"percent": f"{100 * percent.value:.1f}", "settled": f"{settled:,}"}
     said = _("The two agreed on %(percent)s %%") % about
     if kappa.value is None:

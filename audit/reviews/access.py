@@ -20,7 +20,7 @@ from audit.reviews.models import Decision
 from audit.reviews.passes import must_answer_first, to_decide
 from base.errors import Refused
 
-NO_NARRATIVE = "There is no such narrative among yours."
+NO_NARRATIVE = "There is no such narrative in your projects."
 
 
 class Reviewing(NamedTuple):
@@ -42,7 +42,7 @@ def reviewing(user: Person, pk: int) -> Reviewing:
         raise Refused(_("This is not your task. Take one from your list, then go on."))
     narrative = pair.current(Narrative.Side.ALTERED)
     if narrative is None:
-        raise Refused(_("There is no altered narrative to review here yet."))
+        raise Refused(_("There is no altered narrative to review yet."))
     return Reviewing(member, pair, narrative)
 
 
@@ -65,7 +65,7 @@ def to_accept(member: Membership, keys: Sequence[int]) -> list[Narrative]:
     found = to_decide(member).filter(pk__in=keys[:MOST]).select_related("pair__project")
     narratives = list(found.order_by("pair__pair_id"))
     if len(narratives) != len(set(keys)):
-        raise Refused(_("One of these waits for no decision of yours. Load the page anew."))
+        raise Refused(_("One of these does not wait for your decision. Reload the page."))
     return narratives
 
 
@@ -78,7 +78,7 @@ def decision(narrative: Narrative) -> Decision:
         .first()
     )
     if found is None:
-        raise Http404("Nothing is decided here.")
+        raise Http404("There is no decision on this narrative.")
     return found
 
 

@@ -104,7 +104,7 @@ def save_ratings(
         for criterion, (level, words) in answers.items():
             _refuse_unknown(rubric, criterion, level, words)
         if review.submitted_at is not None:
-            raise Refused(_("You have submitted this review, so it stays as it is."))
+            raise Refused(_("You have submitted this review, so it can no longer change."))
         levels = dict(review.ratings.exclude(level="").values_list("criterion", "level"))
         for criterion, (level, words) in answers.items():
             is_replaced = level is not None and levels.get(criterion, level) != level
@@ -204,7 +204,7 @@ def _begin(narrative: Narrative, by: Membership, now: datetime) -> Review:
     if pair.removed_at is not None:
         raise Refused(_("This instruction was removed, so there is nothing to review."))
     if pair.sent_back_at is not None and pair.sent_back_at > narrative.created_at:
-        raise Refused(_("This instruction was sent back. Review it when it comes again."))
+        raise Refused(_("This instruction was sent back. Review its next version."))
     rubric = rubrics.under(narrative, by.project_id)
     return Review.objects.create(
         narrative=narrative, auditor=by, rubric=rubric.name, started_at=now
@@ -233,7 +233,7 @@ def led_pair(narrative: Narrative, by: Membership) -> InstructionPair:
     """Return the pair, locked against other leads and rewriters. Refused: `by` does not lead it."""
     pair = InstructionPair.objects.select_for_update().get(pk=narrative.pair_id)
     if not by.leads or by.project_id != pair.project_id:
-        raise Refused(_("Only leads of this project decide what becomes of an instruction."))
+        raise Refused(_("Only leads of this project decide on its instructions."))
     projects_access.refuse_if_archived(by.project)
     return pair
 

@@ -175,7 +175,7 @@ class RubricForm(forms.Form):
                 self.data = {**self.data, "text": text}
             self._content = parse(text)
         except UnicodeDecodeError:
-            self.add_error("file", _("The file is no text in UTF-8."))
+            self.add_error("file", _("The file is not text in UTF-8."))
         except NotJson as error:
             where = {"line": error.line, "column": error.column, "error": str(error)}
             self.add_error("text", _("Line %(line)s, column %(column)s: %(error)s.") % where)
@@ -203,7 +203,8 @@ class DecisionForm(forms.Form):
         max_length=MAX_WORDS,
         widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "true"}),
         help_text=_lazy(
-            "Its author reads this. Only accepting what every auditor passed needs none."
+            "Its author reads this. Needed except to accept an instruction that every auditor "
+            "passed."
         ),
     )
 
@@ -215,10 +216,10 @@ class ReviewDrawForm(forms.Form):
         label=_lazy("Strata"),
         choices=ReviewDraw.Stratify.choices,
         initial=ReviewDraw.Stratify.NONE,
-        help_text=_lazy("Domains come with the files of queries, where these name them."),
+        help_text=_lazy("Domains come with the files of queries, if these name them."),
     )
     size = forms.IntegerField(
-        label=_lazy("Instructions of each stratum"), min_value=1, max_value=MAX_SIZE
+        label=_lazy("Instructions per stratum"), min_value=1, max_value=MAX_SIZE
     )
     seed = forms.IntegerField(
         label=_lazy("Seed"),
@@ -227,6 +228,4 @@ class ReviewDrawForm(forms.Form):
         initial=1,
         help_text=_lazy("The same seed draws the same instructions, so a paper can name it."),
     )
-    fewer = forms.BooleanField(
-        label=_lazy("Where there are fewer, take what there is"), required=False
-    )
+    fewer = forms.BooleanField(label=_lazy("If there are fewer, take all of them"), required=False)

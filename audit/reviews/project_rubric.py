@@ -40,8 +40,8 @@ def save_rubric(
             free = rubrics.next_name(project.pk, content.name)
             raise Refused(
                 _(
-                    "There is a rubric “%(name)s” already, and it says otherwise. Reviews go on "
-                    "naming it, so give yours another name, for example “%(free)s”."
+                    "A different rubric “%(name)s” already exists. Reviews refer to it, so give "
+                    "yours another name, for example “%(free)s”."
                 )
                 % {"name": content.name, "free": free}
             )
@@ -81,7 +81,7 @@ def _rubrics_of(project: Project, by: Membership | None) -> None:
     """Lock the project, so that leads act one after the other. Refused: not a lead, archived."""
     project = Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     if by is not None and (not by.leads or by.project_id != project.pk):
-        raise Refused(_("Only leads of this project say what instructions are rated on."))
+        raise Refused(_("Only leads of this project choose its rubric."))
     projects_access.refuse_if_archived(project)
 
 

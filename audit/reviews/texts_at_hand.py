@@ -66,7 +66,7 @@ def check_texts(narrative: Narrative, shown: str | None) -> list[Candidate]:
         raise Stale(
             _(
                 "The documents beside the instruction changed while you were reviewing, or one got "
-                "another text. Your answers are kept. Look at the documents, then submit."
+                "a new text. Your answers are saved. Look at the documents, then submit."
             )
         )
     return found

@@ -95,7 +95,7 @@ def test_the_sentence_says_all_of_it(sample):
         "agreed on 66.7 % (Cohen's kappa 0.48, 95 % interval {low} to {high}); a third person "
         "settled 2. Relevant or not was wrong in 2 of 8 (25.0 %, exact 95 % interval 3.2 to "
         "65.1 %; at most 60.0 % at 95 %). The grade was wrong in 3 of 8 (37.5 %, exact 95 % "
-        "interval 8.5 to 75.5 %; at most 71.1 % at 95 %). So far without 2 of the 10 labels."
+        "interval 8.5 to 75.5 %; at most 71.1 % at 95 %). 2 of the 10 labels are not included yet."
     ).format(
         low=f"{kappa.interval.low:.2f}",
         high=f"{kappa.interval.high:.2f}",

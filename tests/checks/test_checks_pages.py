@@ -287,7 +287,7 @@ def test_before_they_have_spoken_nobody_sees_the_claim_or_the_other_answer(scene
 
 
 def claimed_scene_with_odd_grades(scene, labels):
-    """One label, claimed 7, in a project with grades 7 and 8: numbers found nowhere else on pages."""
+    """One label, claimed 7; the grades 7 and 8 appear nowhere else on the pages."""
     scene.project.grades.filter(value__gt=0).delete()
     for value in (7, 8):
         scene.project.grades.create(value=value, name=f"Grade {value}")
@@ -498,7 +498,7 @@ def test_a_bound_that_was_chosen_is_counted_with(scene, sample, client):
 
 def test_empty_pages_say_what_will_be_here(scene, client):
     for who, words in (
-        (scene.carla, "Draw a sample of what a machine"),
+        (scene.carla, "Draw a sample of the labels that a machine"),
         (scene.ada, "When a lead draws a sample"),
     ):
         page = sign_in(client, who).get(url("checks", "tides")).content.decode()

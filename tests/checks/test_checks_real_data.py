@@ -198,7 +198,7 @@ def by_hand(folder, query, depth, at_least, below=None):
 
 
 def top(path, query, depth, below):
-    """Return the first documents of a run as trec_eval orders them: by score, then id, descending."""
+    """Return the first documents of a run ordered as by trec_eval: by score, id, descending."""
     scored = [
         (float(line.split()[4]), line.split()[2])
         for line in path.read_text().splitlines()

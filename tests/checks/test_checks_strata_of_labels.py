@@ -99,7 +99,7 @@ def test_so_many_of_each_label_are_drawn_where_the_number_is_of_strata(scene):
 def test_labels_are_no_strata_of_numbers_of_conditions(scene):
     scene.narratives["C1"].conditions.create(number=1, text="One.")
 
-    with pytest.raises(Refused, match="A number of conditions is no such stratum"):
+    with pytest.raises(Refused, match="cannot have these strata"):
         draw(scene, asked=scene.asked._replace(asks="count"), stratify="label", size=1)
 
 

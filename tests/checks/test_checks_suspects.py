@@ -168,11 +168,11 @@ def test_the_sentence_of_suspects_claims_nothing_about_the_rest(tides):
     ("choices", "sentence"),
     [
         ({"runs": []}, "Choose at least one run."),
-        ({"depth": 0}, "The rank and the number of runs begin at 1."),
-        ({"at_least": 0}, "The rank and the number of runs begin at 1."),
-        ({"at_least": 4}, "4 runs cannot miss a document where 3 are chosen."),
+        ({"depth": 0}, "The rank and the number of runs must be at least 1."),
+        ({"at_least": 0}, "The rank and the number of runs must be at least 1."),
+        ({"at_least": 4}, "4 runs cannot miss a document if only 3 are chosen."),
         ({"below": float("nan")}, "The score is a number, such as 0.5."),
-        ({"at_least": 3}, "The runs find all of them, so there is nothing to look at."),
+        ({"at_least": 3}, "The runs find all of them, so there are no suspects."),
     ],
 )
 def test_a_rule_that_makes_no_sense_is_refused(tides, choices, sentence):
@@ -244,9 +244,9 @@ def test_the_page_lists_them_and_sends_them(tides, carla):
     ("wrong", "sentence"),
     [
         ({"runs": []}, "Choose at least one run."),
-        ({"runs": ["0"]}, "One of these is no run of this project."),
-        ({"runs": ["x"]}, "One of these is no run of this project."),
-        ({"at_least": "4"}, "4 runs cannot miss a document where 3 are chosen."),
+        ({"runs": ["0"]}, "One of these is not a run of this project."),
+        ({"runs": ["x"]}, "One of these is not a run of this project."),
+        ({"at_least": "4"}, "4 runs cannot miss a document if only 3 are chosen."),
         ({"depth": "0"}, "greater than or equal to 1"),
         ({"below": "nan"}, "Enter a number"),
         ({"below": "1e999"}, "Enter a number"),

@@ -119,10 +119,10 @@ def test_the_grade_follows_from_both_answers(scene, sample, signs, relevance):
     [
         ({}, "Answer both questions"),
         ({"questions": {"topic": "yes"}}, "Answer both questions"),
-        ({"questions": {"topic": "yes", "constraint": "maybe"}}, "is yes, no, or can't tell"),
+        ({"questions": {"topic": "yes", "constraint": "maybe"}}, "must be yes, no, or can't tell"),
         ({"questions": {"topic": "yes", "constraint": "no"}, "relevance": 0}, "grade follows"),
         ({"relevance": 1}, "grade follows"),
-        ({"cannot_judge": True}, "what is missing"),
+        ({"cannot_judge": True}, "why you cannot judge"),
     ],
 )
 def test_both_questions_are_answered_and_no_grade_is_given(scene, sample, answer, sentence):
@@ -145,7 +145,7 @@ def test_the_same_answer_sent_twice_counts_once(scene, sample):
     first = actions.check(uuid=uuid, **sent)
 
     assert actions.check(uuid=uuid, **sent) == first
-    with pytest.raises(Refused, match="something else in it"):
+    with pytest.raises(Refused, match="with a different answer"):
         actions.check(uuid=uuid, **{**sent, "questions": replies("++")})
 
 

@@ -122,6 +122,6 @@ def test_the_page_says_which_line_is_the_estimate(scene, client):
 
     assert "the weighted line is the estimate" in said["weighted"]
     assert "All, weighted by stratum" in said["weighted"]
-    assert "all together is the estimate for the whole" in said["one rate"]
+    assert "“All” is the estimate for the whole" in said["one rate"]
     assert "count for more than their share" in said["of each"]
     assert "All, weighted by stratum" not in said["one rate"] + said["of each"]

@@ -60,7 +60,7 @@ def test_runs_for_other_queries(scene, carla):
 
     page = answered(carla, SUSPECTS, {**asked, "name": "Look again", "stratify": "none"})
 
-    assert "has a query that so many of these runs have." in page
+    assert "has a query that is in so many of these runs." in page
 
 
 @pytest.mark.parametrize("more", [{}, {"submit": "yes"}], ids=["a draft", "handed in"])

@@ -146,7 +146,7 @@ def test_ten_raters_and_their_fleiss_kappa_by_hand(rated):
 
 
 def check_verdicts(project):
-    """Assert that one "not valid" of ten rejects a query, and that they straddle unless all agree."""
+    """Assert that one "not valid" of ten rejects a query; they straddle unless all agree."""
     narratives = list(Narrative.objects.filter(side="altered").order_by("pair__pk"))
     passes = passes_of(narratives)
 

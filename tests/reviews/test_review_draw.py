@@ -254,7 +254,7 @@ def test_the_command_draws_shows_and_ends(scene):
         "seed 7\t2 of 6",
     ]
     assert command("show")[-1] == "seed 7\t2 of 6"
-    assert command("end") == ["No draw is in force: every instruction is reviewed."]
+    assert command("end") == ["There is no draw: every instruction is reviewed."]
     with pytest.raises(CommandError, match="--size"):
         command("draw")
 

@@ -26,7 +26,7 @@ from tests.second_pass import levels
 pytestmark = pytest.mark.both_databases
 
 CHANGED = "The documents beside the instruction changed while you were reviewing"
-REPLACED = "1 of the 2 documents that were at hand have another text since."
+REPLACED = "1 of the 2 documents that were at hand have a newer text now."
 
 
 @pytest.fixture
@@ -125,7 +125,7 @@ def test_the_story_says_nothing_of_reviews_that_are_hidden(rated, client):
 
     page = client.get(reverse("audit:story", args=[rated.pair.pk])).content.decode()
 
-    assert "another text since" not in page
+    assert "newer text now" not in page
 
 
 def test_a_load_counts_the_reviews_that_had_the_older_text_at_hand(rated):
@@ -192,7 +192,7 @@ def test_a_file_with_other_texts_of_a_review_that_is_here_is_refused(rated):
 
     report = load(rated.project, "judgments-jsonl", jsonl(line))
 
-    assert "said otherwise" in str(report.problems)
+    assert "with other content" in str(report.problems)
 
 
 def test_a_changed_text_version_of_a_review_shows_in_the_chain(rated):

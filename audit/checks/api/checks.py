@@ -367,10 +367,12 @@ def _claims(member: Membership, given: Mapping[str, Any], before: str = "") -> C
         machines = member.project.memberships.filter(is_machine=True)
         rater = machines.filter(name=given.get("rater", "")).first()
         if rater is None:
-            raise ValidationError({f"{before}rater": [_("There is no machine of that name here.")]})
+            raise ValidationError(
+                {f"{before}rater": [_("There is no machine of that name in this project.")]}
+            )
     elif given.get("rater"):
         raise ValidationError(
-            {f"{before}rater": [_("Only the judgments of machines are by name.")]}
+            {f"{before}rater": [_("Name a rater only for the judgments of a machine.")]}
         )
     return Claims(
         given["source"],
@@ -387,5 +389,7 @@ def _runs(member: Membership, keys: list[int] | None, field: str) -> list[Run]:
     if keys is None:
         return list(found.values())
     if missing := [key for key in keys if key not in found]:
-        raise ValidationError({field: [_("There is no run %(key)s here.") % {"key": missing[0]}]})
+        raise ValidationError(
+            {field: [_("There is no run %(key)s in this project.") % {"key": missing[0]}]}
+        )
     return [found[key] for key in dict.fromkeys(keys)]

@@ -30,7 +30,7 @@ class _SentClaims(Sent):
         choices=Narrative.Side.choices,
         required=False,
         allow_blank=True,
-        help_text="The mode whose labels are meant; all modes without.",
+        help_text="The mode whose labels are checked; all modes if left out.",
     )
 
 
@@ -46,7 +46,7 @@ class SentPlan(_SentClaims):
     size = serializers.IntegerField(min_value=1, max_value=MAX_ITEMS)
     seed = serializers.IntegerField(min_value=0, max_value=MAX_SEED)
     fewer = serializers.BooleanField(
-        default=False, help_text="Where there are fewer, take what there is."
+        default=False, help_text="If there are fewer, take all of them."
     )
 
 
@@ -74,7 +74,7 @@ class AskedSuspects(Asked):
     runs = serializers.RegexField(
         r"^[1-9][0-9]{0,17}(,[1-9][0-9]{0,17})*$",
         required=False,
-        help_text="Keys of runs, commas between; all runs without.",
+        help_text="Keys of runs, separated by commas; all runs if left out.",
     )
     depth = serializers.IntegerField(min_value=1, max_value=1_000_000, default=100)
     at_least = serializers.IntegerField(min_value=1, max_value=SMALL, default=1)
@@ -105,11 +105,11 @@ class SentCheck(Sent):
         allow_null=True,
         min_value=0,
         max_value=MAX_TEXT_VERSION,
-        help_text="The version of the document's text that was read, 0 for none; the newest where "
-        "it is not said.",
+        help_text="The version of the document's text that was read, 0 for none; the newest if "
+        "left out.",
     )
     uuid = serializers.UUIDField(
-        required=False, help_text="Made by the sender: sent twice, it counts once."
+        required=False, help_text="Created by the client: sent twice, it counts once."
     )
     relevance = serializers.IntegerField(
         min_value=-SMALL - 1, max_value=SMALL, required=False, allow_null=True

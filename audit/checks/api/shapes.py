@@ -68,7 +68,7 @@ class CheckedSerializer(serializers.Serializer[Any]):
     questions = serializers.DictField(
         source="row.questions",
         child=serializers.ChoiceField(choices=Reply.choices),
-        help_text="Answers to the two questions; empty where these are not asked.",
+        help_text="Answers to the two questions; empty if these are not asked.",
     )
     words = serializers.CharField(source="row.words")
     at = serializers.DateTimeField(source="row.at")
@@ -156,7 +156,7 @@ class RatesSerializer(serializers.Serializer[Any]):
     more_grade = serializers.IntegerField(allow_null=True)
     questions = serializers.DictField(
         child=QuestionRateSerializer(),
-        help_text="By `topic` and `constraint`; empty where these are not asked.",
+        help_text="By `topic` and `constraint`; empty if these are not asked.",
     )
 
 
@@ -208,11 +208,11 @@ class FiguresSerializer(serializers.Serializer[Any]):
     percent = CoefficientSerializer()
     kappa = CoefficientSerializer()
     questions = QuestionAgreementSerializer(
-        many=True, help_text="On each question; empty where these are not asked."
+        many=True, help_text="On each question; empty if these are not asked."
     )
     sentence = serializers.CharField(allow_blank=True)
     matrix = ErrorMatrixSerializer(
-        allow_null=True, help_text="Of a sample that asks how many conditions are met."
+        allow_null=True, help_text="For a sample that asks how many conditions are met."
     )
 
 
@@ -284,17 +284,17 @@ class LabelSerializer(serializers.Serializer[Any]):
     conditions = ConditionSerializer(many=True)
     candidate = serializers.IntegerField(source="item.candidate_id")
     name = serializers.CharField(
-        source="name.label", help_text="What pages call the document: its title, or a neutral name."
+        source="name.label", help_text="The name on pages: the document's title, or a neutral name."
     )
     doc_id = serializers.CharField(
         source="name.doc_id", allow_null=True, help_text="null until you have answered."
     )
     claimed = serializers.IntegerField(
-        allow_null=True, help_text="Null where checkers are blind to it."
+        allow_null=True, help_text="Null if checkers are blind to it."
     )
     shows_reason = serializers.BooleanField(
         source="item.sample.shows_reason",
-        help_text="Whether you may read the reason, once answered.",
+        help_text="Whether you may read the reason, once you have answered.",
     )
     reason = serializers.CharField(
         allow_null=True, help_text="Why the document violates; null until you have read it."
@@ -307,7 +307,7 @@ class LabelSerializer(serializers.Serializer[Any]):
     can_check = serializers.BooleanField()
     can_settle = serializers.BooleanField()
     mine = CheckedSerializer(allow_null=True)
-    said = CheckedSerializer(many=True, help_text="What the two said, to a third who settles it.")
+    said = CheckedSerializer(many=True, help_text="The two checks, for a third who settles them.")
 
 
 class NextLabelSerializer(serializers.Serializer[Any]):

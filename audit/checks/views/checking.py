@@ -94,9 +94,9 @@ def check_withdrawal(request: PageRequest, pk: int) -> HttpResponse:
         messages.error(request, str(refused))
         return redirect(item.sample)
     if taken is None:
-        messages.info(request, _("There is nothing of yours to take back here."))
+        messages.info(request, _("You have no answer here to withdraw."))
         return redirect(item.sample)
-    messages.success(request, _("Taken back."))
+    messages.success(request, _("Your answer is withdrawn."))
     settled = taken.place == Check.SETTLES
     return redirect("audit:settlement" if settled else "audit:check", item.pk)
 
@@ -133,7 +133,7 @@ def settlement(request: PageRequest, pk: int) -> HttpResponse:
     mine = next((one for one in said if one.checker_id == member.pk), None)
     theirs = mine is not None and mine.place == Check.SETTLES
     if not theirs and not to_settle(member, item.sample).filter(pk=item.pk).exists():
-        messages.info(request, error or _("There is nothing for you to settle there."))
+        messages.info(request, error or _("There is nothing for you to settle in that label."))
         return _settle_onward(request, member, item.sample, item.pk)
     remaining = to_settle(member, item.sample)
     onward = following(remaining, item.pk)
@@ -310,7 +310,9 @@ def _onward(
     # The page of a paused project already says that it is paused.
     if member.project.paused_at is None:
         if has_passes(member.project) and waiting_in(member):
-            messages.info(request, _("Nothing more waits for you here. Go on with another mode."))
+            messages.info(
+                request, _("You have no more labels in this mode. Continue with another mode.")
+            )
             return redirect("audit:checks", member.project.slug)
         messages.info(request, _("There is nothing more for you to check in this sample."))
     return redirect(found)

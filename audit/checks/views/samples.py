@@ -179,7 +179,7 @@ def suspects(request: PageRequest, slug: str) -> HttpResponse:
             except Refused as refused:
                 send.add_error(None, str(refused))
             else:
-                words = _("They are sent to be looked at: two people check each.")
+                words = _("The sample is made. Two people check each label.")
                 return _made(request, member, made, words)
         found = together(list(by_mode.values()))
     page = _suspects_page(found.suspects if found else [], request.GET)

@@ -17,7 +17,7 @@ class Command(RejudgeCommand):
 
     help = (
         "Print the instructions of a language model that were sent back, one JSON object a line, "
-        "with the criteria and the auditors' words. The answer is loaded as pairs-jsonl."
+        "with the criteria and the auditors' words. Load the rewritten ones as pairs-jsonl."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -26,7 +26,7 @@ class SentReviewDraw(Sent):
     )
     seed = serializers.IntegerField(min_value=0, max_value=draws.MAX_SEED)
     fewer = serializers.BooleanField(
-        default=False, help_text="Whether a smaller stratum gives what it has."
+        default=False, help_text="Whether to take all of a stratum that has fewer."
     )
 
 
@@ -34,7 +34,7 @@ class DrawnStratumSerializer(serializers.Serializer[Any]):
     """A stratum of a draw."""
 
     stratum = serializers.CharField(allow_blank=True)
-    instructions = serializers.IntegerField(help_text="That there were to draw from.")
+    instructions = serializers.IntegerField(help_text="Number of instructions to draw from.")
     drawn = serializers.IntegerField()
 
 

@@ -51,12 +51,12 @@ class ReviewRowSerializer(serializers.Serializer[Any]):
     query_id = serializers.CharField(source="pair.query.query_id")
     category = serializers.CharField(source="pair.category")
     narrative = VersionSerializer()
-    submitted = serializers.IntegerField(help_text="Reviews that are handed in.")
-    wanted = serializers.IntegerField(help_text="Reviews that are asked for.")
+    submitted = serializers.IntegerField(help_text="Number of submitted reviews.")
+    wanted = serializers.IntegerField(help_text="Number of wanted reviews.")
     verdict = serializers.ChoiceField(choices=AMOUNTS, allow_null=True)
     decision = DecisionSerializer(allow_null=True)
-    held = serializers.BooleanField(help_text="Whether you hold a review assignment here.")
-    mine = serializers.BooleanField(help_text="Whether you have handed a review in.")
+    held = serializers.BooleanField(help_text="Whether you hold a review assignment of this pair.")
+    mine = serializers.BooleanField(help_text="Whether you have submitted a review.")
 
 
 class AskedReviews(Asked):
@@ -68,9 +68,9 @@ class AskedReviews(Asked):
         required=False, max_length=100, help_text="`-`: those without a category."
     )
     author = KeyField(required=False, help_text="A member who wrote it.")
-    auditor = KeyField(required=False, help_text="A member who handed a review in.")
+    auditor = KeyField(required=False, help_text="A member who submitted a review.")
     criterion = serializers.CharField(
-        required=False, max_length=40, help_text="On which somebody rejects it."
+        required=False, max_length=40, help_text="A criterion on which an auditor rejects it."
     )
 
 
@@ -105,7 +105,7 @@ class SentSubmission(Sent):
     texts = serializers.CharField(
         required=False,
         allow_blank=True,
-        help_text="`texts` of the review as it was read. Without it the newest texts are kept.",
+        help_text="`texts` of the review as it was read; the newest texts if left out.",
     )
 
 
@@ -120,14 +120,14 @@ class ReviewSerializer(serializers.Serializer[Any]):
     original = VersionSerializer(allow_null=True)
     narrative = VersionSerializer()
     documents = serializers.ListField(
-        child=serializers.IntegerField(), help_text="Candidates of the pool that lie beside it."
+        child=serializers.IntegerField(), help_text="Candidates of the pool shown beside it."
     )
     texts = serializers.CharField(
-        help_text="The text versions of these documents. Send it when you submit."
+        help_text="The text versions of these documents. Send this when you submit."
     )
     rubric = RubricSerializer()
     mine = PassSerializer(allow_null=True)
-    others = PassSerializer(many=True, help_text="None before your own is handed in.")
+    others = PassSerializer(many=True, help_text="Empty until you submit your own review.")
 
 
 class ContrastSerializer(serializers.Serializer[Any]):
@@ -145,7 +145,7 @@ class ChapterSerializer(serializers.Serializer[Any]):
     current = serializers.BooleanField(source="is_current")
     reviews = serializers.SerializerMethodField()
     contrasts = serializers.SerializerMethodField()
-    machines = serializers.SerializerMethodField(help_text="They count in no verdict.")
+    machines = serializers.SerializerMethodField(help_text="They do not count in the verdict.")
     hidden = serializers.IntegerField(help_text="Reviews that you may not read yet.")
     verdict = serializers.SerializerMethodField()
     decisions = DecisionSerializer(many=True)
@@ -255,7 +255,7 @@ class Review(Resource):
         member, found = pairs_access.pair(self.person, pair)
         narrative = found.current(Narrative.Side.ALTERED)
         if narrative is None:
-            raise Http404("There is no altered narrative to review here yet.")
+            raise Http404("There is no altered narrative to review yet.")
         return Response(_review(access.Reviewing(member, found, narrative)))
 
     @writes(ReviewSerializer, sent=SentReview, scope=Scope.JUDGE)

@@ -35,7 +35,7 @@ class RatedSerializer(serializers.Serializer[Any]):
 class PassSerializer(serializers.Serializer[Any]):
     """One auditor's review: an answer for each criterion of the rubric it was made under."""
 
-    auditor = serializers.CharField(help_text="A number or a pseudonym where names are hidden.")
+    auditor = serializers.CharField(help_text="A number or a pseudonym if names are hidden.")
     rubric = serializers.CharField(source="said.rubric.name")
     submitted_at = serializers.DateTimeField(allow_null=True)
     answers = RatedSerializer(source="said.answers", many=True)

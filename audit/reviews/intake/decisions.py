@@ -53,7 +53,9 @@ class Decisions(OfNarratives):
         if not record.reason.strip() and record.outcome != Decision.Outcome.ACCEPTED:
             self.intake.refuse("a decision to revise or remove needs a reason", place)
         elif (record.withdrawn_by is None) != (record.withdrawn_at is None):
-            self.intake.refuse("a withdrawn decision says by whom and when", place)
+            self.intake.refuse(
+                "a withdrawn decision needs both withdrawn_by and withdrawn_at", place
+            )
         elif any(len(name) > MAX_NAME for name in (record.by, record.withdrawn_by or "")):
             self.intake.refuse(f"a name has at most {MAX_NAME} characters", place)
         else:
@@ -108,7 +110,7 @@ class Decisions(OfNarratives):
             WHERE s.known IS NULL AND s.withdrawn_at IS NULL
             """,
             lambda version, pair, who, outcome: (
-                f"{who} has decided version {version} of {pair} here already: "
+                f"{who} has already decided on version {version} of {pair}: "
                 f"{Decision.Outcome(outcome).label.lower()}"
             ),
         )

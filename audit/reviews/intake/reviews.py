@@ -164,8 +164,8 @@ class Reviews(OfNarratives):
             )
             """,
             lambda who, version, pair: (
-                f"{who} has reviewed version {version} of {pair} here already, and said otherwise: "
-                "a review stays as it is"
+                f"{who} has already reviewed version {version} of {pair}, with other content: a "
+                "review cannot change"
             ),
         )
 

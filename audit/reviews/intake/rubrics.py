@@ -34,8 +34,8 @@ class Rubrics(Arrivals):
         for record, place in self.rubrics:
             if record.name in known and tuple(known[record.name]) != tuple(record):
                 self.intake.refuse(
-                    f"there is a rubric {record.name} already, and it says otherwise: give this "
-                    f"one another name, for example {rubrics.next_name(project.pk, record.name)}",
+                    f"a different rubric {record.name} already exists: give this one another "
+                    f"name, for example {rubrics.next_name(project.pk, record.name)}",
                     place,
                 )
             elif record.name not in kept:

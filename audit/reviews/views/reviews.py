@@ -79,14 +79,14 @@ def review(request: PageRequest, pk: int) -> HttpResponse:
     try:
         narrative = _version(reviewing, version)
         if not all(form.is_valid() for form in forms):
-            raise Refused(_("Something below cannot be kept as it is."))
+            raise Refused(_("An answer below cannot be saved."))
         actions.save_ratings(
             narrative=narrative,
             answers={form.criterion.key: form.answer() for form in forms},
             by=reviewing.member,
         )
         if "submit" not in request.POST:
-            messages.success(request, _("Saved. You can go on later."))
+            messages.success(request, _("Saved. You can continue later."))
             return redirect("audit:review", pk)
         actions.submit_review(
             narrative=narrative,

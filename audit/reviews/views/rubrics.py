@@ -97,7 +97,7 @@ def _saved(request: PageRequest, member: Membership, form: RubricForm, content: 
 def _say(request: PageRequest, kept: Kept) -> None:
     messages.success(
         request,
-        _("“%(name)s” is in force. What is under review already is finished as it was begun.")
+        _("“%(name)s” is now the rubric. Versions already under review keep theirs.")
         % {"name": kept.name},
     )
 
