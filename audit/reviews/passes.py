@@ -264,6 +264,9 @@ def to_decide(member: Membership) -> QuerySet[Narrative]:
             pair__project__in=[member.project_id],
             pair__removed_at__isnull=True,
             side=Narrative.Side.ALTERED,
+            # What follows asks for one at least. To begin with the reviews is quicker than to look
+            # for those of each narrative.
+            pk__in=Review.objects.submitted().of_people().values("narrative"),
         )
         .annotate(heard=Coalesce(Subquery(all_heard), Value(0)))
         .filter(rejected_by_auditors() | Q(heard__gte=wanted))
