@@ -28,26 +28,32 @@ def first_row(
 
     The query selects the `columns` of each model, in turn.
     """
-    row = values_of(sql, parameters)
-    return None if row is None else _made(row, of, connection.alias)
+    row = first_values(sql, parameters)
+    return None if row is None else _instances(row, of, connection.alias)
 
 
 def all_rows(sql: str, parameters: Sequence[Any], *of: type[models.Model]) -> list[tuple[Any, ...]]:
     """Like `first_row`, for every row, with any further selected values after the instances."""
     with connection.cursor() as cursor:
         cursor.execute(sql, parameters)
-        # Looking up the connection takes as long as making a row.
+        # Read once: looking up the alias takes as long as creating an instance.
         database = connection.alias
-        return [_made(row, of, database) for row in cursor.fetchall()]
+        return [_instances(row, of, database) for row in cursor.fetchall()]
 
 
-def _made(row: tuple[Any, ...], of: Sequence[type[models.Model]], database: str) -> tuple[Any, ...]:
+def _instances(
+    row: tuple[Any, ...], of: Sequence[type[models.Model]], database: str
+) -> tuple[Any, ...]:
     made: list[Any] = []
     start = 0
     for model in of:
         names, moments, booleans, documents = _attributes(model)
         values = list(row[start : start + len(names)])
-        for places, convert in ((moments, moment), (booleans, bool), (documents, json.loads)):
+        for places, convert in (
+            (moments, aware_datetime),
+            (booleans, bool),
+            (documents, json.loads),
+        ):
             for place in places:
                 if values[place] is not None:
                     values[place] = convert(values[place])

@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 from annotate.projects.models import Guideline, Membership, MembershipQuerySet, Project
 from base.errors import Refused
 from base.prepared_queries import Built, prepared
-from base.raw_sql import columns, every, first
+from base.raw_sql import all_rows, columns, first_row
 from base.users import User
 
 Person = User | AnonymousUser
@@ -33,11 +33,9 @@ def memberships_of(user: Person) -> MembershipQuerySet:
 
 
 def projects_of(user: Person) -> list[Membership]:
-    """Return the memberships of a person, archived projects included, by the project's name: one
-    query.
-    """
+    """Return a person's active memberships, including archived projects, by name: one query."""
     found = []
-    for member, project in every(*_with_projects.sql(user=user_key(user)), Membership, Project):
+    for member, project in all_rows(*_with_projects.sql(user=user_key(user)), Membership, Project):
         member.project = project
         found.append(member)
     return found

@@ -70,4 +70,4 @@ def follow(
     project: int, *, new: Container[int] = (), ended: Container[int] = (), **among: Any
 ) -> None:
     """Append new and ended checks to their chain; `among` narrows the query."""
-    chain.follow(CHECK, project, checks(project, **among), new=new, ended=ended)
+    chain.append_changes(CHECK, project, checks(project, **among), new=new, ended=ended)

@@ -70,7 +70,7 @@ def follow(
     **among: Any,
 ) -> None:
     """Append new and ended reviews or decisions to their chain; `among` narrows the query."""
-    chain.follow(kind, project, ROWS[kind](project, **among), new=new, ended=ended)
+    chain.append_changes(kind, project, ROWS[kind](project, **among), new=new, ended=ended)
 
 
 def _of(narrative: str) -> tuple[str, str, str]:

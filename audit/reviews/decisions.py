@@ -152,4 +152,6 @@ def _refuse_undecided(narrative: Narrative, outcome: str, reason: str, project: 
             % {"passes": len(passes), "wanted": wanted}
         )
     elif state is Verdict.REJECTED and not reason:
-        raise Unfit(_("An auditor rejects it. Give the reason for accepting it anyway."), "reason")
+        raise InvalidField(
+            _("An auditor rejects it. Give the reason for accepting it anyway."), "reason"
+        )

@@ -34,7 +34,11 @@ def named(project: int, name: str) -> Rubric:
     if name in SHIPPED:
         return SHIPPED[name]
     # A form may send characters that PostgreSQL rejects even in a query.
-    kept = None if strange(name) else Kept.objects.filter(project=project, name=name).first()
+    kept = (
+        None
+        if first_invalid_character(name)
+        else Kept.objects.filter(project=project, name=name).first()
+    )
     if kept is None:
         raise UnknownRubric(f"project {project} has no rubric {name}")
     return kept.content

@@ -38,7 +38,7 @@ def test_each_call_gets_the_rows_of_its_own_values(people):
     assert names.value("name", project=0) is None
 
 
-def test_a_moment_may_be_left_open(people):
+def test_a_datetime_can_be_a_value(people):
     joined = datetime(2026, 3, 1, 12, 30, tzinfo=UTC)
     Membership.objects.filter(name="carla").update(joined_at=joined)
     since = Prepared(
@@ -56,7 +56,7 @@ def test_a_moment_may_be_left_open(people):
     assert joined_by(joined - timedelta(microseconds=1)) == []
 
 
-def test_a_query_is_put_together_once_for_each_shape(people):
+def test_a_query_is_compiled_once_for_each_shape(people):
     built = []
 
     def build(order: str, project: int):

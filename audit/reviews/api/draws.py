@@ -15,7 +15,7 @@ from audit.reviews import draws
 from base.api.resource import RequestBody, Resource, Scope, no_content, reads, writes
 
 
-class SentReviewDraw(Sent):
+class SentReviewDraw(RequestBody):
     """The choices for a draw of instructions: strata, size and seed."""
 
     stratify = serializers.ChoiceField(

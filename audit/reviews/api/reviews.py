@@ -68,7 +68,7 @@ class ReviewRowSerializer(serializers.Serializer[Any]):
     mine = serializers.BooleanField(help_text="Whether you have submitted a review.")
 
 
-class AskedReviews(Asked):
+class AskedReviews(QueryParameters):
     """Filters of instructions; all by default."""
 
     state = serializers.ChoiceField(choices=[TO_DECIDE, SENT_BACK, DRAWN], required=False)
@@ -90,7 +90,7 @@ class ReviewAssignmentSerializer(serializers.Serializer[Any]):
     pair_id = serializers.CharField(allow_null=True)
 
 
-class SentAnswer(Sent):
+class SentAnswer(RequestBody):
     """The answer to one criterion; a field that is not sent stays unchanged."""
 
     criterion = serializers.CharField(max_length=40)
@@ -100,7 +100,7 @@ class SentAnswer(Sent):
     )
 
 
-class SentReview(Sent):
+class SentReview(RequestBody):
     """Answers, with the version of the narrative that was read."""
 
     narrative = KeyField()
@@ -192,14 +192,14 @@ class StorySerializer(serializers.Serializer[Any]):
     chapters = ChapterSerializer(many=True)
 
 
-class SentDecision(Sent):
+class SentDecision(RequestBody):
     """A decision on an instruction."""
 
     outcome = serializers.ChoiceField(choices=Decision.Outcome.choices)
     reason = serializers.CharField(required=False, allow_blank=True, max_length=MAX_WORDS)
 
 
-class SentAcceptance(Sent):
+class SentAcceptance(RequestBody):
     """The altered narratives to accept."""
 
     narratives = serializers.ListField(child=KeyField(), max_length=MOST)

@@ -18,7 +18,7 @@ from base.api.resource import RequestBody, Resource, Scope, reads, writes
 from formats.rubrics import RubricFaults, data, parse
 
 
-class LevelSerializer(Sent):
+class LevelSerializer(RequestBody):
     """A level: how well an instruction meets a criterion. Some levels reject the instruction."""
 
     value = serializers.CharField(max_length=20)
@@ -38,7 +38,7 @@ class CriterionSerializer(RequestBody):
     poor_example = serializers.CharField(max_length=1_000, required=False, allow_blank=True)
 
 
-class RubricSerializer(Sent):
+class RubricSerializer(RequestBody):
     """A rubric; its content never changes under one name."""
 
     name = serializers.CharField(max_length=60)
@@ -55,7 +55,7 @@ class RubricRowSerializer(serializers.Serializer[Any]):
     in_force = serializers.BooleanField()
 
 
-class RubricChoiceSerializer(Sent):
+class RubricChoiceSerializer(RequestBody):
     """The name of the rubric to make current."""
 
     name = serializers.CharField(max_length=60)
