@@ -16,7 +16,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from django.db.models import QuerySet
 
 from annotate.pairs.models import Narrative
-from annotate.pairs.pool import common_rules, narratives_in_force
+from annotate.pairs.pool import common_rules, judged_narratives
 from annotate.projects.models import Project
 from base.prepared_queries import Built, prepared
 
@@ -114,7 +114,7 @@ def states_of_every(projects: Sequence[int]) -> list[State]:
 
 @prepared("project")
 def _in_force(scope: str, project: int) -> Built:
-    return _with_revisions(narratives_in_force(Project(pk=project, judge_scope=scope)))
+    return _with_revisions(judged_narratives(Project(pk=project, judge_scope=scope)))
 
 
 @prepared("project")

@@ -19,7 +19,7 @@ from django.utils.translation import gettext as _
 
 from annotate.collection.models import Candidate
 from annotate.judgments import assignments
-from annotate.pairs.condition_lines import MAX_TEXT, MOST
+from annotate.pairs.condition_lines import MAX_LINES, MAX_TEXT
 from annotate.pairs.condition_lines import write as write_conditions
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.projects import access as projects_access
@@ -31,7 +31,7 @@ from base.errors import Refused, refuse_strange
 # As annotate.rewriting.actions, which says so once the draft becomes a version.
 MAX_TEXT_LENGTH = 100_000
 MAX_NOTE = 500
-MAX_CONDITIONS = MOST * MAX_TEXT
+MAX_CONDITIONS = MAX_LINES * MAX_TEXT
 # More pages than these never wrote the same draft at once.
 MOST_OVERTAKEN = 5
 

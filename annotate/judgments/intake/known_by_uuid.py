@@ -67,7 +67,7 @@ def _find_by_uuid(intake: Intake, kind: Statement) -> int:
         WHERE {kind.where}
         """  # noqa: S608 (our own tables)
     )
-    return intake.refuse_found(
+    return intake.refuse_rows(
         f"""
         SELECT s.n, s.place, s.uuid FROM stage_statements s
         CROSS JOIN {kind.table} o CROSS JOIN annotate_membership m
@@ -84,7 +84,7 @@ def _find_by_uuid(intake: Intake, kind: Statement) -> int:
 
 def _refuse_other_content(intake: Intake, kind: Statement, differs: str) -> None:
     """Refuse statements whose UUID stands here with other content; `o` is the row, `s` staged."""
-    intake.refuse_found(
+    intake.refuse_rows(
         f"""
         SELECT s.n, s.place, s.uuid FROM stage_statements s
         CROSS JOIN {kind.table} o CROSS JOIN annotate_narrative v

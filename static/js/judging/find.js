@@ -1,5 +1,5 @@
 // The find box. Its words stay from document to document, as long as the tab is open; any of them is found, wherever it
-// stands and however it is written (the same rule as annotate.collection.table_windows.searched). Enter goes to the next match, with Shift
+// stands and however it is written (the same rule as annotate.collection.table_windows.search_pattern). Enter goes to the next match, with Shift
 // to the one before; Escape leaves the box and the words stay. In a table that is shown in windows the server says how many
 // there are, and in which window the next one is.
 import { canMark, paint, rangeOf, texts } from "./marked.js";
