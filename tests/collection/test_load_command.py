@@ -88,7 +88,7 @@ def test_a_bad_file_does_not_fill_the_terminal(db, tmp_path, bad, options, shown
     assert ended.code == 1
     assert sum("is not a whole number" in line for line in lines) == shown
     assert lines[-1].removeprefix(f"{tmp_path}/").startswith(last)
-    assert ended.out.rstrip().endswith(f"{bad:,} refused; nothing of it is loaded")
+    assert ended.out.rstrip().endswith(f"{bad:,} refused; nothing was loaded")
 
 
 def test_json_has_the_counts_of_each_file_and_of_all(db, qrels, tmp_path):
@@ -242,8 +242,8 @@ def test_creating_an_existing_project_changes_nothing(db, qrels):
         (
             ["unknown", "trec-qrels"],
             (
-                "There is no project “unknown”. Add --create to make it, with --grades 0,1,2 if "
-                "its grades are others than these."
+                "There is no project “unknown”. Add --create to create it, and --grades if its "
+                "grades are not 0,1,2."
             ),
         ),
         (
@@ -255,14 +255,17 @@ def test_creating_an_existing_project_changes_nothing(db, qrels):
         ),
         (
             ["tides", "trec-qrels", "--grades", "0,1"],
-            "--grades goes with --create: a project's grades are changed on its page.",
+            "--grades needs --create. Change the grades of an existing project on its page.",
         ),
         (
             ["Tide!", "trec-qrels", "--create"],
             "“Tide!” cannot be a project's short name",
         ),
         (["new", "trec-qrels", "--create", "--grades", "1"], "at least two different grades"),
-        (["new", "trec-qrels", "--create", "--grades", "0,x"], "'0,x' is no list of whole numbers"),
+        (
+            ["new", "trec-qrels", "--create", "--grades", "0,x"],
+            "'0,x' is not a list of whole numbers",
+        ),
         (
             ["tides", "trec-grels"],
             "Unknown format 'trec-grels'; known are: trec-topics, trec-topics-xml,",
@@ -350,7 +353,7 @@ def test_bad_input_gets_one_sentence_with_file_and_line(db, tmp_path, kind, cont
     [line] = ended.err.splitlines()
     assert line.startswith(str(path))
     assert sentence in line
-    assert "; nothing of it is loaded" in ended.out
+    assert "; nothing was loaded" in ended.out
     assert Project.objects.count() == 0
 
 

@@ -276,7 +276,7 @@ def test_a_journaled_judgment_of_the_older_text_is_kept_under_that_text(scene, c
     ]
 
     assert [one["state"] for one in answers] == ["saved", "saved"]
-    assert answers[0]["sentence"].startswith("The document has got another text since.")
+    assert answers[0]["sentence"].startswith("The document has a new text since.")
     kept = Judgment.objects.get()
     assert (kept.text_version, kept.is_current) == (1, False)
     assert scene.first.pk in scene.open()
@@ -294,7 +294,7 @@ def test_a_journal_entry_with_an_unknown_text_version_is_refused(scene, client):
 
     unknown, unreadable = response.json()["answers"]
     assert unknown["sentence"].startswith("The text of this document has no version 7")
-    assert unreadable["sentence"] == "The field “text_version” is no version of a text."
+    assert unreadable["sentence"] == "The field “text_version” is not a valid text version."
     assert not Judgment.objects.exists()
 
 
@@ -319,7 +319,7 @@ def test_a_stale_judgment_cannot_get_a_rejudge_request(scene):
     judgment = scene.judge().row
     scene.change()
 
-    with pytest.raises(Stale, match="another text"):
+    with pytest.raises(Stale, match="a new text"):
         rejudge_requests.ask(judgment=judgment, words="Sure?", by=scene.carla)
 
 

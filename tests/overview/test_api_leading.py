@@ -1,4 +1,4 @@
-"""A program works for a lead: makes a project, loads files, sets rules, reads how it goes."""
+"""A program works for a lead: it makes a project, loads files, sets rules, reads progress."""
 
 from __future__ import annotations
 
@@ -498,7 +498,7 @@ def test_the_audit_log_is_taken_away_as_a_table_oldest_first(scene):
 
 
 def runs_it() -> Program:
-    """A program of who runs the installation."""
+    """Return the program of an administrator."""
     root = factories.user("root")
     root.is_superuser = root.is_staff = True
     root.save()

@@ -180,5 +180,5 @@ def test_the_command_writes_passages_with_their_document_ids(project, tmp_path):
         ("a_3_1", "a_3", "one two three"),
         ("a_3_2", "a_3", "three four five"),
     ]
-    with pytest.raises(CommandError, match="is there already"):
+    with pytest.raises(CommandError, match="already exists"):
         command("passages", "tides", "--output", str(target))

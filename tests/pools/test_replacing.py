@@ -226,7 +226,7 @@ def test_the_command_previews_and_replaces(tides, tmp_path):
     before = tides.pool("1")
     call_command("candidates", *asked, stdout=out)
 
-    said = "2 pools, 2 claims go over; 1 judgments and 0 checks stop counting\n"
+    said = "2 pools, 2 claims are transferred; 1 judgments and 0 checks no longer count\n"
     assert out.getvalue() == said + said + "replaced\n"
     assert (before, tides.pool("1")) == ([("G", 1)], [("H", 1)])
     assert Replacement.objects.get().by == tides.carla
@@ -234,7 +234,7 @@ def test_the_command_previews_and_replaces(tides, tmp_path):
 
 @pytest.mark.parametrize(
     ("missing", "sentence"),
-    [("--by", "Say with --by which lead"), ("--with", "the new one with --with")],
+    [("--by", "Name with --by the lead"), ("--with", "the new one with --with")],
 )
 def test_the_command_needs_a_lead_and_a_new_document(tides, missing, sentence):
     asked = {"--candidate": ["1", "G"], "--with": ["H"], "--by": ["carla"]}
