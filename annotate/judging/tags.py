@@ -16,7 +16,7 @@ from django.utils.safestring import SafeString
 from annotate.collection.spans import Span
 from annotate.judging.forms import VERDICT
 from annotate.judgments.models import Judgment, Repeat
-from annotate.pairs.clauses import DiffPart, clauses, split_diff, overlapping_clauses
+from annotate.pairs.clauses import DiffPart, clauses, overlapping_clauses, split_diff
 from base.word_diff import Op, Piece, is_anew
 
 register = template.Library()

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 
 from annotate.judgments import assignments
 from annotate.pairs import condition_lines
-from annotate.pairs.condition_lines import MAX_TEXT, MAX_LINES, Line, InvalidLines
+from annotate.pairs.condition_lines import MAX_LINES, MAX_TEXT, InvalidLines, Line
 from annotate.pairs.models import Assignment, Condition, InstructionPair, Narrative
 from annotate.projects import access as projects_access
 from annotate.projects.models import Membership

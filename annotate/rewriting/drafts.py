@@ -19,7 +19,7 @@ from django.utils.translation import gettext as _
 
 from annotate.collection.models import Candidate
 from annotate.judgments import assignments
-from annotate.pairs.condition_lines import MAX_TEXT, MAX_LINES
+from annotate.pairs.condition_lines import MAX_LINES, MAX_TEXT
 from annotate.pairs.condition_lines import write as write_conditions
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.projects import access as projects_access

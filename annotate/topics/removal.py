@@ -18,10 +18,10 @@ from annotate.collection.models import Query
 from annotate.collection.removal import (
     NOT_REMOVED,
     ChangeCounts,
-    distinct,
-    removal_fields,
-    lock_for_removal,
     batches,
+    distinct,
+    lock_for_removal,
+    removal_fields,
 )
 from annotate.pairs.models import InstructionPair
 from annotate.projects.audit_log import record

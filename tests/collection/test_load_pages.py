@@ -208,7 +208,7 @@ def test_a_waiting_preview_can_be_cancelled(pages):
 
     response = pages.post(url("load_cancellation", load.pk), follow=True)
 
-    assert "Nothing was kept" in text(response)
+    assert "Nothing was saved" in text(response)
     load.refresh_from_db()
     assert load.state == "cancelled"
 

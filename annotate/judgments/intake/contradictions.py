@@ -27,7 +27,7 @@ def refuse_other_relevance(intake: Intake) -> None:
         lambda place, first, doc_id, query_id, rater: (
             f"{rater} has given document {doc_id}"
             f"{f' of query {query_id}' if query_id else ''} another relevance on "
-            f"{intake.line(first, place)}"
+            f"{intake.describe_place(first, place)}"
         ),
     )
 
@@ -51,7 +51,7 @@ def refuse_other_content(intake: Intake) -> None:
         """,
         lambda place, first, what, key: (
             f"the UUID {uuid.UUID(str(key))} is that of another {what} on "
-            f"{intake.line(first, place)}"
+            f"{intake.describe_place(first, place)}"
         ),
     )
 

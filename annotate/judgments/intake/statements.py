@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, ClassVar
 
-from annotate.collection.intake.arrivals import StagedRecords, Intake
+from annotate.collection.intake.arrivals import Intake, StagedRecords
 from annotate.collection.spans import Span
 from annotate.judgments.evidence import checked
 from annotate.judgments.intake import (

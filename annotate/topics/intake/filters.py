@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar, NamedTuple
 
-from annotate.collection.intake.arrivals import StagedRecords, Intake
+from annotate.collection.intake.arrivals import Intake, StagedRecords
 from annotate.collection.removal import MAX_REASON
 from annotate.projects.models import Membership
 from base import bulk
