@@ -231,7 +231,7 @@ def test_a_file_is_stored_only_for_signed_in_people_and_file_forms(
 
 
 def test_the_number_of_waiting_uploads_is_limited(carla, monkeypatch):
-    monkeypatch.setattr(load_jobs, "MOST_KEPT", 2)
+    monkeypatch.setattr(load_jobs, "MAX_PREVIEWS", 2)
 
     def upload() -> Any:
         file = SimpleUploadedFile("q.txt", b"301 0 D1 1\n")
