@@ -132,7 +132,7 @@ def storage(settings, tmp_path):
     settings.STORAGES = {**settings.STORAGES, "default": default}
 
 
-def test_everything_that_a_lead_does_is_in_the_audit_log_once(story):
+def test_every_action_of_a_lead_is_in_the_audit_log_once(story):
     carla, project = story.carla, story.project
     first, second, _third = story.candidates
     why: dict[str, Any] = {"cause": "edge", "reason": "Agreed."}
@@ -361,7 +361,7 @@ def test_everything_that_a_lead_does_is_in_the_audit_log_once(story):
     assert verify(project).faults == []
 
 
-def test_what_is_refused_is_not_in_the_audit_log(story):
+def test_refused_actions_are_not_in_the_audit_log(story):
     with pytest.raises(Refused):
         adjudication.adjudicate(
             narrative=story.narrative,
@@ -377,7 +377,7 @@ def test_what_is_refused_is_not_in_the_audit_log(story):
     assert story.told == ["project.made"]
 
 
-def test_what_people_said_is_not_in_the_audit_log(story):
+def test_audit_events_hold_no_grades_or_reasons(story):
     adjudication.adjudicate(
         narrative=story.narrative,
         candidate=story.candidates[0],

@@ -478,7 +478,7 @@ def told_apart(one: Read, other: Read) -> set[str]:
 
 
 @pytest.mark.parametrize("names", [BLIND, LEAD], ids=["annotators", "a lead with open assignments"])
-def test_others_change_no_byte_by_what_they_say_and_only_progress_by_speaking(
+def test_others_answers_change_no_byte_except_progress(
     stage, names, asking_for_htmx
 ):
     twice = names is BLIND
@@ -531,13 +531,13 @@ def test_others_change_no_byte_by_what_they_say_and_only_progress_by_speaking(
         "/projects/tides/guidelines/1/rejudge-requests/?among=differing",
     ],
 )
-def test_a_lead_with_open_assignments_is_told_why_figures_are_missing(stage, url):
+def test_the_page_tells_a_blind_lead_why_figures_are_missing(stage, url):
     page = signed_in(stage.gina).get(url).content.decode()
 
     assert "You have judging or reviewing left in this project" in page
 
 
-def test_who_is_not_blind_reads_every_word_so_the_walk_would_find_it(stage):
+def test_a_reader_who_is_not_blind_sees_every_word(stage):
     found = set()
     for number in (1, 2):
         way = Way(number)
@@ -553,7 +553,7 @@ def test_who_is_not_blind_reads_every_word_so_the_walk_would_find_it(stage):
     assert found == set(KINDS)
 
 
-def test_every_route_is_walked_and_answers_somebody(stage):
+def test_every_route_is_read_and_answers_somebody(stage):
     answered: dict[str, set[int]] = {name: set() for name in ROUTES if ":" in name}
     with undone():
         speak(stage, Way(1))
@@ -627,7 +627,7 @@ def acts(stage: SimpleNamespace, name: str) -> list[tuple[str, str, dict[str, An
     ("name", "kept"),
     [("ada", (2, 0, 0)), ("dan", (0, 1, 0)), ("nina", (0, 0, 1)), ("gina", (2, 1, 1))],
 )
-def test_the_answer_to_ones_first_word_says_nothing_of_the_others(stage, name, kept):
+def test_the_response_to_a_first_answer_reveals_nothing_of_others(stage, name, kept):
     blind = stage.members[name]
     answers: dict[int, list[Any]] = {1: [], 2: []}
     for number in (1, 2):

@@ -622,7 +622,7 @@ def test_every_route_says_who_may_use_it():
     assert set(ROUTES) == set(RIGHTS)
 
 
-def test_what_belongs_to_another_project_is_not_found_through_ones_own(
+def test_rows_of_another_project_are_not_found_under_ones_own(
     tides, client, record_property
 ):
     other = world("other", "eve", "frank")

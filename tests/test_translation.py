@@ -73,7 +73,7 @@ def test_words_outside_the_translation_tags_are_found(source, words):
     assert untranslated(source) == words
 
 
-def test_the_tools_can_take_the_words_out_of_every_template():
+def test_the_tools_extract_the_words_of_every_template():
     left, plurals = {}, {}
     for name in TEMPLATES:
         source = COMMENT.sub("", (FOLDER / name).read_text("utf-8"))
@@ -89,7 +89,7 @@ def test_the_tools_can_take_the_words_out_of_every_template():
     assert plurals == {}
 
 
-def test_no_words_stand_alone_here_and_with_a_plural_there():
+def test_no_message_is_used_both_with_and_without_a_plural():
     """One catalogue entry cannot be both, and the tools stop with an error."""
     quoted = r"(u'(?:[^'\\]|\\.)*'|u\"(?:[^\"\\]|\\.)*\")"
     taken = "".join(templatize((FOLDER / name).read_text("utf-8")) for name in TEMPLATES)
@@ -113,7 +113,7 @@ def sentences() -> dict[str, list[ast.Call]]:
     return found
 
 
-def test_what_python_says_can_be_taken_out_as_well():
+def test_the_tools_can_extract_every_message_in_python():
     """The tools find only string literals, not strings that are computed."""
     unreadable = [
         f"{path}:{call.lineno}"
@@ -126,7 +126,7 @@ def test_what_python_says_can_be_taken_out_as_well():
     assert "base/keymap.py" in sentences()
 
 
-def test_what_an_action_or_a_page_says_goes_through_gettext():
+def test_messages_and_errors_go_through_gettext():
     """The sentences of Refused and Stale, of messages, and of form errors."""
     bare = []
     for room in ("base", "annotate", "audit", "exporters"):

@@ -32,7 +32,7 @@ pytestmark = pytest.mark.sqlite
 
 
 @pytest.mark.parametrize("name", ["carla", "ada", "dan"])
-def test_rows_of_a_load_that_is_not_done_change_no_byte(stage, name):
+def test_rows_of_an_unfinished_load_change_no_byte(stage, name):
     read = []
     for there in (False, True):
         with undone():
@@ -67,7 +67,7 @@ LOADS = re.compile(r"annotate/(?:collection|pairs|judgments|topics)/intake/|/mig
 READS = re.compile(r"\b(?:FROM|JOIN) annotate_(?:query|document|candidate)\b")
 
 
-def test_every_written_query_over_these_tables_asks_or_begins_at_rows_that_are_seen():
+def test_every_sql_query_checks_or_starts_from_visible_rows():
     reading = {
         path.relative_to(ROOT).as_posix(): path.read_text()
         for room in ("base", "annotate", "audit", "exporters", "keeping", "config")

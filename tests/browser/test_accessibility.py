@@ -355,7 +355,7 @@ ASKED_FIRST = {
 }
 
 
-def test_every_route_is_walked_or_is_no_page():
+def test_every_route_is_tested_or_listed_as_not_a_page():
     assert set(ROUTES) == set(PAGES) | NO_PAGE | OF_OTHERS | OUTSIDE | ASKED_FIRST
     assert not set(PAGES) & NO_PAGE
 
@@ -552,7 +552,7 @@ PARTS = 4
 
 @pytest.mark.parametrize("part", range(PARTS))
 @pytest.mark.parametrize("name", ["carla", "ada"])
-def test_every_page_can_be_used_by_everybody_in_both_themes_zoomed_and_by_keyboard(
+def test_every_page_is_accessible_in_both_themes_zoomed_and_by_keyboard(
     scene, new_person, name, part
 ):
     page = new_person(name, viewport={"width": 1280, "height": 800}, reduced_motion="reduce")
@@ -596,7 +596,7 @@ def test_the_skip_link_leads_past_everything_to_the_content(live_server, new_per
     expect(page.locator("#content")).to_be_focused()
 
 
-def test_every_page_has_a_place_that_is_read_out_when_it_changes(scene):
+def test_every_page_has_a_live_region(scene):
     client = _signed_in("carla")
 
     silent = [
@@ -608,7 +608,7 @@ def test_every_page_has_a_place_that_is_read_out_when_it_changes(scene):
     assert silent == []
 
 
-def test_what_is_printed_is_black_on_white_and_has_nothing_to_press(scene, new_person):
+def test_printed_pages_are_black_on_white_without_buttons(scene, new_person):
     page = new_person("carla", color_scheme="dark")
     page.goto(scene.one("annotate:progress"))
 
@@ -621,7 +621,7 @@ def test_what_is_printed_is_black_on_white_and_has_nothing_to_press(scene, new_p
     assert float(page.evaluate(lightness)) < 0.3
 
 
-def test_nothing_moves_for_who_wants_less_motion(scene, new_person):
+def test_nothing_moves_if_less_motion_is_preferred(scene, new_person):
     page = new_person("carla", reduced_motion="reduce")
     page.goto("/projects/example/")
 
@@ -637,7 +637,7 @@ def test_nothing_moves_for_who_wants_less_motion(scene, new_person):
     assert moving == 0
 
 
-def test_what_is_seen_outside_can_be_used_by_everybody(
+def test_sign_in_and_error_pages_are_accessible(
     live_server, new_person, expected_complaints
 ):
     factories.member(factories.project("tides"), "ada")

@@ -38,7 +38,7 @@ def look(page, wrong):
             wrong.append(f"{page.url} at {width}: {over} px too wide")
 
 
-def test_the_pages_before_one_has_signed_in_can_be_used_by_everybody(page, expected_complaints):
+def test_pages_before_signing_in_are_accessible(page, expected_complaints):
     expected_complaints.append("status of 4")
     wrong: list[str] = []
     link = invite(role="lead", by=factories.lead(factories.project()))
@@ -100,7 +100,7 @@ def code(secret):
     return format_hotp_value(hotp_value(secret, int(time.time()) // 30))
 
 
-def test_who_runs_the_installation_uses_the_page_of_people(new_person, ada):
+def test_an_administrator_uses_the_page_of_people(new_person, ada):
     wrong: list[str] = []
     root = factories.user("root")
     root.is_superuser = root.is_staff = True

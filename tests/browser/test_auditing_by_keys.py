@@ -103,7 +103,7 @@ def test_six_keys_rate_an_instruction_and_every_one_is_saved(tides, new_person, 
     ]
 
 
-def test_poor_without_words_is_not_handed_in_and_not_lost(tides, new_person):
+def test_a_poor_level_without_words_is_not_submitted_and_not_lost(tides, new_person):
     page = new_person("ada")
     opens(page, "/projects/tides/reviews/")
     expect(page.locator("#rated")).to_have_text("0 of 6 rated")
@@ -150,7 +150,7 @@ def test_words_are_left_for_the_next_row_and_go_with_the_level_they_explain(tide
     assert list(said.values_list("level", "words")) == [("poor", "Too vague.")]
 
 
-def test_what_is_said_after_a_refusal_is_missing_no_more_and_outlives_a_reload(tides, new_person):
+def test_answers_given_after_a_refusal_are_saved_and_outlive_a_reload(tides, new_person):
     page = new_person("ada")
     opens(page, "/projects/tides/reviews/")
     page.keyboard.press("1")
@@ -181,7 +181,7 @@ def test_what_is_said_after_a_refusal_is_missing_no_more_and_outlives_a_reload(t
     ]
 
 
-def test_a_review_that_is_handed_in_twice_at_once_is_handed_in(tides, new_person):
+def test_a_review_that_is_submitted_twice_at_once_is_submitted(tides, new_person):
     page = new_person("ada")
     opens(page, "/projects/tides/reviews/")
     for count in range(1, 7):
@@ -200,7 +200,7 @@ def test_a_review_that_is_handed_in_twice_at_once_is_handed_in(tides, new_person
 
 
 @pytest.mark.parametrize("size", [(1280, 800), (800, 900), (390, 800)])
-def test_nothing_lies_over_the_rows_and_the_words_typed_into_them(tides, new_person, size):
+def test_nothing_covers_the_rows_and_the_words_typed_into_them(tides, new_person, size):
     width, height = size
     page = new_person("ada", viewport={"width": width, "height": height})
     opens(page, "/projects/tides/reviews/")
@@ -220,7 +220,7 @@ def test_nothing_lies_over_the_rows_and_the_words_typed_into_them(tides, new_per
     expect(page.locator("#rated")).to_have_text("6 of 6 rated")
 
 
-def test_what_is_rated_without_a_connection_is_kept_and_sent_once_there_is_one(
+def test_ratings_made_offline_are_kept_and_sent_later(
     tides, new_person, expected_complaints
 ):
     expected_complaints += ["net::ERR_INTERNET_DISCONNECTED"]
@@ -259,7 +259,7 @@ def test_what_is_rated_without_a_connection_is_kept_and_sent_once_there_is_one(
     ]
 
 
-def test_words_that_no_pause_has_sent_are_there_after_a_reload(
+def test_unsent_words_survive_a_reload(
     tides, new_person, expected_complaints
 ):
     expected_complaints += ["net::ERR_INTERNET_DISCONNECTED"]
@@ -276,7 +276,7 @@ def test_words_that_no_pause_has_sent_are_there_after_a_reload(
     assert Rating.objects.get().words == "Half a sen"
 
 
-def test_what_was_typed_of_an_older_version_stays_in_the_browser(tides, new_person):
+def test_answers_to_an_older_version_stay_in_the_browser(tides, new_person):
     page = new_person("ada")
     opens(page, "/projects/tides/reviews/")
     expect(page.locator("#rated")).to_have_text("0 of 6 rated")
@@ -299,7 +299,7 @@ def test_what_was_typed_of_an_older_version_stays_in_the_browser(tides, new_pers
     assert not Rating.objects.exists()
 
 
-def test_documents_lie_at_hand_and_are_opened_in_place(tides, new_person, accessibility):
+def test_documents_can_be_opened_in_place(tides, new_person, accessibility):
     page = new_person("ada")
     opens(page, "/projects/tides/reviews/")
     expect(page.locator("#rated")).to_have_text("0 of 6 rated")
@@ -335,7 +335,7 @@ def test_a_rubric_of_nine_levels_is_rated_by_nine_keys(tides, new_person, access
     ]
 
 
-def test_one_key_adopts_the_next_opens_and_another_takes_it_back(tides, new_person, accessibility):
+def test_one_key_adopts_and_opens_the_next_and_another_undoes_it(tides, new_person, accessibility):
     page = new_person("carla")
     opens(page, "/projects/tides/disagreements/")
     shows(page, "A")

@@ -100,7 +100,7 @@ def test_one_that_is_not_met_gives_the_lowest_grade(scene):
     assert (scene.saved().relevance, scene.answers()) == (0, ["met", "not_met", "cant_tell"])
 
 
-def test_where_one_cannot_tell_the_grade_is_given_by_its_own_key(scene):
+def test_if_one_cannot_tell_the_grade_is_given_by_its_own_key(scene):
     scene.press("a", "a", "d")
     expect(scene.follows()).to_have_count(0)
     scene.press("Enter")
@@ -111,7 +111,7 @@ def test_where_one_cannot_tell_the_grade_is_given_by_its_own_key(scene):
     assert (scene.saved().relevance, scene.saved().note) == (1, "")
 
 
-def test_another_grade_than_follows_asks_for_a_word_and_then_is_saved(scene):
+def test_a_grade_that_does_not_follow_needs_a_note(scene):
     scene.press("a", "a", "a", "1")
 
     expect(scene.page.locator("[data-told]")).to_contain_text("follows 2 Highly relevant")
@@ -170,7 +170,7 @@ def test_answers_are_there_again_on_return(scene):
     assert checked.evaluate_all(values) == ["met", "not_met", "cant_tell"]
 
 
-def test_answers_given_and_not_sent_are_there_after_a_reload(scene):
+def test_unsent_answers_survive_a_reload(scene):
     scene.press("a", "s")
     scene.page.reload()
     expect(scene.page.locator("#spoken")).to_contain_text("Document 1 of 2")
@@ -182,7 +182,7 @@ def test_answers_given_and_not_sent_are_there_after_a_reload(scene):
     assert scene.answers() == ["met", "not_met", "met"]
 
 
-def test_a_grade_taken_back_leaves_its_answers_to_the_next(scene):
+def test_an_undone_grade_keeps_its_answers(scene):
     scene.press("a", "a", "a", "Enter")
     scene.shows("B")
     scene.press("z")
@@ -195,7 +195,7 @@ def test_a_grade_taken_back_leaves_its_answers_to_the_next(scene):
     until(scene.page, lambda: list(current.all()) == [0], "the second judgment to be saved")
 
 
-def test_in_a_low_window_a_document_begins_at_its_beginning_and_a_refusal_is_seen(
+def test_in_a_low_window_documents_start_at_the_top_and_refusals_are_visible(
     live_server, new_person
 ):
     scene = Scene(new_person)

@@ -95,7 +95,7 @@ STATEMENTS = """async (address) => {
 }"""
 
 
-def test_what_is_taken_back_or_refused_gives_way_to_what_stood_before(page):
+def test_undone_or_refused_answers_restore_the_previous_ones(page):
     page.goto("/accounts/login/")
 
     told, last = page.evaluate(STATEMENTS, static("js/judging/judging-session.js"))

@@ -84,7 +84,7 @@ def drawn(page: Page, doc_id: str) -> list[str]:
     return [html, *rest]
 
 
-def test_a_person_judges_all_by_keys_and_cannot_tell_what_came_before(scene):
+def test_a_person_judges_all_by_keys_and_cannot_tell_repeats_apart(scene):
     order = scene.order()
     told: dict[str, list[bool]] = {}
     pages: dict[bool, list[str]] = {}
@@ -111,7 +111,7 @@ def test_a_person_judges_all_by_keys_and_cannot_tell_what_came_before(scene):
     assert pages[True] == pages[False]
 
 
-def test_a_note_and_a_marked_passage_of_the_first_time_do_not_come_again(scene):
+def test_a_repeat_does_not_show_the_note_or_marks_of_the_first_time(scene):
     order = scene.order()
     repeated = next(doc_id for doc_id, again in order if again)
     for position, (doc_id, again) in enumerate(order, start=1):
@@ -134,7 +134,7 @@ def test_a_note_and_a_marked_passage_of_the_first_time_do_not_come_again(scene):
     expect(scene.page.locator("#grade-2")).to_have_attribute("aria-pressed", "false")
 
 
-def test_z_takes_a_repeat_back_and_leaves_the_first_judgment(scene):
+def test_z_undoes_a_repeat_and_keeps_the_first_judgment(scene):
     order = scene.order()
     at = next(place for place, (_, again) in enumerate(order) if again)
     for position, (doc_id, _) in enumerate(order[: at + 1], start=1):
@@ -178,7 +178,7 @@ def test_later_and_the_arrows_treat_a_repeat_as_a_document_of_its_own(scene):
     )
 
 
-def test_what_is_judged_in_the_list_is_judged_on_the_page_a_moment_later(scene):
+def test_a_judgment_in_the_list_shows_on_the_judge_page_at_once(scene):
     first = scene.order()[0][0]
     scene.page.keyboard.press("v")
     expect(scene.page.locator("[data-row]")).to_have_count(6)

@@ -107,7 +107,7 @@ def test_a_case_goes_with_a_key_into_the_guidelines(scene):
     assert RejudgeRequest.objects.open().filter(guideline=case.guideline).count() == 2
 
 
-def test_many_are_settled_as_the_preview_says_and_one_key_takes_them_back(scene):
+def test_many_are_settled_as_the_preview_says_and_one_key_withdraws_them(scene):
     page = scene.page
     page.goto("/projects/tides/disagreements/")
     page.get_by_role("link", name="Settle these together").click()

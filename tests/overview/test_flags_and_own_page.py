@@ -75,7 +75,7 @@ def test_flags_are_counted_by_kind_and_listed_with_their_words(tides, client):
         ("gone", "", ["The second half is missing.", "", "It is in Finnish."]),
     ],
 )
-def test_the_address_narrows_the_flags(tides, client, kind, person, found):
+def test_the_address_filters_the_flags(tides, client, kind, person, found):
     client.force_login(tides.carla.user)
     key = getattr(tides, person).pk if person else ""
 
@@ -135,7 +135,7 @@ def own(of) -> str:
     return reverse("annotate:person", args=["tides", of.pk])
 
 
-def test_ones_own_page_says_what_one_did(tides, client):
+def test_ones_own_page_shows_ones_work(tides, client):
     at = timezone.now() - timedelta(days=1)
     factories.judgment(tides.narrative, tides.docs[2], tides.ada, at=at, active_ms=40_000)
     factories.judgment(tides.narrative, tides.docs[3], tides.ben, at=at, active_ms=999_000)
@@ -171,7 +171,7 @@ def test_another_persons_page_is_for_leads(tides, client):
     assert "It is in Finnish." in shown.content.decode()
 
 
-def test_nobody_from_elsewhere_finds_a_persons_page(tides, client):
+def test_people_of_another_project_do_not_find_a_persons_page(tides, client):
     eve = factories.lead(factories.project("other"), "eve")
     client.force_login(eve.user)
 
@@ -190,7 +190,7 @@ def test_a_lead_who_judges_does_not_read_anothers_flags_on_their_page(tides, cli
     assert (page.context["flags_total"], page.context["flags"]) == (0, [])
 
 
-def test_who_has_done_nothing_reads_what_will_stand_there(tides, client):
+def test_the_page_of_somebody_without_work_explains_what_will_appear(tides, client):
     dan = factories.member(tides.project, "dan")
     client.force_login(dan.user)
 

@@ -77,7 +77,7 @@ def test_the_next_task_to_judge_counts_what_the_member_has_left(ada, client):
     assert "Judge, 1 document" in headings(home(client).content.decode())
 
 
-def test_work_stands_below_its_project_and_projects_with_work_come_first(ada, client):
+def test_projects_with_work_come_first(ada, client):
     empty = factories.project("alps")
     other = factories.project("zebras")
     for project in (empty, other):
@@ -99,7 +99,7 @@ def test_what_was_judged_today_is_counted(ada, client):
     assert "1 document judged today" in home(client).content.decode()
 
 
-def test_annotators_are_not_told_of_the_worker(ada, client):
+def test_annotators_do_not_see_the_state_of_the_worker(ada, client):
     assert "worker_known" not in home(client).context
 
 

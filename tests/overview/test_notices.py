@@ -93,7 +93,7 @@ def test_a_request_to_look_again_is_a_notice_to_the_author_of_the_judgment(pair,
     assert "look-again" not in counts_of_notices(ben)
 
 
-def test_leads_alone_are_told_of_disagreements_to_settle(pair, ada):
+def test_only_leads_get_notices_of_disagreements(pair, ada):
     carla, ben = factories.lead(pair.project), factories.member(pair.project, "ben")
     candidate, narrative = pair.query.candidates.get(), factories.altered(pair)
     factories.judgment(narrative, candidate, ada, 0, at=NOON)
@@ -105,7 +105,7 @@ def test_leads_alone_are_told_of_disagreements_to_settle(pair, ada):
     assert "disputes" not in is_new(carla, NOON + 2 * HOUR)
 
 
-def test_a_lead_who_still_judges_is_not_told_that_others_differ(pair, ada):
+def test_a_lead_who_still_judges_gets_no_notice_of_disagreements(pair, ada):
     carla, ben = factories.lead(pair.project), factories.member(pair.project, "ben")
     candidate, narrative = pair.query.candidates.get(), factories.altered(pair)
     factories.assignment(pair, carla)
@@ -115,7 +115,7 @@ def test_a_lead_who_still_judges_is_not_told_that_others_differ(pair, ada):
     assert "disputes" not in counts_of_notices(carla)
 
 
-def test_marking_as_read_never_goes_back_and_never_lies_ahead(ada):
+def test_marking_as_read_never_goes_back_or_into_the_future(ada):
     mark_read(until=NOON, by=ada.user, now=NOON)
     mark_read(until=NOON - HOUR, by=ada.user, now=NOON)
     assert seen_until(User.objects.get(username="ada")) == NOON
@@ -164,7 +164,7 @@ def test_nobody_is_mailed_who_has_not_asked_for_it(ada):
     assert send_digests(now=NOON) == 0
 
 
-def test_what_is_new_is_mailed_once_a_day_at_most(pair, wants_mail, settings):
+def test_new_notices_are_mailed_at_most_once_a_day(pair, wants_mail, settings):
     settings.CSRF_TRUSTED_ORIGINS = ["https://rejudge.example.org"]
     assert send_digests(now=NOON) == 1
     [message] = mail.outbox
@@ -180,7 +180,7 @@ def test_what_is_new_is_mailed_once_a_day_at_most(pair, wants_mail, settings):
     assert send_digests(now=NOON + 50 * HOUR) == 0
 
 
-def test_what_was_read_on_the_page_is_not_mailed(wants_mail):
+def test_notices_read_on_the_page_are_not_mailed(wants_mail):
     mark_read(until=NOON, by=wants_mail.user, now=NOON)
 
     assert send_digests(now=NOON + HOUR) == 0

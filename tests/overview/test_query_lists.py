@@ -85,7 +85,7 @@ def test_queries_are_filtered_by_how_far_they_are(scene, state, kept):
     assert scene.listed(state=state) == kept
 
 
-def test_a_search_a_state_and_an_order_go_together(scene):
+def test_a_search_a_state_and_an_order_can_be_combined(scene):
     assert Judgment.objects.count() == 1
     assert scene.listed(search="s", state="open", sort="title") == ["2"]
 

@@ -47,7 +47,7 @@ def scene(db) -> Scene:
     return Scene()
 
 
-def test_every_step_that_a_kind_names_is_one():
+def test_every_step_that_a_kind_names_exists():
     assert {step for kind in KINDS.values() for step in kind.steps} <= {key.value for key in Key}
 
 
@@ -62,7 +62,7 @@ def test_a_new_project_loads_first(scene):
     }
 
 
-def test_what_is_next_follows_from_what_is_there(scene):
+def test_the_next_step_follows_from_the_data(scene):
     scene.load()
     following = next_step(steps(scene.carla, NOTHING, (), {}))
     assert following is not None
@@ -104,7 +104,7 @@ def test_everything_done_leaves_nothing_next(scene):
     assert next_step(found) is None
 
 
-def test_a_step_that_nobody_is_asked_to_do_is_none(scene):
+def test_a_step_that_nobody_is_asked_to_do_is_left_out(scene):
     scene.project.overlap_judge = 0
     scene.carla.project = scene.project
 

@@ -44,7 +44,7 @@ def test_before_the_narratives_are_written_the_whole_pool_is_counted(carla):
     assert estimated(carla) == TimeEstimate(4, 60.0, 0, planned=True)
 
 
-def test_what_was_measured_here_is_the_pace_of_what_is_left(carla):
+def test_measured_times_give_the_pace_of_the_judgments_left(carla):
     pair = query_of(carla)
     narrative = factories.altered(pair)
     first, second = pair.query.candidates.order_by("pk")

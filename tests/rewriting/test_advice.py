@@ -44,7 +44,7 @@ def test_a_shorter_narrative_is_worth_a_look(altered, good):
     assert (advice.good, advice.of) == (good, 3)
 
 
-def test_the_sentence_that_widened_and_is_gone_is_named():
+def test_a_removed_widening_sentence_is_named():
     advice = check(narrowing(ORIGINAL, "Any plant counts. Dams are not relevant."), Check.WIDENING)
 
     assert advice.good
@@ -58,20 +58,20 @@ def test_a_sentence_that_still_widens_is_named():
     assert "Plans for plants are also relevant." in advice.found
 
 
-def test_without_a_sentence_that_widens_there_is_nothing_to_take_out():
+def test_without_widening_sentences_the_check_passes():
     advice = check(narrowing("It must be at sea.", "It must be at sea now."), Check.WIDENING)
 
     assert (advice.good, advice.found) == (True, ())
 
 
-def test_a_limit_that_is_gone_lets_documents_in():
+def test_a_removed_limit_is_named():
     advice = check(narrowing(ORIGINAL, "Any plant counts at sea."), Check.NARROWING)
 
     assert not advice.good
     assert advice.found == ("Dams are not relevant.",)
 
 
-def test_a_limit_that_goes_on_still_stands():
+def test_an_extended_limit_is_not_reported():
     altered = ORIGINAL.replace("Dams are not relevant.", "Dams are not relevant, nor are weirs.")
 
     assert check(narrowing(ORIGINAL, altered), Check.NARROWING).good
@@ -88,13 +88,13 @@ def test_a_limit_that_goes_on_still_stands():
         ("只算海上的。", ("只",)),
     ],
 )
-def test_words_that_shut_something_out_are_named(added, named):
+def test_excluding_words_are_named(added, named):
     advice = check(narrowing("Any plant counts.", "Any plant counts." + added), Check.NEGATION)
 
     assert (advice.good, advice.found) == (bool(named), named)
 
 
-def test_a_negation_that_stood_there_before_is_none_that_was_added():
+def test_a_negation_of_the_original_does_not_count_as_added():
     text = "Dams are not relevant."
 
     advice = check(narrowing(text, text + " Weirs are."), Check.NEGATION)
@@ -112,7 +112,7 @@ def test_a_negation_that_stood_there_before_is_none_that_was_added():
         ("Any plant counts, not dams.", 0, True),
     ],
 )
-def test_something_has_to_be_asked_for_that_was_not_before(altered, conditions, good):
+def test_the_narrative_has_to_ask_for_something_new(altered, conditions, good):
     found = narrowing("Any plant counts.", altered, conditions=conditions)
 
     assert check(found, Check.CONSTRAINT).good is good
@@ -134,7 +134,7 @@ def test_ids_of_documents_are_named(altered, named):
     assert check(found, Check.IDS).found == named
 
 
-def test_an_id_that_the_original_names_is_nobodys_fault():
+def test_an_id_that_the_original_names_is_not_reported():
     text = "Any plant as in FT931-1."
 
     assert check(narrowing(text, text + " At sea.", ids=["FT931-1"]), Check.IDS).good
@@ -151,7 +151,7 @@ def test_eight_words_of_a_document_in_a_row_are_named():
     assert (advice.good, advice.found) == (False, (f"D1: {EIGHT}",))
 
 
-def test_words_that_stand_in_several_documents_are_named_once():
+def test_words_that_occur_in_several_documents_are_named_once():
     documents = [Source(f"D{number}", f"Ago {EIGHT}.") for number in range(7)]
 
     advice = copied("Any plant.", f"Any plant where {EIGHT}.", documents, total=7)
@@ -159,7 +159,7 @@ def test_words_that_stand_in_several_documents_are_named_once():
     assert advice.found == (f"D0, D1, D2, D3, D4, …: {EIGHT}",)
 
 
-def test_seven_words_are_no_copy():
+def test_seven_words_are_not_a_copy():
     documents = [Source("D1", "the barrage at sea was paid by cities")]
 
     assert copied("Any plant.", f"Any plant where {EIGHT}.", documents, total=1).good
@@ -169,7 +169,7 @@ def test_words_of_the_original_are_not_copied_from_a_document():
     assert copied(f"When {EIGHT}.", f"When {EIGHT}.", [Source("D1", EIGHT)], total=1).good
 
 
-def test_signs_count_as_words_where_there_are_no_blanks():
+def test_signs_count_as_words_in_scripts_without_spaces():
     sixteen = "潮汐发电站建在海湾入口处并且已经投入"
     documents = [Source("D1", f"据报道，{sixteen}运行。")]
 
@@ -177,7 +177,7 @@ def test_signs_count_as_words_where_there_are_no_blanks():
     assert copied("任何电站。", f"任何电站。{sixteen[:12]}", documents, total=1).good
 
 
-def test_documents_are_not_touched_where_there_is_nothing_to_look_for():
+def test_documents_are_not_read_if_there_is_nothing_to_look_for():
     documents = iter([Source("D1", "Any plant at sea.")])
 
     advice = copied("Any plant.", "Any plant at sea.", documents, total=9)
@@ -186,7 +186,7 @@ def test_documents_are_not_touched_where_there_is_nothing_to_look_for():
     assert next(documents).doc_id == "D1"
 
 
-def test_looking_stops_when_time_is_up_and_says_how_many_it_saw():
+def test_the_search_stops_when_time_is_up_and_says_how_many_it_read():
     seconds = iter([0.0, 0.1, 0.2, 0.31])
     documents = (Source(f"D{number}", "nothing of it") for number in range(9))
 
@@ -195,7 +195,7 @@ def test_looking_stops_when_time_is_up_and_says_how_many_it_saw():
     assert (advice.number, advice.of) == (3, 9)
 
 
-def test_looking_stops_when_there_was_enough_text(monkeypatch):
+def test_the_search_stops_after_enough_text(monkeypatch):
     monkeypatch.setattr("annotate.rewriting.advice.MOST_TEXT", 20)
     documents = [Source("D1", "x" * 15), Source("D2", "x" * 15), Source("D3", EIGHT)]
 
@@ -212,7 +212,7 @@ def test_looking_stops_when_there_was_enough_text(monkeypatch):
         ("Plants at sea.", "Plants at the sea.", ()),
     ],
 )
-def test_a_reversed_narrative_turns_the_meaning_round(before, after, turned):
+def test_words_that_reverse_the_meaning_are_found(before, after, turned):
     found = turning(before, after)
 
     assert [one.check for one in found] == [Check.TURNED, Check.IDS]
@@ -231,14 +231,14 @@ def test_a_reversed_narrative_turns_the_meaning_round(before, after, turned):
         (" \n", []),
     ],
 )
-def test_sentences(text, expected):
+def test_a_text_is_split_into_sentences(text, expected):
     assert sentences(text) == expected
 
 
 @pytest.mark.parametrize(
     "text", ["a. " * 30_000, "relevant " * 11_000, "is" + " " * 90_000, "x" * 100_000]
 )
-def test_the_longest_narrative_is_looked_at_whatever_is_in_it(text):
+def test_the_longest_narrative_is_checked_whatever_it_contains(text):
     found = narrowing("Any plant.", text, ids=["FT931-1"])
 
     assert check(found, Check.IDS).good

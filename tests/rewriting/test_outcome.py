@@ -94,7 +94,7 @@ def page(client, pair):
 # --- the outcome ----------------------------------------------------------------------------------
 
 
-def test_without_a_judgment_there_is_nothing_to_tell(pair, judges):
+def test_without_a_judgment_there_is_no_outcome(pair, judges):
     assert found(pair) is None
 
 
@@ -107,7 +107,7 @@ def test_what_people_agree_on_is_kept_or_dropped_the_rest_is_open(pair, judges):
     assert counts(pair) == (1, 1, 0, 1, 1)
 
 
-def test_a_settling_decision_counts_as_what_it_says(pair, judges):
+def test_a_settling_decision_decides_the_outcome(pair, judges):
     carla = factories.lead(pair.project)
     say(pair, judges[0], "A", 1)
     Adjudication.objects.create(
@@ -122,7 +122,7 @@ def test_a_settling_decision_counts_as_what_it_says(pair, judges):
     assert counts(pair) == (0, 1, 0, 0, 3)
 
 
-def test_machines_and_judgments_taken_back_do_not_count(pair, judges):
+def test_judgments_of_machines_and_superseded_ones_do_not_count(pair, judges):
     say(pair, factories.machine(pair.project), "A", 0)
     taken_back = say(pair, judges[0], "B", 0)
     taken_back.superseded_at = NOON
@@ -138,7 +138,7 @@ def test_judgments_under_an_older_version_do_not_count(pair, judges):
     assert found(pair) is None
 
 
-def test_in_a_whole_pool_what_was_irrelevant_and_stays_so_is_passed_over(pair, judges):
+def test_documents_that_stay_irrelevant_are_left_out(pair, judges):
     pair.project.judge_scope = "pool"
     pair.project.save()
     say(pair, judges[0], "E", 0)
@@ -190,7 +190,7 @@ def test_each_clause_shows_the_documents_it_removed(pair, judges, client):
     assert removed.unexplained == 1
 
 
-def test_what_a_judge_marked_who_kept_the_document_removed_nothing(pair, judges):
+def test_clauses_marked_for_a_relevant_document_removed_nothing(pair, judges):
     say(pair, judges[0], "A", 1, AT_SEA)
     say(pair, judges[0], "B", 0, PLANS)
 
@@ -221,7 +221,7 @@ def test_it_takes_five_queries_however_many_documents(pair, judges, django_asser
 # --- who may see it -------------------------------------------------------------------------------
 
 
-def test_the_writer_sees_it_when_every_judge_is_done(pair, ada, judges, client):
+def test_the_writer_sees_the_outcome_when_every_judge_is_done(pair, ada, judges, client):
     say(pair, judges[0], "A", 0)
     client.force_login(ada.user)
 
@@ -233,7 +233,7 @@ def test_the_writer_sees_it_when_every_judge_is_done(pair, ada, judges, client):
     assert "What became of it" in after
 
 
-def test_while_an_assignment_is_free_the_writer_sees_nothing_for_she_could_take_it(
+def test_the_writer_sees_nothing_while_an_assignment_is_free(
     pair, ada, judges
 ):
     say(pair, judges[0], "A", 0)
@@ -254,13 +254,13 @@ def test_a_writer_who_judges_sees_nothing_before_all_are_done(pair, ada):
     assert may_see(ada, pair)
 
 
-def test_a_judge_who_did_not_write_it_never_sees_it(pair, ada, judges):
+def test_a_judge_who_did_not_write_the_narrative_never_sees_the_outcome(pair, ada, judges):
     finish(pair)
 
     assert not may_see(judges[0], pair)
 
 
-def test_a_lead_sees_it_at_once_but_not_where_they_still_judge(pair, ada):
+def test_a_lead_sees_the_outcome_at_once_unless_they_still_judge(pair, ada):
     carla = factories.lead(pair.project)
 
     assert may_see(carla, pair)
@@ -268,7 +268,7 @@ def test_a_lead_sees_it_at_once_but_not_where_they_still_judge(pair, ada):
     assert not may_see(carla, pair)
 
 
-def test_a_new_version_hides_it_again(pair, ada, judges, client):
+def test_a_new_version_hides_the_outcome_again(pair, ada, judges, client):
     say(pair, judges[0], "A", 0)
     finish(pair)
     client.force_login(ada.user)
@@ -279,7 +279,7 @@ def test_a_new_version_hides_it_again(pair, ada, judges, client):
     assert not may_see(ada, pair)
 
 
-def test_nothing_is_told_on_the_side_of_the_reversed_narrative(pair, judges, client):
+def test_no_outcome_is_shown_for_the_reversed_narrative(pair, judges, client):
     say(pair, judges[0], "A", 0)
     client.force_login(factories.lead(pair.project).user)
     address = reverse("annotate:rewrite", args=[pair.pk]) + "?side=reversed"
