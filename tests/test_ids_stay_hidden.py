@@ -22,7 +22,7 @@ from audit.checks import actions as checks
 from audit.models import SampleItem
 from tests import factories
 from tests.programs import Program
-from tests.test_blindness import signed_in, walk
+from tests.test_blindness import crawl, signed_in
 from tests.test_permissions import RIGHTS, ROUTES, Right, world
 
 # Ids, with the titles that collections make of them.
@@ -72,7 +72,7 @@ def stage(db):
     )
 
 
-def doors(stage: SimpleNamespace) -> list[str]:
+def member_addresses(stage: SimpleNamespace) -> list[str]:
     """Return every address for members, for each document, and some that search for ids."""
     found: dict[str, None] = {}
     for candidate in stage.candidates:
@@ -101,14 +101,16 @@ def named_documents(read: Any) -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize("name", ["ada", "dan", "nina", "wim"])
 def test_no_response_shows_a_document_id_before_the_answer(stage, name):
-    read = walk(getattr(stage, name), doors(stage), on=name == "ada")
+    read = crawl(getattr(stage, name), member_addresses(stage), follow=name == "ada")
 
     assert {status for status, _, _ in read.values()} <= {*(200, 302, 400, 403, 404, 405, 409, 422)}
     assert named_documents(read) == []
 
 
 def test_ids_are_found_where_they_may_be_shown(stage):
-    read = walk(stage.carla, [url for url in doors(stage) if "/documents/" in url], on=False)
+    read = crawl(
+        stage.carla, [url for url in member_addresses(stage) if "/documents/" in url], follow=False
+    )
 
     assert {word for _, word in named_documents(read)} >= set(IDS)
 
@@ -155,7 +157,7 @@ def test_a_lead_who_judges_sees_no_id_on_the_judge_page(stage):
     first = stage.candidates[0]
     urls = [f"/pairs/{stage.pair.pk}/candidates/{first.pk}/", f"/pairs/{stage.pair.pk}/list/"]
 
-    assert named_documents(walk(stage.carla, urls, on=False)) == []
+    assert named_documents(crawl(stage.carla, urls, follow=False)) == []
 
 
 def test_a_checker_sees_the_id_once_the_label_is_checked(stage):
@@ -213,7 +215,7 @@ def test_a_setting_shows_the_ids_of_documents_without_a_text(stage):
     without_text = stage.candidates[3]
 
     assert without_text.document.length is None
-    assert named_documents(walk(stage.ada, urls, on=False)) == [(urls[3], "2654_document1")]
+    assert named_documents(crawl(stage.ada, urls, follow=False)) == [(urls[3], "2654_document1")]
 
 
 # --- names ----------------------------------------------------------------------------------------

@@ -28,7 +28,7 @@ TAG = re.compile(r"\{%.*?%\}|\{\{.*?\}\}", re.DOTALL)
 WORD = re.compile(r"[^\W\d_]{2,}")
 
 
-class Visible(HTMLParser):
+class VisibleText(HTMLParser):
     """Collect what a reader sees or hears of a template whose tags were removed."""
 
     def __init__(self) -> None:
@@ -46,7 +46,7 @@ def untranslated(source: str) -> list[str]:
     """Return the words that a template shows outside its translation tags."""
     for pattern in (COMMENT, BLOCK, ATTRIBUTES):
         source = pattern.sub("", source)
-    visible = Visible()
+    visible = VisibleText()
     visible.feed(TAG.sub("", source))
     visible.close()
     return [word for text in visible.found for word in WORD.findall(text) if word not in NAMES]
@@ -134,14 +134,14 @@ def test_messages_and_errors_go_through_gettext():
         pages = (path for path in (ROOT / room).rglob("*.py") if "management" not in path.parts)
         for path in sorted(pages):
             for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-                said = _said(node) if isinstance(node, ast.Call) else None
+                said = _message_of(node) if isinstance(node, ast.Call) else None
                 if isinstance(said, ast.JoinedStr | ast.Constant):
                     bare.append(f"{path.relative_to(ROOT)}:{said.lineno}")
 
     assert bare == []
 
 
-def _said(call: ast.Call) -> ast.expr | None:
+def _message_of(call: ast.Call) -> ast.expr | None:
     """Return the sentence that a call shows to a person, or None if it shows none."""
     whole = ast.unparse(call.func)
     if whole in {"Refused", "Stale", "ValidationError", "forms.ValidationError", "Todo"}:

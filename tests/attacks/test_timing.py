@@ -14,7 +14,7 @@ from django.db import connection
 from django.test import Client
 
 from tests import factories
-from tests.test_blindness import Way, signed_in, speak, undone
+from tests.test_blindness import AnswerSet, give_answers, rolled_back, signed_in
 from tests.test_permissions import ROUTES
 
 # What is asked for, how much of it, and the names of savepoints, which are counted.
@@ -38,8 +38,8 @@ def shapes(client: Client, url: str) -> list[str]:
 def test_the_queries_behind_a_page_are_the_same_whatever_others_said(stage, name, record_property):
     told: dict[int, dict[str, list[str]]] = {}
     for number in (1, 2):
-        with undone():
-            speak(stage, Way(number))
+        with rolled_back():
+            give_answers(stage, AnswerSet(number))
             client = signed_in(stage.members[name])
             told[number] = {route: shapes(client, stage.world.url(route)) for route in ROUTES}
     record_property("tried", f"timing, {name}: queries of {len(told[1]):,} answers compared")

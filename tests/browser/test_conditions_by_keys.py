@@ -51,7 +51,7 @@ class Scene:
         for key in keys:
             self.page.keyboard.press(key)
 
-    def follows(self):
+    def following_grade(self):
         return self.page.locator(".grade-button:has(.follows)")
 
     def saved(self) -> Judgment:
@@ -75,7 +75,7 @@ def test_each_key_answers_its_condition_and_enter_saves_what_follows(scene):
     expect(current).to_contain_text("Condition 2")
     scene.press("a", "a")
 
-    expect(scene.follows()).to_contain_text("Highly relevant")
+    expect(scene.following_grade()).to_contain_text("Highly relevant")
     scene.press("Enter")
     scene.shows("B")
     assert (scene.saved().relevance, scene.answers()) == (2, ["met", "met", "met"])
@@ -86,14 +86,14 @@ def test_the_name_of_the_grade_that_follows_stays_on_its_line(scene):
     before = name.bounding_box()
     scene.press("a", "a", "a")
 
-    expect(scene.follows()).to_contain_text("Highly relevant")
+    expect(scene.following_grade()).to_contain_text("Highly relevant")
     assert name.bounding_box()["height"] == before["height"]
 
 
 def test_one_that_is_not_met_gives_the_lowest_grade(scene):
     scene.press("a", "s", "d")
 
-    expect(scene.follows()).to_contain_text("Not relevant")
+    expect(scene.following_grade()).to_contain_text("Not relevant")
     expect(scene.page.locator("[data-conditions-sum]")).to_have_text("1 of 3 met")
     scene.press("Enter")
     scene.shows("B")
@@ -102,7 +102,7 @@ def test_one_that_is_not_met_gives_the_lowest_grade(scene):
 
 def test_if_one_cannot_tell_the_grade_is_given_by_its_own_key(scene):
     scene.press("a", "a", "d")
-    expect(scene.follows()).to_have_count(0)
+    expect(scene.following_grade()).to_have_count(0)
     scene.press("Enter")
     scene.shows("A")
     scene.press("1")
@@ -140,7 +140,7 @@ def test_arrows_move_between_the_rows_and_an_answer_can_be_changed(scene):
     expect(current).to_contain_text("Condition 1")
     scene.press("s")
 
-    expect(scene.follows()).to_contain_text("Not relevant")
+    expect(scene.following_grade()).to_contain_text("Not relevant")
     scene.press("ArrowDown")
     expect(current).to_contain_text("Condition 2")
 
@@ -188,7 +188,7 @@ def test_an_undone_grade_keeps_its_answers(scene):
     scene.press("z")
 
     scene.shows("A")
-    expect(scene.follows()).to_contain_text("Highly relevant")
+    expect(scene.following_grade()).to_contain_text("Highly relevant")
     scene.press("ArrowUp", "s", "Enter")
     scene.shows("B")
     current = Judgment.objects.current().values_list("relevance", flat=True)
@@ -221,7 +221,7 @@ def test_ten_conditions_are_counted(live_server, new_person):
     scene.press(*"aaaaaaasss")
 
     expect(scene.page.locator("[data-conditions-sum]")).to_have_text("7 of 10 met")
-    expect(scene.follows()).to_contain_text("Grade 7")
+    expect(scene.following_grade()).to_contain_text("Grade 7")
     scene.press("Enter")
     scene.shows("B")
     assert (scene.saved().relevance, scene.answers()) == (7, ["met"] * 7 + ["not_met"] * 3)

@@ -222,9 +222,7 @@ def test_the_same_grade_again_only_moves_on(scene):
     assert Judgment.objects.count() == 1
 
 
-def test_judgments_made_offline_are_saved_when_the_network_is_back(
-    scene, expected_complaints
-):
+def test_judgments_made_offline_are_saved_when_the_network_is_back(scene, expected_complaints):
     expected_complaints.append("net::ERR_INTERNET_DISCONNECTED")
     first, second, *_ = scene.order()
     page = scene.open()

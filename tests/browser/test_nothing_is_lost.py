@@ -75,7 +75,7 @@ def line(page: Page, words: str) -> None:
     expect(page.locator("#save-line")).to_contain_text(words)
 
 
-def all_here(page: Page, documents: int) -> None:
+def wait_until_fetched(page: Page, documents: int) -> None:
     """Wait until all documents have been fetched ahead."""
     page.wait_for_function(
         """wanted => {
@@ -96,7 +96,7 @@ def test_fifty_judgments_survive_the_network_and_the_server(
     page = new_person("ada", at=server.url)
     page.goto(scene.address)
     shows(page, scene.order[0])
-    all_here(page, 60)
+    wait_until_fetched(page, 60)
     page.context.set_offline(True)
     pressed = {}
     for number in range(50):
@@ -131,7 +131,7 @@ def test_waiting_answers_reach_a_restarted_server_without_a_reload(
     scene = Scene(4)
     page = new_person("ada", at=server.url)
     page.goto(scene.address)
-    all_here(page, 4)
+    wait_until_fetched(page, 4)
     server.kill()
     page.keyboard.press("2")
     shows(page, scene.order[1])
@@ -145,7 +145,7 @@ def test_waiting_answers_reach_a_restarted_server_without_a_reload(
 
 def test_any_page_sends_waiting_answers(scene, ada, expected_complaints):
     expected_complaints += [GONE]
-    all_here(ada, 4)
+    wait_until_fetched(ada, 4)
     ada.context.set_offline(True)
     ada.keyboard.press("1")
     shows(ada, scene.order[1])
@@ -227,7 +227,7 @@ def test_two_browsers_that_disagree_are_told_by_the_server(scene, ada, new_perso
 
 def test_judgments_wait_until_one_has_signed_in_again(scene, ada, expected_complaints):
     expected_complaints += ["status of 403", "status of 401"]
-    all_here(ada, 4)
+    wait_until_fetched(ada, 4)
     cookies = ada.context.cookies()
     ada.context.clear_cookies(name="sessionid")
     assert len(ada.context.cookies()) == len(cookies) - 1
@@ -257,7 +257,7 @@ def test_answers_of_another_person_in_this_browser_wait_for_them(
     scene, ada, live_server, expected_complaints
 ):
     expected_complaints += ["status of 403", "status of 401", GONE]
-    all_here(ada, 4)
+    wait_until_fetched(ada, 4)
     ada.context.set_offline(True)
     ada.keyboard.press("1")
     shows(ada, scene.order[1])
@@ -280,7 +280,7 @@ def test_answers_of_another_person_in_this_browser_wait_for_them(
 
 
 def test_a_judgment_under_a_changed_narrative_is_stored_and_the_person_is_told(scene, ada):
-    all_here(ada, 4)
+    wait_until_fetched(ada, 4)
     carla = factories.lead(scene.project)
     newer = rewrite_narrative(
         pair=scene.pair, text="Only plants under water count.", based_on=1, by=carla
@@ -377,7 +377,7 @@ def test_a_browser_without_storage_says_so(scene, new_person, expected_complaint
     page.add_init_script("Object.defineProperty(window, 'indexedDB', { value: undefined })")
     page.goto(scene.address)
     shows(page, scene.order[0])
-    all_here(page, 4)
+    wait_until_fetched(page, 4)
     page.context.set_offline(True)
 
     page.keyboard.press("2")

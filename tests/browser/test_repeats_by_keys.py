@@ -18,7 +18,7 @@ from tests.browser.waiting import until
 
 # The visible state of a page: every element with its attributes, and what scripts store. Without
 # what differs between any two documents, and what a form gets new at every load.
-DRAWN = """() => {
+VISIBLE_STATE = """() => {
     const page = document.querySelector(".judge").cloneNode(true);
     const anew = page.querySelectorAll("[name=csrfmiddlewaretoken], [name=uuid]");
     for (const one of anew) one.remove();
@@ -49,7 +49,7 @@ def scene(live_server, new_person):
             spots = [unmasked(number, self.ada.pk) for number in numbers]
             return [(ids[spot.candidate], spot.again) for spot in spots]
 
-        def arrive(self, judged: dict[str, int], again: dict[str, int]) -> None:
+        def wait_for_answers(self, judged: dict[str, int], again: dict[str, int]) -> None:
             def said(model: Any) -> dict[str, int]:
                 rows = model.objects.current().filter(relevance__isnull=False)
                 return dict(rows.values_list("candidate__document__doc_id", "relevance"))
@@ -68,11 +68,11 @@ def shows(page: Page, doc_id: str, position: int) -> None:
     expect(page.locator("#spoken")).to_contain_text(f"Document {position} of 9")
 
 
-def drawn(page: Page, doc_id: str) -> list[str]:
+def visible_state(page: Page, doc_id: str) -> list[str]:
     """Return what the page shows, without the document itself and the progress."""
     page.wait_for_load_state("networkidle")
     expect(page.locator("#save-line")).not_to_have_attribute("data-state", "sending")
-    html, *rest = page.evaluate(DRAWN)
+    html, *rest = page.evaluate(VISIBLE_STATE)
     # A neutral name is the document's own, as its text is.
     html = re.sub(r"Document \d{4}-\d{4}", "NAME", html)
     html = re.sub(r"\d{13}", "NUMBER", html)
@@ -96,7 +96,7 @@ def test_a_person_judges_all_by_keys_and_cannot_tell_repeats_apart(scene):
         expect(scene.page.locator("#judge-progress")).to_have_text(f"{position - 1} of 9")
         # In the middle, where one can go both ways and something can be undone.
         if 3 < position < 9:
-            pages[repeated] = drawn(scene.page, doc_id)
+            pages[repeated] = visible_state(scene.page, doc_id)
         told.setdefault(doc_id, []).append(repeated)
         grade = position % 3
         (again if repeated else judged)[doc_id] = grade
@@ -104,7 +104,7 @@ def test_a_person_judges_all_by_keys_and_cannot_tell_repeats_apart(scene):
 
     expect(scene.page.get_by_role("heading", name="Query finished")).to_be_visible()
     expect(scene.page.locator("#judge-progress")).to_have_text("9 of 9")
-    scene.arrive(judged, again)
+    scene.wait_for_answers(judged, again)
     assert sorted(told.values()) == [[False]] * 3 + [[False, True]] * 3
     # Compared line by line first, for a readable difference.
     assert pages[True][0].split(">") == pages[False][0].split(">")
@@ -141,14 +141,14 @@ def test_z_undoes_a_repeat_and_keeps_the_first_judgment(scene):
         shows(scene.page, doc_id, position)
         scene.page.keyboard.press("1")
     judged = {doc_id: 1 for doc_id, _ in order[:at]}
-    scene.arrive(judged, {order[at][0]: 1})
+    scene.wait_for_answers(judged, {order[at][0]: 1})
 
     scene.page.keyboard.press("z")
 
     shows(scene.page, order[at][0], at + 1)
-    scene.arrive(judged, {})
+    scene.wait_for_answers(judged, {})
     scene.page.keyboard.press("2")
-    scene.arrive(judged, {order[at][0]: 2})
+    scene.wait_for_answers(judged, {order[at][0]: 2})
 
 
 def test_later_and_the_arrows_treat_a_repeat_as_a_document_of_its_own(scene):

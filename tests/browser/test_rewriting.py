@@ -180,9 +180,7 @@ def test_saving_without_the_network_stays_on_the_page_and_says_so(carla, expecte
     expect(carla.get_by_text("Version 2 is saved")).to_be_visible()
 
 
-def test_a_save_works_if_the_network_is_back_before_the_page_notices(
-    carla, expected_complaints
-):
+def test_a_save_works_if_the_network_is_back_before_the_page_notices(carla, expected_complaints):
     expected_complaints += CUT
     carla.wait_for_load_state("networkidle")
     carla.route("**/draft/**", lambda route: route.abort())
@@ -230,9 +228,7 @@ def test_older_words_of_this_browser_do_not_hide_newer_ones_from_elsewhere(
     expect(words(carla)).to_have_value("In rivers, from the phone.")
 
 
-def test_of_two_devices_the_newest_words_count_and_the_others_are_kept(
-    carla, new_person, address
-):
+def test_of_two_devices_the_newest_words_count_and_the_others_are_kept(carla, new_person, address):
     phone = new_person("carla")
     phone.goto(address)
     words(carla).fill("At sea, from the laptop.")
@@ -369,9 +365,7 @@ def test_without_a_script_a_button_saves_the_draft(new_person, address):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_rewrite_page_is_accessible(
-    pair, new_person, address, accessibility, scheme
-):
+def test_the_rewrite_page_is_accessible(pair, new_person, address, accessibility, scheme):
     lead = pair.project.memberships.get(name="carla")
     version = rewriting.rewrite_narrative(
         pair=pair, text=ALTERED + " Not mills.", by=lead, based_on=1, conditions="at sea"

@@ -41,7 +41,7 @@ class Scene:
     def send(self, verb: str, what: str, content=None, **headers):
         return self.program.send(verb, f"projects/tides/{what}", content, **headers)
 
-    def judged(self):
+    def judge(self):
         for member, grade in ((self.ada, 0), (self.ben, 2)):
             assignments.take(pair=self.pair, task=Assignment.Task.JUDGE, by=member)
             factories.judgment(self.narrative, self.candidate, member, grade)
@@ -65,7 +65,7 @@ def test_a_project_is_made_changed_archived_and_brought_back(scene):
     )
     gone = scene.program.send("PUT", "projects/reefs/archiving/")
     refused = scene.program.send("PATCH", "projects/reefs/", {"overlap_judge": 4})
-    put_away = scene.program.get("projects/?archived=true").json()["results"]
+    archived = scene.program.get("projects/?archived=true").json()["results"]
     back = scene.program.send("DELETE", "projects/reefs/archiving/")
 
     assert (made.status_code, made.json()["role"]) == (201, "lead")
@@ -73,7 +73,7 @@ def test_a_project_is_made_changed_archived_and_brought_back(scene):
     assert changed.json()["grades"][1] == {"value": 1, "name": "Yes", "sentence": "So."}
     assert gone.json()["archived_at"] is not None
     assert refused.status_code == 422
-    assert [one["slug"] for one in put_away] == ["reefs"]
+    assert [one["slug"] for one in archived] == ["reefs"]
     assert back.json()["archived_at"] is None
 
 
@@ -189,7 +189,9 @@ def test_a_preview_is_cancelled(scene):
         ("q.txt", b"301 0 B 1\n", "no-such-format", 400),
     ],
 )
-def test_an_empty_file_or_an_unknown_format_is_refused(scene, storage, name, content, format_name, status):
+def test_an_empty_file_or_an_unknown_format_is_refused(
+    scene, storage, name, content, format_name, status
+):
     response = scene.program.client.post(
         "/api/v1/projects/tides/loads/",
         {"file": SimpleUploadedFile(name, content), "format": format_name},
@@ -235,7 +237,7 @@ def test_guidelines_are_written_and_a_stale_version_is_refused(scene):
 
 
 def test_a_case_leads_to_a_version_and_its_answers_have_no_names(scene):
-    scene.judged()
+    scene.judge()
     Adjudication.objects.create(
         narrative=scene.narrative,
         candidate=scene.candidate,
@@ -252,7 +254,7 @@ def test_a_case_leads_to_a_version_and_its_answers_have_no_names(scene):
 
 
 def test_older_judgments_are_requested_again_with_the_token_of_their_count(scene):
-    scene.judged()
+    scene.judge()
     scene.send("POST", "guidelines/", {"text": "Read it all.", "based_on": 0})
     path = "guidelines/1/rejudge-requests/"
     words = {"words": "Once more, please."}
@@ -271,7 +273,7 @@ def test_older_judgments_are_requested_again_with_the_token_of_their_count(scene
 
 
 def test_a_lead_who_still_judges_may_not_count_by_grades(scene):
-    scene.judged()
+    scene.judge()
     other = factories.pair(factories.query(scene.project, "302"))
     factories.candidate(other.query)
     assignments.take(pair=other, task=Assignment.Task.JUDGE, by=scene.carla, become_blind=True)
@@ -285,7 +287,7 @@ def test_a_lead_who_still_judges_may_not_count_by_grades(scene):
 
 
 def test_progress_and_pace_count_what_the_pages_count(scene):
-    scene.judged()
+    scene.judge()
 
     progress = scene.ask("progress/").json()
     pace = scene.ask("pace/?days=14").json()
@@ -303,7 +305,7 @@ def test_progress_and_pace_count_what_the_pages_count(scene):
 
 
 def test_people_read_their_own_pace_but_not_anothers(scene):
-    scene.judged()
+    scene.judge()
     ada = Program("ada")
 
     mine = ada.get(f"projects/tides/members/{scene.ada.pk}/pace/")
@@ -314,7 +316,7 @@ def test_people_read_their_own_pace_but_not_anothers(scene):
 
 
 def test_the_matrix_shows_answers_and_can_be_filtered(scene):
-    scene.judged()
+    scene.judge()
 
     (row,) = scene.ask("matrix/").json()["results"]
     disputed = scene.ask("matrix/?state=disputed&query=301").json()
@@ -367,7 +369,7 @@ def test_flags_are_listed_with_their_words_and_filtered(scene):
 
 
 def test_queries_pairs_and_candidates_are_read(scene):
-    scene.judged()
+    scene.judge()
 
     (query,) = scene.ask("queries/?search=tidal").json()["results"]
     one = scene.ask(f"queries/{scene.query.pk}/").json()
@@ -416,9 +418,7 @@ def test_preferences_are_read_and_changed(scene):
     assert scene.ask("pace/").json()["zone"] == "Asia/Tokyo"
 
 
-def test_the_number_of_queries_does_not_grow_with_a_list(
-    scene, django_assert_num_queries
-):
+def test_the_number_of_queries_does_not_grow_with_a_list(scene, django_assert_num_queries):
     scene.ask("members/")
     lists = {"queries/": 10, "pairs/": 3, "members/": 3, "flags/": 4, "guidelines/": 3}
 
@@ -497,7 +497,7 @@ def test_the_audit_log_is_downloaded_as_a_table_oldest_first(scene):
     assert ada.get("projects/tides/audit-log/table/").status_code == 403
 
 
-def runs_it() -> Program:
+def admin_program() -> Program:
     """Return the program of an administrator."""
     root = factories.user("root")
     root.is_superuser = root.is_staff = True
@@ -506,7 +506,7 @@ def runs_it() -> Program:
 
 
 def test_administrators_invite_people_by_program(scene, client, mailoutbox):
-    program, path = runs_it(), "accounts/invitations/"
+    program, path = admin_program(), "accounts/invitations/"
     sent = {"username": "newcomer", "email": "newcomer@example.org", "days": 3}
 
     made = program.send("POST", path, sent, **{"Idempotency-Key": "one"})
@@ -527,7 +527,7 @@ def test_administrators_invite_people_by_program(scene, client, mailoutbox):
 
 
 def test_leads_cannot_use_invitations_to_the_installation(scene):
-    program = runs_it()
+    program = admin_program()
     made = program.send("POST", "accounts/invitations/", {}).json()
     hers = scene.send("POST", "invitations/", {"username": "other"}).json()
 
@@ -539,7 +539,7 @@ def test_leads_cannot_use_invitations_to_the_installation(scene):
 
 
 def test_administrators_read_the_audit_log_of_the_installation(scene):
-    program = runs_it()
+    program = admin_program()
     program.send("PATCH", f"accounts/{scene.ada.user_id}/", {"is_active": False})
     program.send("PATCH", f"accounts/{scene.ada.user_id}/", {"is_active": True})
 
@@ -575,9 +575,7 @@ def test_administrators_close_and_open_accounts(scene):
     assert scene.program.get("accounts/").status_code == 403
 
 
-def test_staff_see_failed_jobs_and_retry_them(
-    scene, published, storage
-):
+def test_staff_see_failed_jobs_and_retry_them(scene, published, storage):
     root = factories.user("root")
     root.is_staff = True
     root.save()

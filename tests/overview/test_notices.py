@@ -46,18 +46,18 @@ def counts_of_notices(member):
     return {one.kind: one.count for one in notices_of(user)}
 
 
-def is_new(member, since):
+def new_kinds(member, since):
     user = User.objects.get(pk=member.user_id)
     return {one.kind for one in new_among(notices_of(user), since)}
 
 
 def test_tasks_to_take_are_a_notice_and_are_new_again_with_a_new_narrative(pair, ada):
     assert counts_of_notices(ada) == {"open": 1}
-    assert is_new(ada, NOON) == set()
+    assert new_kinds(ada, NOON) == set()
 
     pair.narratives.filter(side="altered").update(created_at=NOON + HOUR)
 
-    assert is_new(ada, NOON) == {"open"}
+    assert new_kinds(ada, NOON) == {"open"}
 
 
 def test_a_task_that_is_held_is_a_notice_until_its_work_is_done(pair, ada):
@@ -77,7 +77,7 @@ def test_a_rewriting_that_was_sent_back_is_a_notice_to_its_author_alone(pair, ad
 
     assert counts_of_notices(ada)["sent-back"] == 1
     assert "sent-back" not in counts_of_notices(ben) | counts_of_notices(carla)
-    assert is_new(ada, NOON - HOUR) >= {"sent-back"}
+    assert new_kinds(ada, NOON - HOUR) >= {"sent-back"}
 
     factories.narrative(pair, version=2, author=ada, created_at=NOON + HOUR)
     assert "sent-back" not in counts_of_notices(ada)
@@ -101,8 +101,8 @@ def test_only_leads_get_notices_of_disagreements(pair, ada):
 
     assert counts_of_notices(carla)["disputes"] == 1
     assert "disputes" not in counts_of_notices(ada) | counts_of_notices(ben)
-    assert is_new(carla, NOON) >= {"disputes"}
-    assert "disputes" not in is_new(carla, NOON + 2 * HOUR)
+    assert new_kinds(carla, NOON) >= {"disputes"}
+    assert "disputes" not in new_kinds(carla, NOON + 2 * HOUR)
 
 
 def test_a_lead_who_still_judges_gets_no_notice_of_disagreements(pair, ada):

@@ -398,7 +398,9 @@ def test_a_reversed_version_does_not_reopen_judging(pair, ada, client):
         (b"word+" * 200_000, "This has 1000000 characters; at most 100000 are allowed."),
     ],
 )
-def test_invalid_characters_are_refused_and_the_form_stays_filled(pair, ada, client, typed, sentence):
+def test_invalid_characters_are_refused_and_the_form_stays_filled(
+    pair, ada, client, typed, sentence
+):
     body = b"based_on=0&note=why&conditions=in+use&text=" + typed
 
     response = client.post(url(pair), body, "application/x-www-form-urlencoded")
