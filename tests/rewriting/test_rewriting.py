@@ -120,7 +120,7 @@ def test_a_removed_pair_is_not_rewritten_until_that_is_undone(pair, ada):
 
     with pytest.raises(Refused, match="removed"):
         rewriting.rewrite_narrative(pair=pair, text="At sea.", by=ada, based_on=0)
-    rewriting.take_back_decision(pair=pair, by=carla)
+    rewriting.undo_decision(pair=pair, by=carla)
     rewriting.rewrite_narrative(pair=pair, text="At sea.", by=ada, based_on=0)
 
     assert versions(pair) == [(1, "At sea.")]
