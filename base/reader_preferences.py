@@ -1,6 +1,4 @@
-"""How the reader of a page likes it: their preferences, read at most once a request and only by
-pages that ask.
-"""
+"""The preferences of the person who reads a page, loaded lazily and at most once per request."""
 
 from __future__ import annotations
 
@@ -16,14 +14,14 @@ from django.http.response import HttpResponseBase
 
 from base.users import Preferences, User
 
-# Times are drawn deep inside a page, by a filter that knows no request.
+# Times are formatted by a template filter, which does not get the request.
 _request: ContextVar[HttpRequest | None] = ContextVar("request", default=None)
 
 
 def preferences(user: User) -> Preferences:
-    """What a person chose; who chose nothing has preferences with nothing in them, not stored.
+    """Return a person's preferences; an empty, unsaved object if they have chosen nothing.
 
-    The row stays with the `user` object, so asking again costs nothing.
+    The row is cached on the `user` object.
     """
     try:
         return user.preferences
@@ -32,22 +30,22 @@ def preferences(user: User) -> Preferences:
 
 
 def preferences_of_reader(request: HttpRequest | None) -> Preferences | None:
-    """The preferences of who is signed in; None where nobody is."""
+    """Return the preferences of the signed-in person, or None if nobody is signed in."""
     user = getattr(request, "user", None)
     return preferences(user) if user is not None and user.is_authenticated else None
 
 
 @cache
 def zones() -> tuple[str, ...]:
-    """The time zones one can choose: names of the IANA database, without its historical aliases."""
+    """Return the time zones to choose from: IANA names without the historical aliases."""
     places = {name for name in available_timezones() if "/" in name}
     return ("UTC", *sorted(name for name in places if not name.startswith(("Etc/", "SystemV/"))))
 
 
 def zone_of_reader() -> datetime.tzinfo | None:
-    """The time zone that the reader of the page being drawn chose; None: as their browser has it.
+    """Return the time zone that the reader of the current page chose; None: use the browser's.
 
-    None as well outside a request, and where this machine no longer knows the zone.
+    Also None outside a request, and if this machine no longer knows the zone.
     """
     chosen = preferences_of_reader(_request.get())
     if chosen is None or not chosen.time_zone:
@@ -61,7 +59,7 @@ def zone_of_reader() -> datetime.tzinfo | None:
 def reader(
     get_response: Callable[[HttpRequest], HttpResponseBase],
 ) -> Callable[[HttpRequest], HttpResponseBase]:
-    """Middleware: remember, while a request is answered, whose it is."""
+    """Middleware: make the current request available to `zone_of_reader`."""
 
     def remember(request: HttpRequest) -> HttpResponseBase:
         token = _request.set(request)

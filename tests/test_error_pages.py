@@ -17,7 +17,7 @@ def test_opening_an_address_that_only_takes_forms_explains_it(client):
 
     assert (answer.status_code, answer["Allow"]) == (405, "POST")
     assert int(answer["Content-Length"]) == len(answer.content)
-    assert "This address is no page" in answer.content.decode()
+    assert "This address is not a page" in answer.content.decode()
     assert 'href="/"' in answer.content.decode()
 
 

@@ -1,11 +1,11 @@
-"""Counts of what was said under each narrative, counted again only where something changed since.
+"""Counts of the answers under each narrative, recomputed only after a change.
 
-The number of judgments grows, and pages count them at every look. So triggers of the database give
-each narrative a revision (`annotate.judgments.models.Revision`): a random number that changes in
-the transaction of whatever changes a count. A process keeps what it has counted of a narrative
-together with the revision it read before it counted; as long as the database says the same
-revision, nothing has changed. What is kept can only be newer than its revision says, and is then
-never used. It lies in memory alone: no stored count can be wrong, and no page that is read writes.
+The number of judgments grows, and pages count them on every request. So database triggers give each
+narrative a revision (`annotate.judgments.models.Revision`): a random number that changes in every
+transaction that changes a count. A process caches the counts of a narrative together with the
+revision it read before counting; while the database returns the same revision, the cached counts
+are valid. A cached count can only be newer than its revision, and is then never used. The cache is
+in memory only: no stored count can be wrong, and reading a page writes nothing.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from base.prepared_queries import Built, prepared
 Counted = TypeVar("Counted")
 Rules = TypeVar("Rules", bound=Hashable)
 
-# So many narratives of one kind of count are kept by a process, then it begins anew.
+# The most narratives that one kind of count caches in a process; then its cache is cleared.
 MOST = 20_000
 
 
@@ -31,28 +31,28 @@ _every: list[dict[Any, Any]] = []
 
 
 def forget() -> None:
-    """Forget every count of this process, to count all of it again."""
+    """Clear every cached count of this process."""
     for known in _every:
         known.clear()
 
 
 class State(NamedTuple):
-    """A narrative and the revision of what is said under it; 0 where nothing ever was."""
+    """A narrative and the revision of its answers; 0 if there never was one."""
 
     narrative: int
     pair: int
     project: int
     revision: int
-    # Who is a machine decides what is counted among people's: the sum of their keys.
+    # The sum of the keys of machine members: counts of people's answers depend on who is a machine.
     machines: int
 
 
 class Counts(Generic[Rules, Counted]):
-    """One kind of count, by narrative.
+    """One kind of count, cached by narrative.
 
-    `count` takes rules and narratives (by key), and returns their counts by key; those of which
-    there is nothing to count may be missing. It may depend on nothing but these, on whether the
-    narrative's statements and candidates count, and on who is a machine.
+    `count` takes rules and narratives (by key), and returns counts by narrative key; narratives
+    with nothing to count may be missing. It may depend only on these arguments, on the narrative's
+    statements and candidates, and on which members are machines.
     """
 
     def __init__(self, count: Callable[[Rules, list[int]], Mapping[int, Counted]]) -> None:
@@ -61,8 +61,9 @@ class Counts(Generic[Rules, Counted]):
         _every.append(self._known)
 
     def of(self, states: Iterable[State], rules: Mapping[int, Rules]) -> dict[int, Counted]:
-        """Return the counts of narratives by key: at most as many queries as there are different
-        rules. `rules`: what the count follows, by the key of the project.
+        """Return the counts of narratives by key: at most one query per distinct rule.
+
+        `rules`: the rules of the count, by the key of the project.
         """
         found: dict[int, Counted] = {}
         unknown: dict[Rules, list[State]] = {}
@@ -99,15 +100,15 @@ def states_in_force(projects: Sequence[Project]) -> list[State]:
 
 
 def states_of_newest(projects: Sequence[int]) -> list[State]:
-    """Return the states of the newest narratives of every side in these projects (by key), of pairs
-    that were not removed: one query.
+    """Return the states of the newest narratives of every side in these projects (by key), except
+    of removed pairs: one query.
     """
     return [State(*row) for row in _newest.rows(project=projects)]
 
 
 def states_of_every(projects: Sequence[int]) -> list[State]:
-    """Return the states of every version of the narratives in these projects (by key), of pairs
-    that were removed as well: one query.
+    """Return the states of every narrative version in these projects (by key), including those of
+    removed pairs: one query.
     """
     return [State(*row) for row in _every_version.rows(project=projects)]
 
@@ -136,9 +137,8 @@ def _with_revisions(narratives: QuerySet[Narrative]) -> Built:
         "pk", "pair_id", "pair__project_id", "pair__query_id"
     )
     sql, parameters = columns.query.sql_with_params()
-    # Revisions of queries and conditions are put together before they are joined. Looked up for
-    # each narrative, they were all read for each: SQLite takes an index for a bad one if most of
-    # its values are null.
+    # Revisions of queries and conditions are aggregated before the join. In a subquery for each
+    # narrative, SQLite would scan them all each time: it avoids an index of mostly null values.
     return (
         f"""
         WITH n (narrative, pair, project, query) AS ({sql}),

@@ -1,4 +1,4 @@
-"""A prepared query is put together once for each shape, and asked with the values of each call."""
+"""A prepared query is compiled once for each shape and executed with the values of each call."""
 
 from __future__ import annotations
 

@@ -380,5 +380,5 @@ def test_reviews_that_straddle_poor_are_decided_by_keys(tides, new_person, acces
     page.get_by_label("Because").fill("Do not repeat the query.")
     page.get_by_role("button", name="Decide").click()
 
-    expect(page.get_by_text("Nothing here fits the filter")).to_be_visible()
+    expect(page.get_by_text("Nothing matches the filter")).to_be_visible()
     assert Decision.objects.get().outcome == "revise"

@@ -211,7 +211,7 @@ def test_overlapping_passages_merge_and_can_be_undone_or_removed(scene):
 
     scene.page.get_by_role("button", name="Take back").click()
     expect(scene.chips()).to_have_text(["“tide drives”"])
-    scene.page.get_by_role("button", name="Take the mark away: “tide drives”").click()
+    scene.page.get_by_role("button", name="Remove the mark: “tide drives”").click()
     expect(scene.chips()).to_have_count(0)
     assert scene.page.evaluate(PAINTED) == []
 

@@ -168,7 +168,7 @@ def test_a_document_not_loaded_yet_comes_with_the_network_and_no_key_grades_it(
     shows(ada, scene.order[0])
 
     ada.keyboard.press("2")
-    expect(ada.get_by_role("main")).to_contain_text("This document comes as soon as")
+    expect(ada.get_by_role("main")).to_contain_text("This document is shown as soon as")
     ada.keyboard.press("1")
     ada.unroute("**/documents/?*")
     ada.evaluate("dispatchEvent(new Event('online'))")

@@ -61,7 +61,7 @@ def test_saved_words_are_no_longer_a_draft(open_guidelines):
     page = open_guidelines()
     page.get_by_role("textbox", name="Guidelines").fill("Only plants at sea, none in rivers.")
     page.get_by_role("button", name="Save as a new version").click()
-    expect(page.get_by_text("Version 2 is in force")).to_be_visible()
+    expect(page.get_by_text("Version 2 is now current")).to_be_visible()
 
     page = open_guidelines()
 

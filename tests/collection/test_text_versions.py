@@ -276,7 +276,7 @@ def test_what_a_browser_journaled_under_the_older_text_is_kept_under_it_and_told
     ]
 
     assert [one["state"] for one in answers] == ["saved", "saved"]
-    assert answers[0]["sentence"].startswith("The document has got another text since.")
+    assert answers[0]["sentence"].startswith("The document has a new text since.")
     kept = Judgment.objects.get()
     assert (kept.text_version, kept.is_current) == (1, False)
     assert scene.first.pk in scene.open()
@@ -294,7 +294,7 @@ def test_an_entry_that_names_a_text_nobody_has_is_refused(scene, client):
 
     unknown, unreadable = response.json()["answers"]
     assert unknown["sentence"].startswith("The text of this document has no version 7")
-    assert unreadable["sentence"] == "The field “text_version” is no version of a text."
+    assert unreadable["sentence"] == "The field “text_version” is not a valid text version."
     assert not Judgment.objects.exists()
 
 
@@ -319,7 +319,7 @@ def test_nobody_is_asked_to_look_again_at_an_answer_to_an_older_text(scene):
     said = scene.judge().row
     scene.change()
 
-    with pytest.raises(Stale, match="another text"):
+    with pytest.raises(Stale, match="a new text"):
         rejudge_requests.ask(judgment=said, words="Sure?", by=scene.carla)
 
 

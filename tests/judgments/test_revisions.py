@@ -1,5 +1,5 @@
-"""Counts of a narrative are counted again whenever something changes what they say, by whatever
-way it changes: what a process remembers never differs from what the rows say.
+"""Cached counts of a narrative are recomputed after every kind of change: the cache never differs
+from the rows.
 """
 
 from __future__ import annotations
@@ -54,8 +54,9 @@ TABLES = {
 
 
 class Scene:
-    """Ada, ben and dan judge two queries of three documents; carla leads. The altered narrative of
-    the first has a condition.
+    """ada, ben and dan judge two queries with three documents each; carla leads.
+
+    The altered narrative of the first query has a condition.
     """
 
     def __init__(self) -> None:
@@ -82,7 +83,7 @@ class Scene:
     def pairs(self) -> list[Any]:
         return list(self.project.pairs.order_by("pk").select_related("project", "query"))
 
-    # --- what can happen; each is refused where it makes no sense ---
+    # --- possible actions; each is refused where it does not apply ---
 
     def judge(self, who: int, where: int, what: int) -> None:
         pair, candidate = self._place(where)
@@ -200,7 +201,7 @@ class Scene:
         )
 
     def delete(self, who: int, where: int, what: int) -> None:
-        """As a purge would, which leaves nothing of a project; here of a flag alone."""
+        """Delete rows as a purge does, here only flags."""
         Flag.objects.filter(annotator=self.people[who]).delete()
 
     def _how(self) -> dict[str, Any]:
@@ -221,7 +222,7 @@ def scene(db) -> Scene:
 
 
 def figures(scene: Scene) -> dict[str, Any]:
-    """Everything that is counted narrative by narrative, as pages show it."""
+    """Return every figure that is counted by narrative, as pages show it."""
     carla = Membership.objects.select_related("project").get(pk=scene.carla.pk)
     project = carla.project
     by_query = query_progress(carla, list(project.queries.order_by("pk")))
@@ -241,12 +242,12 @@ def figures(scene: Scene) -> dict[str, Any]:
 
 
 def disagreements_row_by_row(scene: Scene) -> int:
-    """The same number from the queries of the queue, which remember nothing."""
+    """Return the number of disagreements from the uncached queries of the queue."""
     carla = Membership.objects.select_related("project").get(pk=scene.carla.pk)
     return sum(queue.counts(carla, Wanted()).values())
 
 
-# Ada and ben say something, and everything that can happen to it, each where it changes a count.
+# ada and ben answer, and then everything that can happen to an answer happens.
 STORY = [
     ("judge", 0, 0, 0),
     ("judge", 1, 0, 1),
@@ -285,7 +286,7 @@ def test_each_thing_that_changes_a_count_is_seen(scene):
     for name, who, where, what in STORY:
         getattr(scene, name)(who, where, what)
         found = assert_counted_anew(scene, name)
-        # Machines, rules and requests for another look apart, every step changes something.
+        # Every step changes a figure.
         assert found != before, name
         before = found
 
@@ -341,7 +342,7 @@ def test_what_was_rolled_back_is_not_remembered(scene):
 
 
 def test_two_annotators_of_one_narrative_change_rows_of_their_own(scene):
-    """So neither waits for the other."""
+    """Otherwise one would wait for the other."""
     scene.judge(0, 0, 1)
     scene.judge(1, 0, 1)
     scene.judge(1, 1, 1)
