@@ -283,7 +283,7 @@ def test_a_lead_who_still_judges_may_not_count_by_grades(scene):
     refused = scene.ask("guidelines/1/rejudge-requests/?grade=2")
 
     assert refused.status_code == 400
-    assert "what others said" in refused.json()["errors"][0]["detail"]
+    assert "others' answers" in refused.json()["errors"][0]["detail"]
 
 
 def test_progress_and_pace_count_what_the_pages_count(scene):
