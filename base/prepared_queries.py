@@ -1,13 +1,15 @@
 """ORM queries that are compiled once and then executed with different values.
 
 Compiling a query takes Django longer than executing it, and a page executes the same queries every
-time. A prepared query returns plain values: numbers and strings, no datetimes or model instances.
+time. A prepared query returns plain values: numbers and strings, no datetimes. For model instances,
+pass its `sql` to `base.raw_sql.every`.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -17,10 +19,15 @@ from django.db.models import QuerySet
 # The placeholder for a value while a query is compiled: no other number in a query is as large, and
 # Django accepts it for any integer column.
 _MARK = 2_000_000_000
+# The same for a datetime.
+_MOMENT = datetime(3999, 1, 1, tzinfo=UTC)
+
+# The types of a single value.
+_ONE = (int, str, datetime)
 
 Built = QuerySet[Any, Any] | tuple[str, Sequence[Any]]
 # A value, or a list of values that replaces the one mark in a list of the query.
-Value = int | str | Sequence[int]
+Value = int | str | datetime | Sequence[int]
 
 
 class _Statement(NamedTuple):
@@ -35,20 +42,23 @@ class Prepared:
     """A compiled query with placeholders for values.
 
     `build(*shape, **marks)` builds the query: `shape` is whatever changes its text; each mark is an
-    int in place of the value of that name (a shape need not use all `names`). It returns a QuerySet
-    of `values_list`, or SQL and its parameters. A mark in a list (`pk__in=[mark]`) is replaced by a
-    list of values.
+    int (`names`) or a datetime (`moments`) in place of the value of that name (a shape need not use
+    all of them). It returns a QuerySet, or SQL and its parameters. A mark in a list
+    (`pk__in=[mark]`) is replaced by a list of values.
     """
 
-    def __init__(self, build: Callable[..., Built], *names: str) -> None:
+    def __init__(
+        self, build: Callable[..., Built], *names: str, moments: Sequence[str] = ()
+    ) -> None:
         self.build = build
         self.names = names
+        self.moments = moments
         # One statement for each shape; it depends on nothing else.
         self._statement = cache(self._put_together)
 
     def rows(self, *shape: Any, **values: Value) -> list[tuple[Any, ...]]:
         """Execute with these values and return all rows. An empty list of values finds nothing."""
-        if any(not isinstance(value, int | str) and not value for value in values.values()):
+        if any(not isinstance(value, _ONE) and not value for value in values.values()):
             return []
         sql, parameters = self.sql(*shape, **values)
         with connection.cursor() as cursor:
@@ -71,14 +81,21 @@ class Prepared:
                 given: Sequence[Any] = parameter
             else:
                 value = values[parameter]
-                given = (value,) if isinstance(value, int | str) else value
+                if isinstance(value, datetime):
+                    given = (connection.ops.adapt_datetimefield_value(value),)
+                else:
+                    given = (value,) if isinstance(value, int | str) else value
             text += (", ".join(["%s"] * len(given)), part)
             parameters += given
         return "".join(text), parameters
 
     def _put_together(self, _vendor: str, *shape: Any) -> _Statement:
-        marks = {_MARK + number: name for number, name in enumerate(self.names)}
-        built = self.build(*shape, **{name: mark for mark, name in marks.items()})
+        given: dict[str, Any] = {name: _MARK + number for number, name in enumerate(self.names)}
+        marks: dict[Any, str] = {mark: name for name, mark in given.items()}
+        for number, name in enumerate(self.moments):
+            given[name] = _MOMENT + timedelta(days=number)
+            marks[connection.ops.adapt_datetimefield_value(given[name])] = name
+        built = self.build(*shape, **given)
         sql, parameters = built if isinstance(built, tuple) else built.query.sql_with_params()
         return _Statement(
             # Do not split at "%%s", an escaped "%s".
@@ -87,9 +104,11 @@ class Prepared:
         )
 
 
-def prepared(*names: str) -> Callable[[Callable[..., Built]], Prepared]:
+def prepared(
+    *names: str, moments: Sequence[str] = ()
+) -> Callable[[Callable[..., Built]], Prepared]:
     """Decorate a function that builds a query; it is compiled once per shape (see `Prepared`)."""
-    return lambda build: Prepared(build, *names)
+    return lambda build: Prepared(build, *names, moments=moments)
 
 
 def counted(rows: QuerySet[Any, Any]) -> tuple[str, Sequence[Any]]:

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable
-from contextvars import ContextVar
 from functools import cache
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
 from django.core.exceptions import ObjectDoesNotExist
 from django.http import HttpRequest
-from django.http.response import HttpResponseBase
 
+from base.current_request import current_request
 from base.users import Preferences, User
-
-# Times are formatted by a template filter, which does not get the request.
-_request: ContextVar[HttpRequest | None] = ContextVar("request", default=None)
 
 
 def preferences(user: User) -> Preferences:
@@ -47,25 +42,10 @@ def zone_of_reader() -> datetime.tzinfo | None:
 
     Also None outside a request, and if this machine no longer knows the zone.
     """
-    chosen = preferences_of_reader(_request.get())
+    chosen = preferences_of_reader(current_request())
     if chosen is None or not chosen.time_zone:
         return None
     try:
         return ZoneInfo(chosen.time_zone)
     except ZoneInfoNotFoundError:
         return None
-
-
-def reader(
-    get_response: Callable[[HttpRequest], HttpResponseBase],
-) -> Callable[[HttpRequest], HttpResponseBase]:
-    """Middleware: make the current request available to `zone_of_reader`."""
-
-    def remember(request: HttpRequest) -> HttpResponseBase:
-        token = _request.set(request)
-        try:
-            return get_response(request)
-        finally:
-            _request.reset(token)
-
-    return remember

@@ -228,7 +228,9 @@ def _count(
                 judged[claim.narrative] += count_put_before_judges(
                     project, claim.prior, of_claim, aside
                 )
-    sizes = pool_sizes([project], {one.pair.pk: one.pair.query_id for one in found.values()})
+    sizes = pool_sizes(
+        [project], {one.pair.pk: (one.pair.query_id, project.pk) for one in found.values()}
+    )
     for key, one in found.items():
         one.counts.unjudged = sizes[one.pair.pk] - judged[key]
         one.grown.sort()

@@ -138,7 +138,7 @@ def test_words_are_left_for_the_next_row_and_go_with_the_level_they_explain(tide
     page.keyboard.press("1")
 
     expect(words).to_have_value("")
-    expect(first).to_contain_text("With “Poor” its reason went too: Too vague.")
+    expect(first).to_contain_text("The reason for “Poor” was removed too: Too vague.")
     saved(page)
     said = Rating.objects.filter(criterion=FOLLOWTABLE.criteria[0].key)
     assert list(said.values_list("level", "words")) == [("excellent", "")]
