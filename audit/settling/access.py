@@ -1,4 +1,7 @@
-"""The only door from a request to a row of the second pass: the row, or 404, or 403 with why."""
+"""Access from a request to the rows of a disagreement: the row, a 404, or a 403 with a reason.
+
+No other code fetches these rows by an id from a request.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,7 @@ NO_LABEL = "There is no such label among yours."
 
 
 class Disagreement(NamedTuple):
-    """A lead before what people said of a narrative version, and of a candidate under it."""
+    """A lead, and the narrative version and candidate whose answers they may see."""
 
     member: Membership
     narrative: Narrative
@@ -38,9 +41,10 @@ class Disagreement(NamedTuple):
 
 
 def judgment_disagreement(user: Person, pk: int, candidate: int) -> Disagreement:
-    """Return narrative version `pk` and a candidate for a lead who may see what was said of it.
+    """Return narrative version `pk` and a candidate for a lead who may see its judgments.
 
-    A stranger gets Http404; an annotator, and a lead who has yet to judge it, PermissionDenied.
+    Raises Http404 for a stranger; PermissionDenied for an annotator, and for a lead who has yet to
+    judge it.
     """
     member, narrative = narrative_for_lead(user, pk)
     found = pairs_access.candidate(narrative.pair, candidate)
@@ -50,9 +54,10 @@ def judgment_disagreement(user: Person, pk: int, candidate: int) -> Disagreement
 
 
 def verdict_disagreement(user: Person, pk: int, candidate: int) -> tuple[Disagreement, Condition]:
-    """Return condition `pk` and a candidate for a lead who may see what was said of it.
+    """Return condition `pk` and a candidate for a lead who may see its verdicts.
 
-    A stranger gets Http404; an annotator, and a lead who has yet to judge it, PermissionDenied.
+    Raises Http404 for a stranger; PermissionDenied for an annotator, and for a lead who has yet to
+    judge it.
     """
     found = Condition.objects.filter(pk=min(pk, raw_sql.LARGEST_KEY)).first()
     if found is None:
@@ -64,10 +69,10 @@ def verdict_disagreement(user: Person, pk: int, candidate: int) -> tuple[Disagre
 
 
 def check_disagreement(user: Person, pk: int) -> tuple[Disagreement, SampleItem]:
-    """Return label `pk` for a lead, who may see what two checkers said once both have spoken.
+    """Return label `pk` for a lead, once two people have checked it.
 
-    A stranger gets Http404, as does a lead where not both have spoken; an annotator
-    PermissionDenied.
+    Raises Http404 for a stranger, and for a lead while a check is missing; PermissionDenied for an
+    annotator.
     """
     found = (
         SampleItem.objects.select_related(
@@ -87,7 +92,7 @@ def check_disagreement(user: Person, pk: int) -> tuple[Disagreement, SampleItem]
 
 
 def judgment(disagreement: Disagreement, pk: int) -> Judgment:
-    """Return one person's answer to what differs, current or not, or raise Http404."""
+    """Return one person's judgment in a disagreement, current or not, or raise Http404."""
     found = (
         Judgment.objects.of_people()
         .select_related("annotator", "narrative", "candidate")
@@ -117,7 +122,7 @@ def verdict(disagreement: Disagreement, condition: Condition, pk: int) -> Verdic
 
 
 def check(item: SampleItem, pk: int) -> Check:
-    """Return what one of the first two said of a label, or raise Http404."""
+    """Return a check by one of a label's first two checkers, or raise Http404."""
     found = Check.objects.current().filter(pk=pk, item=item, place__in=(1, 2)).first()
     if found is None:
         raise Http404("There is no such answer here.")
@@ -125,7 +130,7 @@ def check(item: SampleItem, pk: int) -> Check:
 
 
 def condition_adjudication(condition: Condition, candidate: Candidate) -> ConditionAdjudication:
-    """Return the settling decision on a condition that stands, or raise Http404."""
+    """Return the current settling decision on a condition, or raise Http404."""
     found = (
         ConditionAdjudication.objects.current()
         .select_related("condition__narrative", "by")
@@ -138,8 +143,8 @@ def condition_adjudication(condition: Condition, candidate: Candidate) -> Condit
 
 
 def rejudge_request(disagreement: Disagreement, key: str) -> RejudgeRequest:
-    """Return what was asked again of an answer to what differs, by its key as a form sends it, or
-    raise Http404.
+    """Return a rejudge request in a disagreement, by its key as a form sends it, or raise
+    Http404.
     """
     found = (
         RejudgeRequest.objects.select_related("judgment__annotator", "judgment__narrative")
@@ -156,7 +161,7 @@ def rejudge_request(disagreement: Disagreement, key: str) -> RejudgeRequest:
 
 
 def adjudication(disagreement: Disagreement) -> Adjudication:
-    """Return the settling decision that stands, or raise Http404."""
+    """Return the current settling decision, or raise Http404."""
     found = (
         Adjudication.objects.current()
         .select_related("narrative", "by")

@@ -1,4 +1,4 @@
-"""Beside a decision stands which answers contradict a rule of the project."""
+"""Warnings beside a decision about answers that contradict a rule of the project."""
 
 from __future__ import annotations
 
@@ -67,12 +67,12 @@ def test_a_decision_that_contradicts_a_rule_is_warned_of(
 
     assert [in_short(one) for one in on_grades] == grades
     assert [in_short(one) for one in on_answers] == answers
-    # Of what is settled only what it breaks itself is told.
+    # Once it is settled, the page warns only about the decision itself.
     assert all("“1 1”" not in one for one in client.get(led.judged).context["contradictions"])
 
 
 def in_short(warning: str) -> str:
-    """The choices of a warning, and what tells its rule from others."""
+    """Shorten a warning to its choices and the words that identify the rule."""
     choices, rule = warning.rstrip(".").split(" contradicts a rule of the project: ")
     rule = rule.removeprefix("by its conditions this document is ")
     ends = {"here": "all are met", "relevant": "not relevant before"}

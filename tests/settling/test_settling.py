@@ -1,4 +1,4 @@
-"""A lead settles what judges differ on: a decision of its own, with a reason and a cause."""
+"""Settling a document on which judges differ, with a reason and a cause."""
 
 from __future__ import annotations
 

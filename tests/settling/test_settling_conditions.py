@@ -1,4 +1,4 @@
-"""Settling whether a document meets a condition: who, what, twice, and taking it back."""
+"""Settling whether a document meets a condition: permissions, refusals, repeats, withdrawal."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NOON = datetime(2026, 11, 16, 12, tzinfo=UTC)
 
 @pytest.fixture
 def answered(disputed):
-    """The scene, where ada calls a condition not met that ben calls met."""
+    """The scene, where ada answers "not met" to a condition and ben "met"."""
     disputed.condition = Condition.objects.create(
         narrative=disputed.narrative, number=1, text="At sea."
     )

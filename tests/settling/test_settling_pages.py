@@ -1,4 +1,4 @@
-"""The pages that settle verdicts and checks; the same answers as one; going on; taking back."""
+"""Pages that settle verdicts and checks: grouped answers, the next page, withdrawal."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ def test_the_page_of_a_check_has_what_two_said_and_hides_the_claim(led, client):
     for words in ("No mill.", "Spot", "A mill on the Rance.", "Person A", "Person B"):
         assert words in page
     assert "Claimed" not in page
-    # What the document came with may be the very claim.
+    # The document's prior relevance may be the claim itself.
     assert "came with" not in page
 
 

@@ -1,4 +1,4 @@
-"""Sending a disagreement back: a lead asks whoever gave one of the answers to look again."""
+"""Sending a disagreement back: a lead asks a judge to look at their answer again."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from base.page_request import PageRequest
 
 @require_POST
 def rejudge_request(request: PageRequest, narrative: int, candidate: int) -> HttpResponse:
-    """Ask for one answer again; then the next disagreement opens."""
+    """Ask a judge to look at their answer again, and go to the next disagreement."""
     disagreement = access.judgment_disagreement(request.user, narrative, candidate)
     asked = asked_in(request.GET)
     here = url_of(key_sent(request, narrative, candidate), asked)
@@ -65,7 +65,7 @@ def rejudge_request(request: PageRequest, narrative: int, candidate: int) -> Htt
 def rejudge_request_withdrawal(
     request: PageRequest, narrative: int, candidate: int
 ) -> HttpResponse:
-    """Take what was asked back, and show the disagreement again."""
+    """Withdraw a rejudge request, and show the disagreement again."""
     disagreement = access.judgment_disagreement(request.user, narrative, candidate)
     try:
         rejudge_requests.withdraw(
@@ -87,8 +87,8 @@ def sending_back(
     judgments: Sequence[Judgment],
     names: Mapping[int, str],
 ) -> dict[str, Any]:
-    """What a disagreement's page has to say of looking again: who was asked and what became of it,
-    and whom one can ask. `judgments` are those of people that stand, `names` what they are called.
+    """Return what a disagreement's page shows of rejudge requests: who was asked, the answers, and
+    who can be asked. `judgments`: people's current ones; `names`: their displayed names.
     """
     rejudge_requests = list(
         rejudge_requests_on(disagreement).select_related("guideline").defer("guideline__text")
