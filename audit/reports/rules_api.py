@@ -1,4 +1,4 @@
-"""The rules of a project, for programs."""
+"""The rules of a project in the API."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class BreakingSerializer(serializers.Serializer[Any]):
 
 
 class RuleSerializer(serializers.Serializer[Any]):
-    """How a rule stands."""
+    """The state of a rule."""
 
     rule = serializers.ChoiceField(choices=[rule.value for rule in Rule])
     name = serializers.CharField()
@@ -43,7 +43,7 @@ class RuleSerializer(serializers.Serializer[Any]):
 
 
 class RuleStandingsSerializer(serializers.Serializer[Any]):
-    """The rules of a project's kind."""
+    """The state of the rules of a project's kind."""
 
     kind = serializers.CharField()
     hidden = serializers.IntegerField(help_text="Pairs that you still judge, left out.")
@@ -57,7 +57,7 @@ class Rules(Resource):
 
     @reads(RuleStandingsSerializer, scope=Scope.LEAD)
     def get(self, request: Request, slug: str) -> Response:
-        """Read which rules hold now, which are broken, and by which pairs."""
+        """Return which rules hold now, which are broken, and by which pairs."""
         member = access.lead(self.person, slug)
         found = promises(member)
         rules = [

@@ -1,4 +1,4 @@
-"""Agreement on instructions is given for each domain of the queries, and of one domain alone."""
+"""Agreement on instructions for each domain of the queries, and for one domain alone."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests import factories
 
 pytestmark = pytest.mark.both_databases
 
-# Of three raters, whether each finds the query natural: three queries of each domain.
+# Whether each of three raters finds a query natural, for three queries of each domain.
 SAID = {"Books": ["111", "110", "000"], "Films": ["111", "000", "111"]}
 
 
@@ -45,7 +45,7 @@ def project(db):
 
 
 def fleiss(of):
-    """Fleiss' kappa of three raters and two categories, by hand."""
+    """Compute Fleiss' kappa of three raters and two categories by hand."""
     yes = [said.count("1") for said in of]
     observed = sum((n * (n - 1) + (3 - n) * (2 - n)) / 6 for n in yes) / len(yes)
     share = sum(yes) / (3 * len(yes))

@@ -1,4 +1,4 @@
-"""Two parts of a project set against each other: what is paired, what differs, what is refused."""
+"""Comparing two parts of a project: pairing, differences and refusals."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ HTMX = {"HX-Request": "true"}
 @pytest.fixture
 def guided(scene, client):
     """Version 1 of the guidelines from noon, 2 a day later. Of twenty documents, ada and ben differ
-    on ten under version 1; under version 2 ben comes round on eight of them, and both judge ten
-    more, on which they agree.
+    on ten under version 1; under version 2 ben agrees on eight of them, and both judge ten more, on
+    which they agree.
     """
     client.force_login(scene.carla.user)
     for version in (1, 2):
@@ -76,7 +76,7 @@ def test_before_and_after_new_guidelines(guided):
 
     assert (found["first"]["units"], found["second"]["units"], found["paired"]) == (18, 20, 8)
     percent = found["differences"]["percent"]
-    # All of 18 under version 2, ten of twenty under version 1.
+    # They agree on all 18 under version 2, and on ten of twenty under version 1.
     assert percent["value"] == pytest.approx(0.5)
     low, high = percent["interval"]
     assert 0 < low < 0.5 < high

@@ -1,4 +1,4 @@
-"""What a paper says of agreement: a sentence, and lines that LaTeX takes."""
+"""Text for a paper about agreement: a sentence, and lines of LaTeX."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A report of a part of a project: asked for by the address, kept with it, listed, shown again."""
+"""Reports of a part of a project: requested by the address, stored with it, listed, shown."""
 
 from __future__ import annotations
 

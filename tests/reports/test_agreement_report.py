@@ -1,4 +1,4 @@
-"""A report is asked for, computed by a worker, shown with what it was of, and downloaded."""
+"""A report is requested, computed by a worker, shown with its scope, and downloaded."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ HTMX = {"HX-Request": "true"}
 
 @pytest.fixture
 def published(settings):
-    """Keep what is handed to the broker in a list."""
+    """Collect the messages to the broker in a list."""
     settings.JOBS_DELIVER = f"{__name__}.deliver"
     DELIVERED.clear()
     return DELIVERED

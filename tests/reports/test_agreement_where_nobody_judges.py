@@ -1,4 +1,4 @@
-"""Where nobody judges, the agreement of a project is that on its instructions."""
+"""In a project without judging, the agreement shown is that on its instructions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where disagreement concentrates, with the figures of agreement beside it."""
+"""The page of where disagreements concentrate, with charts of agreement."""
 
 from __future__ import annotations
 
