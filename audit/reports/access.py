@@ -13,8 +13,8 @@ from annotate.projects.models import Membership
 from audit.reports.models import AgreementReport
 
 BLIND = gettext_lazy(
-    "You have judging or reviewing left in this project, and agreement would tell you what others "
-    "said. Finish it, or release the task, then look here again."
+    "You have judging or reviewing left in this project, and agreement would reveal what others "
+    "answered. Finish it, or release the task, then look here again."
 )
 
 

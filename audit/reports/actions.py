@@ -43,7 +43,7 @@ def request_comparison(
     if scope == against:
         raise Refused(_("Choose two different parts to compare."))
     if scope.criterion or against.criterion:
-        raise Refused(_("Judgments are compared, not reviews. Leave the criterion open."))
+        raise Refused(_("Only judgments can be compared, not reviews. Leave the criterion open."))
     return _request(project, str(scope), by, now, compares=True, against=str(against))
 
 

@@ -36,7 +36,7 @@ class SentPart(Sent):
 
     query = serializers.CharField(max_length=255, required=False, help_text="A query's id.")
     category = serializers.CharField(max_length=255, required=False)
-    domain = serializers.CharField(max_length=120, required=False, help_text="Of queries.")
+    domain = serializers.CharField(max_length=120, required=False, help_text="A domain of queries.")
     side = serializers.ChoiceField(choices=Narrative.Side.choices, required=False)
     criterion = serializers.CharField(max_length=40, required=False)
     one = serializers.CharField(
@@ -148,7 +148,7 @@ class CriterionFiguresSerializer(serializers.Serializer[Any]):
     levels = serializers.DictField(child=serializers.IntegerField(), help_text="Ratings by level.")
     rejecting = serializers.IntegerField(help_text="Ratings that send the instruction back.")
     ratings = serializers.IntegerField()
-    share = serializers.FloatField(allow_null=True, help_text="Of ratings that reject.")
+    share = serializers.FloatField(allow_null=True, help_text="The share of ratings that reject.")
 
 
 class CategoryFiguresSerializer(serializers.Serializer[Any]):

@@ -90,7 +90,7 @@ class ComparedForm(forms.Form):
             assert isinstance(field, forms.ChoiceField)
             field.choices = offered
             field.error_messages["invalid_choice"] = _(
-                "There is no such part of this project. Choose one of the list."
+                "There is no such part of this project. Choose one from the list."
             )
 
     def clean(self) -> dict[str, Any]:

@@ -49,7 +49,7 @@ def sentence(line: Line, *, unit: str, of: str = "") -> str:
     }
     parts = [
         _(
-            "%(people)s people answered, and %(units)s %(unit)s had an answer of at least two of "
+            "%(people)s people answered, and %(units)s %(unit)s had answers from at least two of "
             "them%(of)s."
         )
         % about

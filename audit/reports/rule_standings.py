@@ -15,11 +15,11 @@ from annotate.judgments.tally import PairStanding, Promises
 RULES: Mapping[Rule, tuple[Words, Words]] = {
     Rule.SHRINKING: (
         _("The relevant set only shrinks"),
-        _("No document became relevant under the altered narrative that was not before."),
+        _("No document that was not relevant before is relevant under the altered narrative."),
     ),
     Rule.CHANGE: (
         _("At least one document changes"),
-        _("The altered narrative rules out at least one document that was put before judges."),
+        _("The altered narrative rules out at least one document that judges were given."),
     ),
     Rule.SHARE: (
         _("About half of the relevant documents drop out"),
@@ -43,7 +43,7 @@ RULES: Mapping[Rule, tuple[Words, Words]] = {
         ),
     ),
     Rule.CONDITIONS: (
-        _("Condition counts lie within the number of conditions"),
+        _("Condition counts do not exceed the number of conditions"),
         _("No document meets more conditions than the narrative has."),
     ),
     Rule.ATTRIBUTES: (

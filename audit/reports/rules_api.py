@@ -22,7 +22,7 @@ class BreakingSerializer(serializers.Serializer[Any]):
     pair_id = serializers.CharField()
     query_id = serializers.CharField()
     candidates = serializers.ListField(
-        child=serializers.IntegerField(), help_text="Those that break it, where single ones do."
+        child=serializers.IntegerField(), help_text="Documents that break it, if single ones can."
     )
     complying = serializers.IntegerField()
     violating = serializers.IntegerField()
@@ -37,8 +37,8 @@ class RuleSerializer(serializers.Serializer[Any]):
     sentence = serializers.CharField()
     limits = serializers.DictField(child=serializers.IntegerField())
     state = serializers.ChoiceField(choices=State.values)
-    holds = serializers.IntegerField(help_text="Pairs.")
-    not_known = serializers.IntegerField(help_text="Pairs.")
+    holds = serializers.IntegerField(help_text="The number of pairs.")
+    not_known = serializers.IntegerField(help_text="The number of pairs.")
     broken = BreakingSerializer(many=True)
 
 
@@ -46,7 +46,7 @@ class RuleStandingsSerializer(serializers.Serializer[Any]):
     """The state of the rules of a project's kind."""
 
     kind = serializers.CharField()
-    hidden = serializers.IntegerField(help_text="Pairs that you still judge, left out.")
+    hidden = serializers.IntegerField(help_text="Pairs that you still judge; they are left out.")
     rules = RuleSerializer(many=True)
 
 

@@ -147,18 +147,18 @@ def _refuse_unknown(project: Project, said: Mapping[str, str]) -> None:
         )
     if category and category not in (known := categories_of(project)):
         raise Refused(
-            _("No instruction here is of category %(category)s. There are: %(known)s.")
+            _("No instruction in this project has category %(category)s. There are: %(known)s.")
             % {"category": category, "known": _listed(known)}
         )
     domain = said["domain"]
     if domain and domain not in (known := domains_of(project)):
         raise Refused(
-            _("No query here is of domain %(domain)s. There are: %(known)s.")
+            _("No query in this project has domain %(domain)s. There are: %(known)s.")
             % {"domain": domain, "known": _listed(known)}
         )
     if side and side not in Narrative.Side.values:
         raise Refused(
-            _("%(side)s is no side of a narrative. There are: %(known)s.")
+            _("%(side)s is not a side of a narrative. There are: %(known)s.")
             % {"side": side, "known": _listed(Narrative.Side.values)}
         )
     criterion = said["criterion"]
@@ -210,7 +210,7 @@ def _refuse_times(project: Project, guideline: str, week: str) -> None:
             date.fromisoformat(week)
         except ValueError:
             raise Refused(
-                _("%(week)s is no day. Write a day of the week you mean, such as 2026-11-16.")
+                _("%(week)s is not a date. Write any day of the week, such as 2026-11-16.")
                 % {"week": week}
             ) from None
 
@@ -318,9 +318,9 @@ def words(scope: Scope, criteria: Mapping[str, str] | None = None) -> str:
         (one, _("%(one)s and %(other)s") % {"one": one, "other": other}),
         (
             scope.guideline is not None,
-            _("said before there were guidelines")
+            _("answers before there were guidelines")
             if scope.guideline == 0
-            else _("said under version %(version)s of the guidelines")
+            else _("answers under version %(version)s of the guidelines")
             % {"version": scope.guideline},
         ),
         (scope.week, _("in the week of %(day)s") % {"day": scope.week}),

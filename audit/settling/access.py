@@ -49,7 +49,9 @@ def judgment_disagreement(user: Person, pk: int, candidate: int) -> Disagreement
     member, narrative = narrative_for_lead(user, pk)
     found = pairs_access.candidate(narrative.pair, candidate)
     if judge_first(member, narrative, found):
-        raise PermissionDenied("You have a task here. Judge this document first, then settle it.")
+        raise PermissionDenied(
+            "You have a task on this pair. Judge this document first, then settle it."
+        )
     return Disagreement(member, narrative, found)
 
 
@@ -87,7 +89,7 @@ def check_disagreement(user: Person, pk: int) -> tuple[Disagreement, SampleItem]
         member = access.lead(user, found.narrative.pair.project.slug)
     said = Check.objects.current().filter(item=found, place__in=(1, 2))
     if said.count() < 2:
-        raise Http404("What people say of this label shows here once two have checked it.")
+        raise Http404("The answers are shown once two people have checked this label.")
     return Disagreement(member, found.narrative, found.candidate), found
 
 
@@ -100,7 +102,7 @@ def judgment(disagreement: Disagreement, pk: int) -> Judgment:
         .first()
     )
     if found is None:
-        raise Http404("There is no such answer here.")
+        raise Http404("There is no such answer in this disagreement.")
     return found
 
 
@@ -117,7 +119,7 @@ def verdict(disagreement: Disagreement, condition: Condition, pk: int) -> Verdic
         .first()
     )
     if found is None:
-        raise Http404("There is no such answer here.")
+        raise Http404("There is no such answer in this disagreement.")
     return found
 
 
@@ -125,7 +127,7 @@ def check(item: SampleItem, pk: int) -> Check:
     """Return a check by one of a label's first two checkers, or raise Http404."""
     found = Check.objects.current().filter(pk=pk, item=item, place__in=(1, 2)).first()
     if found is None:
-        raise Http404("There is no such answer here.")
+        raise Http404("There is no such answer in this disagreement.")
     return found
 
 
@@ -138,7 +140,7 @@ def condition_adjudication(condition: Condition, candidate: Candidate) -> Condit
         .first()
     )
     if found is None:
-        raise Http404("Nothing is settled here.")
+        raise Http404("This disagreement has no decision.")
     return found
 
 
@@ -156,7 +158,7 @@ def rejudge_request(disagreement: Disagreement, key: str) -> RejudgeRequest:
         .first()
     )
     if found is None:
-        raise Http404("Nothing of the kind was asked here.")
+        raise Http404("There is no such request in this disagreement.")
     return found
 
 
@@ -169,5 +171,5 @@ def adjudication(disagreement: Disagreement) -> Adjudication:
         .first()
     )
     if found is None:
-        raise Http404("Nothing is settled here.")
+        raise Http404("This disagreement has no decision.")
     return found

@@ -239,11 +239,9 @@ def checked_reason(reason: str, cause: str) -> str:
 
 def _refuse_changed(judgment: Judgment) -> None:
     if judgment.superseded_at is not None:
-        raise Stale(_("This answer was changed since. Look again, then settle."))
+        raise Stale(_("This answer has changed since. Look again, then settle."))
     if judgment.text_replaced_at is not None:
-        raise Stale(
-            _("The document got another text. What was said of the old one needs no settling.")
-        )
+        raise Stale(_("The document has a new text. Answers to the old text need no settling."))
 
 
 def _as_they_said(alike: QuerySet[Judgment]) -> str:
@@ -263,7 +261,7 @@ def _lock(narrative: Narrative, by: Membership) -> None:
         raise Refused(_("This instruction was removed, so there is nothing to settle under it."))
     newest = pair.current(narrative.side)
     if newest is None or newest.pk != narrative.pk:
-        raise Stale(_("The narrative changed. What was said under the old one needs no settling."))
+        raise Stale(_("The narrative changed. Answers under the old version need no settling."))
 
 
 def _led_pair(narrative: Narrative, by: Membership) -> InstructionPair:
@@ -275,7 +273,7 @@ def _led_pair(narrative: Narrative, by: Membership) -> InstructionPair:
 def refuse_unless_led(by: Membership, project: int) -> None:
     """Refuse anyone who does not lead this project, and any archived project."""
     if not by.leads or by.project_id != project:
-        raise Refused(_("Only leads of this project can settle what its judges differ on."))
+        raise Refused(_("Only leads of this project can settle its disagreements."))
     assignments.refuse_if_archived(by.project)
 
 
@@ -288,7 +286,7 @@ def _check_disagreement(made: Decision) -> None:
     else:
         of_condition = judgments.filter(verdicts__condition=made.condition_id)
         said = of_condition.values("verdicts__answer")
-        agreed = _("Nobody disagrees about this condition, so nothing is to be settled.")
+        agreed = _("Nobody disagrees about this condition, so there is nothing to settle.")
     if said.order_by().distinct().count() < 2:
         raise Refused(agreed)
 

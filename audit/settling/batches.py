@@ -50,7 +50,7 @@ def settle_together(
     with transaction.atomic():
         hold_pairs(by)
         if not decisions:
-            raise Refused(_("There is nothing here to settle."))
+            raise Refused(_("There is nothing to settle."))
         for relevance in sorted({relevance for _narrative, _candidate, relevance in decisions}):
             check_grade(by, relevance)
         read = text_versions.read_now_of(

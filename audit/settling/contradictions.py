@@ -81,7 +81,9 @@ def broken_rules(
     found = []
     follows = derived(project.condition_rule, answers, grades)
     if follows not in {None, relevance}:
-        found.append(_("by its conditions this document is a %(grade)s") % {"grade": follows})
+        found.append(
+            _("its conditions give this document the grade %(grade)s") % {"grade": follows}
+        )
     elif (
         Rule.ATTRIBUTES in rules
         and answers
@@ -93,12 +95,14 @@ def broken_rules(
         )
     ):
         found.append(
-            _("a relevant document meets every condition, and one is not met here")
+            _("a relevant document meets every condition, but this one does not")
             if relevant
-            else _("a document that is not relevant breaks a condition, and all are met here")
+            else _("a document that is not relevant violates a condition, but this one meets all")
         )
     if Rule.SHRINKING in rules and change(prior, relevance, project.relevant_from) is Change.GREW:
-        found.append(_("this document was not relevant before, and nothing becomes relevant"))
+        found.append(
+            _("this document was not relevant before, and no document may become relevant")
+        )
     if Rule.CONDITIONS in rules and answers and breaks_conditions(relevance, of=len(answers)):
         found.append(_("the narrative has only %(n)s conditions") % {"n": len(answers)})
     return found

@@ -68,7 +68,7 @@ class AdjudicationForm(_CauseForm):
 RULES = [
     (Rule.MAJORITY, _lazy("More than half say")),
     (Rule.PERSON, _lazy("One person says")),
-    (Rule.GRADE, _lazy("One grade, whatever they say")),
+    (Rule.GRADE, _lazy("One grade for all")),
 ]
 
 
@@ -82,12 +82,12 @@ class HowForm(forms.Form):
     )
     person = forms.ModelChoiceField(
         Membership.objects.none(),
-        label=_lazy("Who, where one person says"),
+        label=_lazy("Person, for “One person says”"),
         required=False,
         empty_label=_lazy("Choose"),
     )
     grade = forms.TypedChoiceField(
-        label=_lazy("Grade, where it is one grade"), coerce=int, empty_value=None, required=False
+        label=_lazy("Grade, for “One grade for all”"), coerce=int, empty_value=None, required=False
     )
 
     def __init__(self, member: Membership, *args: Any, **kwargs: Any) -> None:
@@ -112,7 +112,7 @@ class HowForm(forms.Form):
         if "person" not in self.fields and self.data.get("rule") == Rule.PERSON:
             self.errors["rule"] = self.error_class([str(NO_PERSON_WHILE_NAMES_ARE_HIDDEN)])
         if given.get("rule") == Rule.PERSON and not given.get("person") and not self.errors:
-            self.add_error("person", _("Choose whose answers are adopted."))
+            self.add_error("person", _("Choose whose answers to adopt."))
         if given.get("rule") == Rule.GRADE and given.get("grade") is None and not self.errors:
             self.add_error("grade", _("Choose a grade."))
         return given
@@ -141,7 +141,7 @@ class ManyForm(forms.Form):
         label=_lazy("Reason"),
         max_length=MAX_REASON,
         widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "true"}),
-        help_text=_lazy("Stands with each of them. Their judges read it."),
+        help_text=_lazy("It is stored with each decision. The judges of the documents read it."),
         error_messages={"required": _lazy("Give a reason, so that the judges can learn from it.")},
     )
     token = forms.CharField(max_length=100, widget=forms.HiddenInput)

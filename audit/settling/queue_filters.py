@@ -103,11 +103,11 @@ class Key(NamedTuple):
         effect, distance, at, kind, narrative, candidate, part = text.split("~")
         moment = datetime.fromisoformat(at)
         if moment.tzinfo is None or not 1970 <= moment.year < 9999:
-            raise ValueError(f"{at!r} is no moment of this list")
+            raise ValueError(f"{at!r} is not a time of this list")
 
         def number(given: str) -> int:
             if not 0 <= int(given) < TOO_LARGE:
-                raise ValueError(f"{given!r} is a number that no row has")
+                raise ValueError(f"{given!r} is out of range")
             return int(given)
 
         place = number(effect), number(distance), moment, Kind(kind)

@@ -30,7 +30,7 @@ def reveal_names(
     with `item`, the checkers of that label. Repeating changes nothing. Refused: not a lead.
     """
     if not by.leads or by.project_id != narrative.pair.project_id:
-        raise Refused(_("Only leads of this project see who said what."))
+        raise Refused(_("Only leads of this project can reveal names."))
     assignments.refuse_if_archived(by.project)
     if item is not None:
         narrative, candidate = item.narrative, item.candidate
@@ -45,7 +45,7 @@ def reveal_names(
             defaults={"at": now or timezone.now()},
         )
         if made:
-            whose = candidate.document if candidate is not None else _("who reviewed it")
+            whose = candidate.document if candidate is not None else _("its reviewers")
             record(
                 project=by.project,
                 what="names.revealed",

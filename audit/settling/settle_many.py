@@ -155,7 +155,7 @@ def _unchanged(outcomes: list[Outcome], token: str) -> list[Outcome]:
         raise Stale(
             _(
                 "Something has changed since this was counted: people judged, something was "
-                "settled or sent back, or a document got another text. Look at it once more."
+                "settled or sent back, or a document got another text. Look at the new preview."
             )
         )
     return outcomes

@@ -137,8 +137,8 @@ def test_it_is_computed_by_a_job_and_shown(guided, client):
 
     page = text(client.get(address))
     for shown in (
-        "Said under version 2 of the guidelines",
-        "18 and 20, of which 8 stand in both",
+        "Answers under version 2 of the guidelines",
+        "18 and 20, of which 8 are in both",
         "0.500",
         "yes, higher",
     ):
@@ -166,7 +166,7 @@ def test_asking_twice_is_asking_once_and_agreement_is_another_report(guided):
     ("scope", "against", "sentence"),
     [
         (WHOLE, WHOLE, "Choose two different parts"),
-        (Scope(criterion="x"), WHOLE, "Judgments are compared, not reviews"),
+        (Scope(criterion="x"), WHOLE, "Only judgments can be compared, not reviews"),
     ],
 )
 def test_what_cannot_be_compared_is_refused(guided, scope, against, sentence):

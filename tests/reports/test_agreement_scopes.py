@@ -362,10 +362,10 @@ def test_a_scope_is_read_as_it_was_written(scope):
 def test_a_scope_says_what_it_is_of():
     assert words(Scope()) == ""
     assert words(Scope(query="301", people=("ada", "ben"), guideline=0, blind=True)) == (
-        "query 301, ada and ben, said before there were guidelines, blind judgments only"
+        "query 301, ada and ben, answers before there were guidelines, blind judgments only"
     )
     assert words(Scope(side="original", guideline=2, week=date(2026, 11, 16))) == (
-        "original narratives, said under version 2 of the guidelines, in the week of 2026-11-16"
+        "original narratives, answers under version 2 of the guidelines, in the week of 2026-11-16"
     )
 
 
@@ -381,10 +381,10 @@ def test_any_day_names_its_week(scene):
     ("asked", "sentence"),
     [
         ({"query": "999"}, "There is no query 999 in this project"),
-        ({"category": "X9"}, "No instruction here is of category X9. There are: C1, S1."),
+        ({"category": "X9"}, "No instruction in this project has category X9. There are: C1, S1."),
         (
             {"side": "left"},
-            "left is no side of a narrative. There are: original, altered",
+            "left is not a side of a narrative. There are: original, altered",
         ),
         ({"criterion": "beauty"}, "There is no criterion beauty. There are: semantic_expansion"),
         ({"one": "ada"}, "Choose both, or leave both open"),
@@ -393,7 +393,7 @@ def test_any_day_names_its_week(scene):
         ({"one": "ada", "other": "eve"}, "Nobody in this project is called eve"),
         ({"one": "ada", "other": "gauge"}, "gauge is a machine. The page of machines"),
         ({"guideline": "1"}, "This project has no guidelines yet"),
-        ({"week": "soon"}, "soon is no day. Write a day of the week you mean"),
+        ({"week": "soon"}, "soon is not a date. Write any day of the week"),
     ],
 )
 def test_what_there_is_not_is_refused_with_what_to_do(two, asked, sentence):

@@ -215,7 +215,7 @@ def test_the_page_of_an_empty_project_says_what_will_be_there(db, client):
 
     page = client.get(reverse("audit:collection", args=["tides"])).content.decode()
 
-    assert "What must hold will be counted here" in page
+    assert "The rules will be checked here" in page
     assert "The categories will appear here" in page
 
 

@@ -31,7 +31,7 @@ def led(disputed, client):
     ("kind", "rule", "settled", "grades", "answers"),
     [
         ("own", "by_hand", "met", [], []),
-        ("own", "all_met", "not_met", ["“1 1” or “2 2”: a 0"], ["“Met”: a 2"]),
+        ("own", "all_met", "not_met", ["“1 1” or “2 2”: grade 0"], ["“Met”: grade 2"]),
         ("multi-infosearch", "by_hand", "met", ["“0 0”: all are met"], ["“Met”: all are met"]),
         ("multi-infosearch", "by_hand", "cant_tell", [], ["“Met”: all are met"]),
         ("followir", "by_hand", "met", ["“1 1” or “2 2”: not relevant before"], []),
@@ -74,6 +74,6 @@ def test_a_decision_that_contradicts_a_rule_is_warned_of(
 def in_short(warning: str) -> str:
     """Shorten a warning to its choices and the words that identify the rule."""
     choices, rule = warning.rstrip(".").split(" contradicts a rule of the project: ")
-    rule = rule.removeprefix("by its conditions this document is ")
-    ends = {"here": "all are met", "relevant": "not relevant before"}
+    rule = rule.removeprefix("its conditions give this document the ")
+    ends = {"all": "all are met", "relevant": "not relevant before"}
     return f"{choices}: {ends.get(rule.split()[-1], rule)}"

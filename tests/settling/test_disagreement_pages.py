@@ -216,7 +216,7 @@ def test_after_the_last_one_comes_the_list(led, client):
         )
 
     assert response.url == led.list
-    assert "All of it is settled" in text(client.get(led.list))
+    assert "Everything is settled" in text(client.get(led.list))
 
 
 def test_one_key_adopts_an_answer(led, client):
@@ -288,7 +288,7 @@ def test_what_is_settled_shows_its_decision_and_can_be_withdrawn(led, client):
     assert 'name="relevance"' not in page
     assert response.url == led.url
     assert not Adjudication.objects.current().exists()
-    assert "Decisions taken back" in text(client.get(led.url))
+    assert "Withdrawn decisions" in text(client.get(led.url))
 
 
 def test_the_next_page_offers_to_undo_the_last_decision(led, client):

@@ -127,7 +127,7 @@ def test_an_answer_that_was_changed_is_not_adopted(answered):
     Judgment.objects.filter(pk=answered.adas.pk).update(superseded_at=NOON)
     verdict = Verdict.objects.select_related("judgment").get(pk=answered.no.pk)
 
-    with pytest.raises(Stale, match="This answer was changed since"):
+    with pytest.raises(Stale, match="This answer has changed since"):
         adopt_verdict(verdict=verdict, cause="edge", by=answered.carla)
 
 

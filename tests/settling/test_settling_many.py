@@ -264,7 +264,7 @@ def test_a_grade_that_is_none_is_refused(scene):
 def test_where_there_is_nothing_to_settle_it_is_refused(scene):
     scene.settle()
 
-    with pytest.raises(Refused, match="nothing here to settle"):
+    with pytest.raises(Refused, match="nothing to settle"):
         scene.settle()
 
 
@@ -334,7 +334,7 @@ def test_the_page_says_so_when_something_changed_and_shows_the_preview_again(sce
 @pytest.mark.parametrize(
     ("query", "sentence"),
     [
-        ("?rule=person", "Choose whose answers are adopted."),
+        ("?rule=person", "Choose whose answers to adopt."),
         ("?rule=grade", "Choose a grade."),
         ("?rule=nonsense", "not one of the available choices"),
     ],

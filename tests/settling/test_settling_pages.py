@@ -138,7 +138,7 @@ def test_a_settled_condition_shows_its_decision_and_can_be_withdrawn(led, client
     assert 'name="answer"' not in text(page)
     assert response.url == led.answered
     assert not ConditionAdjudication.objects.current().exists()
-    assert "Decisions taken back" in text(client.get(led.answered))
+    assert "Withdrawn decisions" in text(client.get(led.answered))
     assert client.post(page.context["withdraw_url"]).status_code == 404
 
 
@@ -187,7 +187,7 @@ def test_a_settled_check_is_taken_back_by_who_settled_it(led, client):
     theirs = client.get(led.checked)
     refused = client.post(page.context["withdraw_url"], follow=True)
     assert 'id="withdraw"' not in text(theirs)
-    assert "There is nothing of yours to take back here." in text(refused)
+    assert "You have no decision to withdraw here." in text(refused)
     assert Check.objects.current().filter(place=Check.SETTLES).exists()
 
     client.force_login(led.carla.user)

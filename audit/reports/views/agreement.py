@@ -380,17 +380,15 @@ def _address(name: str, slug: str, scope: Scope) -> str:
 def _stale_words(come: Since) -> str:
     """Return a sentence about the changes since; empty if the figures are up to date."""
     parts = [
-        ngettext("%(n)s judgment has come", "%(n)s judgments have come", come.judgments),
-        ngettext("%(n)s was taken back", "%(n)s were taken back", come.taken_back),
+        ngettext("%(n)s new judgment", "%(n)s new judgments", come.judgments),
+        ngettext("%(n)s judgment withdrawn", "%(n)s judgments withdrawn", come.taken_back),
         ngettext(
-            "%(n)s was outdated by a newer text",
-            "%(n)s were outdated by newer texts",
+            "%(n)s judgment outdated by a newer text",
+            "%(n)s judgments outdated by newer texts",
             come.of_older_texts,
         ),
-        ngettext("%(n)s review has come", "%(n)s reviews have come", come.reviews),
-        ngettext(
-            "%(n)s narrative was rewritten", "%(n)s narratives were rewritten", come.narratives
-        ),
+        ngettext("%(n)s new review", "%(n)s new reviews", come.reviews),
+        ngettext("%(n)s narrative rewritten", "%(n)s narratives rewritten", come.narratives),
     ]
     said = [part % {"n": f"{n:,}"} for part, n in zip(parts, come, strict=True) if n]
-    return _("%(what)s since.") % {"what": ", ".join(said)} if said else ""
+    return _("Since then: %(what)s.") % {"what": ", ".join(said)} if said else ""

@@ -28,7 +28,7 @@ from audit.settling.api.shapes import (
 from audit.settling.kinds.frame import Reader
 from base.api.resource import KeyField, Resource, Scope, Sent, done, reads, writes
 
-CHOOSE = gettext_lazy("Give an answer of your own, or adopt one that was given: one of the two.")
+CHOOSE = gettext_lazy("Give either an answer of your own or one to adopt, not both.")
 
 
 class _SentSettling(Sent):
@@ -39,7 +39,7 @@ class _SentSettling(Sent):
         required=False,
         allow_blank=True,
         max_length=adjudication.MAX_REASON,
-        help_text="Where an answer is adopted without one, its words are taken.",
+        help_text="If an answer is adopted without a reason, its note is used.",
     )
 
 
@@ -67,7 +67,7 @@ class AskedRule(AskedDisagreements):
     rule = serializers.ChoiceField(
         choices=[(one.value, one.value) for one in settle_many.Rule],
         default=settle_many.Rule.MAJORITY.value,
-        help_text="majority: as more than half say; person: as one says; grade: all alike.",
+        help_text="majority: as more than half say; person: as one says; grade: one grade for all.",
     )
     person = KeyField(required=False, help_text="The key of a member, for `person`.")
     grade = serializers.IntegerField(min_value=-32_768, max_value=32_767, required=False)
@@ -92,9 +92,13 @@ class SettlingPreviewSerializer(serializers.Serializer[Any]):
     """The result that settling by a rule would have."""
 
     settled = SettledAsSerializer(many=True)
-    left = serializers.IntegerField(help_text="Where the rule says nothing.")
-    counts_then = serializers.IntegerField(help_text="That count as relevant then.")
-    drops_then = serializers.IntegerField(help_text="That do not count then.")
+    left = serializers.IntegerField(help_text="Documents that the rule leaves open.")
+    counts_then = serializers.IntegerField(
+        help_text="Documents judged on both sides of relevant that would count as relevant."
+    )
+    drops_then = serializers.IntegerField(
+        help_text="Documents judged on both sides of relevant that would not count."
+    )
     token = serializers.CharField()
 
 
@@ -271,7 +275,7 @@ def _how(member: Membership, given: dict[str, Any], before: str) -> settle_many.
     rule = settle_many.Rule(given["rule"])
     needed = {settle_many.Rule.PERSON: "person", settle_many.Rule.GRADE: "grade"}.get(rule)
     if needed is not None and given.get(needed) is None:
-        raise ValidationError({f"{before}{needed}": [_("This rule needs it.")]})
+        raise ValidationError({f"{before}{needed}": [_("This rule needs a value.")]})
     if rule is settle_many.Rule.PERSON:
         if member.project.hide_names:
             raise ValidationError(
@@ -279,11 +283,15 @@ def _how(member: Membership, given: dict[str, Any], before: str) -> settle_many.
             )
         people = Membership.objects.people().filter(project=member.project_id)
         if not people.filter(pk=given["person"]).exists():
-            raise ValidationError({f"{before}person": [_("There is no such person here.")]})
+            raise ValidationError(
+                {f"{before}person": [_("There is no such person in this project.")]}
+            )
         return settle_many.How(rule, person=given["person"])
     if rule is settle_many.Rule.GRADE:
         if not member.project.grades.filter(value=given["grade"]).exists():
-            raise ValidationError({f"{before}grade": [_("There is no such grade here.")]})
+            raise ValidationError(
+                {f"{before}grade": [_("There is no such grade in this project.")]}
+            )
         return settle_many.How(rule, grade=given["grade"])
     return settle_many.How(rule)
 
@@ -292,5 +300,5 @@ def _of_batch(member: Membership, batch: UUID) -> Any:
     """Return the decisions of a batch of the lead's project, or raise Http404."""
     found = Adjudication.objects.filter(batch=batch, by__project=member.project_id)
     if not found.exists():
-        raise Http404("There is nothing of the kind in this project.")
+        raise Http404("There are no such decisions in this project.")
     return found

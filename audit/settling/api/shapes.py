@@ -74,7 +74,9 @@ class DisagreementSerializer(serializers.Serializer[Any]):
     since = serializers.DateTimeField(source="key.at")
     said = VoiceSerializer(source="voices", many=True)
     settled = serializers.BooleanField()
-    waiting = serializers.SerializerMethodField(help_text="Whether somebody was asked again.")
+    waiting = serializers.SerializerMethodField(
+        help_text="Whether an annotator was asked again and has yet to answer."
+    )
 
     def get_waiting(self, item: Item) -> bool:
         """Whether an annotator was asked again and has yet to answer."""
@@ -145,7 +147,7 @@ class _AboutSerializer(serializers.Serializer[Any]):
     query_id = serializers.CharField(source="narrative.pair.query.query_id")
     narrative = VersionSerializer()
     differs = serializers.BooleanField()
-    hidden = serializers.BooleanField(help_text="Whether pseudonyms stand for names.")
+    hidden = serializers.BooleanField(help_text="Whether names are replaced by pseudonyms.")
     reveals = RevealSerializer(many=True)
 
 
@@ -157,7 +159,7 @@ class JudgmentDisagreementSerializer(_AboutSerializer):
     said = SaidSerializer(many=True)
     machines = MachineSerializer(many=True)
     flags = FlagHereSerializer(many=True)
-    decisions = SettledSerializer(many=True, help_text="The newest first; one stands at most.")
+    decisions = SettledSerializer(many=True, help_text="The newest first; at most one is current.")
     rejudge_requests = RejudgeRequestSerializer(many=True)
 
 
@@ -187,7 +189,7 @@ class ReviewDisagreementSerializer(_AboutSerializer):
     """The reviews of a narrative version, and the decisions on it."""
 
     said = PassSerializer(many=True)
-    machines = PassSerializer(many=True, help_text="They count in no verdict.")
+    machines = PassSerializer(many=True, help_text="They never count in the verdict.")
     verdict = serializers.ChoiceField(choices=AMOUNTS)
     decisions = DecisionSerializer(many=True)
 
@@ -210,7 +212,7 @@ class CheckDisagreementSerializer(_AboutSerializer):
     candidate = serializers.IntegerField(source="candidate.pk")
     doc_id = serializers.CharField(source="candidate.document.doc_id")
     claimed = serializers.IntegerField(
-        allow_null=True, help_text="Null while who settles is to be blind to it."
+        allow_null=True, help_text="Null while the person who settles must not see it."
     )
     said = CheckedSerializer(many=True)
     settled = SettlementSerializer(allow_null=True)
@@ -227,11 +229,11 @@ class AskedDisagreements(Asked):
     query = serializers.CharField(max_length=255, required=False, help_text="A query's id.")
     criterion = serializers.CharField(max_length=40, required=False)
     condition = serializers.CharField(
-        max_length=255, required=False, help_text="The name of a condition, else its number."
+        max_length=255, required=False, help_text="The name of a condition, or its number."
     )
     one = KeyField(
         required=False,
-        help_text="With `other`, the keys of two members; only where names are shown.",
+        help_text="With `other`, the keys of two members; only if names are shown.",
     )
     other = KeyField(required=False)
     order = serializers.ChoiceField(

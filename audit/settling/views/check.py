@@ -80,7 +80,7 @@ class CheckPage(pages.Page):
             item=self.item, checker=self.member, place=Check.SETTLES
         )
         if not mine.exists():
-            raise Refused(_("There is nothing of yours to take back here."))
+            raise Refused(_("You have no decision to withdraw here."))
         check_actions.take_back(item=self.item, by=self.member)
 
     def context(self, request: PageRequest, frame: dict[str, Any]) -> dict[str, Any]:

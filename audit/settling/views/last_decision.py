@@ -81,4 +81,4 @@ def key_of_label(item: SampleItem) -> DisagreementKey:
 
 def value_of(check: Check) -> int | str:
     """Return a check's grade, or the words for "cannot judge", for use in a sentence."""
-    return _("not to be judged") if check.relevance is None else check.relevance
+    return _("“cannot judge”") if check.relevance is None else check.relevance

@@ -154,7 +154,7 @@ def _of_batch(member: Membership, batch: UUID) -> Any:
     """Return the decisions of a batch of the lead's project, or raise Http404."""
     found = Adjudication.objects.filter(batch=batch, by__project=member.project_id)
     if not found.exists():
-        raise Http404("There is nothing of the kind in this project.")
+        raise Http404("There are no such decisions in this project.")
     return found
 
 

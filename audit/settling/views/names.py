@@ -53,7 +53,7 @@ def _reveal(request: PageRequest, member: Membership, **about: Any) -> HttpRespo
     except Refused as refused:
         messages.error(request, str(refused))
         return redirect(list_url(member.project.slug, asked_in(request.GET)))
-    messages.info(request, _("The names are shown to you. That you looked is kept."))
+    messages.info(request, _("You now see the names. It is recorded that you looked."))
     disagreement_key = key_revealed(revealed)
     if disagreement_key.kind is Kind.JUDGMENT:
         # The form may have been on the page of one condition of the document.

@@ -37,10 +37,10 @@ def rejudge_request(request: PageRequest, narrative: int, candidate: int) -> Htt
     here = url_of(key_sent(request, narrative, candidate), asked)
     judgment = request.POST.get("judgment", "")
     if not judgment:
-        messages.error(request, _("Choose whose answer is to be looked at again."))
+        messages.error(request, _("Choose whose answer to send back."))
         return redirect(here)
     if not judgment.isdecimal() or len(judgment) > 18:
-        raise Http404("There is no such answer here.")
+        raise Http404("There is no such answer in this disagreement.")
     try:
         rejudge_requests.ask(
             judgment=access.judgment(disagreement, int(judgment)),
@@ -52,7 +52,7 @@ def rejudge_request(request: PageRequest, narrative: int, candidate: int) -> Htt
         return redirect(here)
     messages.success(
         request,
-        _("%(doc_id)s is sent back, and waits for an annotator.")
+        _("%(doc_id)s was sent back and waits for an annotator.")
         % {"doc_id": disagreement.candidate.document.doc_id},
     )
     offered = key_in(request.POST.get("next", ""))
@@ -77,7 +77,7 @@ def rejudge_request_withdrawal(
     except Refused as refused:
         messages.error(request, str(refused))
     else:
-        messages.success(request, _("Taken back: nobody is asked for it any more."))
+        messages.success(request, _("The request is withdrawn."))
     return redirect(url_of(key_sent(request, narrative, candidate), asked_in(request.GET)))
 
 
