@@ -147,24 +147,27 @@ def _refuse_unknown(project: Project, said: Mapping[str, str]) -> None:
         )
     if category and category not in (known := categories_of(project)):
         raise Refused(
-            _("No instruction in this project has category %(category)s. There are: %(known)s.")
+            _(
+                "No instruction in this project has category %(category)s. The categories are: "
+                "%(known)s."
+            )
             % {"category": category, "known": _listed(known)}
         )
     domain = said["domain"]
     if domain and domain not in (known := domains_of(project)):
         raise Refused(
-            _("No query in this project has domain %(domain)s. There are: %(known)s.")
+            _("No query in this project has domain %(domain)s. The domains are: %(known)s.")
             % {"domain": domain, "known": _listed(known)}
         )
     if side and side not in Narrative.Side.values:
         raise Refused(
-            _("%(side)s is not a side of a narrative. There are: %(known)s.")
+            _("%(side)s is not a side of a narrative. The sides are: %(known)s.")
             % {"side": side, "known": _listed(Narrative.Side.values)}
         )
     criterion = said["criterion"]
     if criterion and criterion not in (known := list(rubric_of(project).keys)):
         raise Refused(
-            _("There is no criterion %(criterion)s. There are: %(known)s.")
+            _("There is no criterion %(criterion)s. The criteria are: %(known)s.")
             % {"criterion": criterion, "known": _listed(known)}
         )
     _refuse_people(project, said["one"], said["other"])

@@ -28,8 +28,8 @@ from audit.checks.models import Check, SampleItem
 from audit.reviews.access import narrative_for_lead
 from base import raw_sql
 
-NO_CONDITION = "There is no such condition among yours."
-NO_LABEL = "There is no such label among yours."
+NO_CONDITION = "There is no such condition in your projects."
+NO_LABEL = "There is no such label in your projects."
 
 
 class Disagreement(NamedTuple):

@@ -83,7 +83,7 @@ def test_the_table_of_domains_leads_to_the_part(project):
 
 
 def test_a_domain_that_no_query_has_is_refused_with_those_there_are(project):
-    sentence = r"No query in this project has domain Law\. There are: Books, Films"
+    sentence = r"No query in this project has domain Law\. The domains are: Books, Films"
     with pytest.raises(Refused, match=sentence):
         scope_of(project, {"domain": "Law"})
 

@@ -381,12 +381,15 @@ def test_any_day_names_its_week(scene):
     ("asked", "sentence"),
     [
         ({"query": "999"}, "There is no query 999 in this project"),
-        ({"category": "X9"}, "No instruction in this project has category X9. There are: C1, S1."),
+        ({"category": "X9"}, "has category X9. The categories are: C1, S1."),
         (
             {"side": "left"},
-            "left is not a side of a narrative. There are: original, altered",
+            "left is not a side of a narrative. The sides are: original, altered",
         ),
-        ({"criterion": "beauty"}, "There is no criterion beauty. There are: semantic_expansion"),
+        (
+            {"criterion": "beauty"},
+            "There is no criterion beauty. The criteria are: semantic_expansion",
+        ),
         ({"one": "ada"}, "Choose both, or leave both open"),
         ({"one": "ada", "other": "ada"}, "Choose two different ones"),
         ({"one": "ada", "other": "zoe"}, "Nobody in this project is called zoe"),
