@@ -51,4 +51,4 @@ class AuditConfig(AppConfig):
         notices.register(check_notices.notices)
         files.register(Rubrics, Reviews, Decisions)
         stale.register(stale_rows.CHECKS)
-        stale.register_beside(stale_rows.REVIEWS)
+        stale.register_unaffected(stale_rows.REVIEWS)

@@ -122,7 +122,7 @@ def _account(name: str) -> Login:
 
 
 def _load(project: Project, path: Path, kind: str) -> None:
-    report = intake.load(project=project, kind=lookup(kind), arrived=intake.on_disk(str(path)))
+    report = intake.load(project=project, kind=lookup(kind), file=intake.file_on_disk(str(path)))
     if report.refused:
         raise RuntimeError(f"the example project does not load: {report.problems[0]}")
 

@@ -168,7 +168,7 @@ def test_everything_that_a_lead_does_is_in_the_audit_log_once(story):
     left = story.does("load.asked")(hand_in)
     left.report, left.state, left.finished_at = {"refused": 0}, "done", left.requested_at
     left.save()
-    story.does("load.left", times=2)(lambda: load_jobs.leave_load(preview=left, by=carla))
+    story.does("load.left", times=2)(lambda: load_jobs.discard_preview(preview=left, by=carla))
     story.does("load.done", times=2)(lambda: load(project, "trec-qrels", "302 0 Z 1\n"))
     assert AuditEvent.objects.latest("pk").words == "1 new, 0 changed, 0 unchanged"
 

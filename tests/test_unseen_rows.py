@@ -77,4 +77,6 @@ def test_every_written_query_over_these_tables_asks_or_begins_at_rows_that_are_s
     others = {name: text for name, text in reading.items() if not LOADS.search(name)}
 
     assert len(others) > len(BEGIN_AT_SEEN_ROWS)
-    assert {name for name, text in others.items() if "seen(" not in text} == {*BEGIN_AT_SEEN_ROWS}
+    assert {name for name, text in others.items() if "seen_condition(" not in text} == {
+        *BEGIN_AT_SEEN_ROWS
+    }

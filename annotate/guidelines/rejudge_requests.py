@@ -28,7 +28,7 @@ from annotate.judgments import assignments
 from annotate.judgments.in_force import judgments_in_force
 from annotate.judgments.models import Judgment, RejudgeRequest
 from annotate.pairs.models import Assignment, InstructionPair
-from annotate.pairs.pool import judged_narrative, pool
+from annotate.pairs.pool import candidates_to_judge, judged_narrative
 from annotate.projects import access as projects_access
 from annotate.projects.audit_log import many, record
 from annotate.projects.models import Guideline, Membership, Project
@@ -98,7 +98,7 @@ def ask(
         in_force = judged_narrative(pair)
         if in_force is None or in_force.pk != judgment.narrative_id:
             raise Stale(_("The narrative changed. Nobody judges under this version any more."))
-        if not pool(pair).filter(pk=judgment.candidate_id).exists():
+        if not candidates_to_judge(pair).filter(pk=judgment.candidate_id).exists():
             raise Refused(_("This document is not among those to be judged for this query."))
         assignment = assignment_of(pair, author, now)
         now_said = Judgment.objects.only("superseded_at", "text_replaced_at").get(pk=judgment.pk)

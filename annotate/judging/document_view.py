@@ -11,7 +11,7 @@ from uuid import UUID
 from django.db.models import Q
 from django.urls import reverse
 
-from annotate.collection.document_rendering import DocumentPane, ShownTable, prepared
+from annotate.collection.document_rendering import DocumentPane, ShownTable, build_pane
 from annotate.collection.models import Candidate, Document, Run, RunLine
 from annotate.judging.answer_rules import grades_that_need_evidence
 from annotate.judging.judging_session import JudgingSession
@@ -127,7 +127,7 @@ def document_views(
                 candidate=candidate,
                 position=places[spot],
                 url=f"{url.removesuffix('0/')}{number}/",
-                shown=prepared(candidate.document, texts[candidate.pk], words),
+                shown=build_pane(candidate.document, texts[candidate.pk], words),
                 name=name_of(
                     candidate.document,
                     pair.project,

@@ -18,8 +18,8 @@ from annotate.pairs.models import InstructionPair
 from annotate.pairs.pool import (
     PoolRules,
     common_rules,
-    in_scope_of_some,
-    narratives_in_force,
+    in_scope_of_any,
+    judged_narratives,
     pairs_with_pool,
 )
 from annotate.projects.models import Project
@@ -102,7 +102,7 @@ def pairs_ready_of(scope: str, project: int, relevant_from: int, queries: int) -
 def documents_of_queries(scope: str, relevant_from: int, queries: int) -> Built:
     """Count the documents to judge: query, the pair they were made for or None, documents."""
     candidates = Candidate.objects.filter(query__in=[queries])
-    found = in_scope_of_some(PoolRules(scope, relevant_from).stub(0), candidates)
+    found = in_scope_of_any(PoolRules(scope, relevant_from).stub(0), candidates)
     return found.order_by().values_list("query_id", "made_for_id").annotate(n=Count("pk"))
 
 
@@ -158,7 +158,7 @@ def pairs_to_rewrite_of(pairs: int) -> Built:
 @prepared("project", "relevant_from", "pairs")
 def narratives_of_pairs(scope: str, project: int, relevant_from: int, pairs: int) -> Built:
     """Return the current narratives of these pairs: pair, then the fields of `InForce`."""
-    found = narratives_in_force(_under(scope, project, relevant_from)).filter(pair__in=[pairs])
+    found = judged_narratives(_under(scope, project, relevant_from)).filter(pair__in=[pairs])
     return found.values_list(
         "pair_id", "pk", "side", "version", "pair__query_id", "pair__project_id"
     )

@@ -29,7 +29,7 @@ from annotate.judgments.consensus import State
 from annotate.judgments.models import Adjudication, Flag, Judgment
 from annotate.overview.matrix_cells import JUDGE, Key, Matrix, Row, Wanted, fill_cells
 from annotate.pairs.models import Assignment
-from annotate.pairs.pool import in_pool_of, narratives_in_force
+from annotate.pairs.pool import in_pool_of, judged_narratives
 from annotate.projects.models import Membership, Project
 
 SIZE = 50
@@ -112,7 +112,7 @@ def _rows(
 
 def _all(project: Project, asked: Asked) -> QuerySet[Any, Any]:
     """Select every current narrative with every candidate that is judged under it."""
-    rows = narratives_in_force(project)
+    rows = judged_narratives(project)
     if asked.query is not None:
         rows = rows.filter(pair__query=asked.query)
     if asked.category:

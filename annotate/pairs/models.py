@@ -56,10 +56,10 @@ class InstructionPairQuerySet(models.QuerySet["InstructionPair"]):
 
         These are all reviewable pairs, or only the drawn ones if there is a current review draw.
         """
-        in_force = ReviewDraw.objects.in_force()
+        current_draws = ReviewDraw.objects.current()
         drawn = DrawnPair.objects.filter(pair=models.OuterRef("pk"), draw__ended_at__isnull=True)
         return self.reviewable().filter(
-            ~models.Exists(in_force.filter(project=models.OuterRef("project")))
+            ~models.Exists(current_draws.filter(project=models.OuterRef("project")))
             | models.Exists(drawn)
         )
 
@@ -164,7 +164,7 @@ class InstructionPair(models.Model):
 class ReviewDrawQuerySet(models.QuerySet["ReviewDraw"]):
     """Draws of instructions to review."""
 
-    def in_force(self) -> ReviewDrawQuerySet:
+    def current(self) -> ReviewDrawQuerySet:
         """Keep current draws, which limit what is reviewed: at most one per project."""
         return self.filter(ended_at__isnull=True)
 

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 
 from annotate.judgments import assignments
 from annotate.pairs import condition_lines
-from annotate.pairs.condition_lines import MAX_TEXT, MOST, Line, Wrong
+from annotate.pairs.condition_lines import MAX_LINES, MAX_TEXT, InvalidLines, Line
 from annotate.pairs.models import Assignment, Condition, InstructionPair, Narrative
 from annotate.projects import access as projects_access
 from annotate.projects.models import Membership
@@ -133,11 +133,11 @@ def read_conditions(text: str) -> list[Line]:
         return condition_lines.read(text)
     except Refused as refused:
         raise NotTheConditions(str(refused)) from refused
-    except Wrong as wrong:
+    except InvalidLines as wrong:
         raise NotTheConditions(_why(wrong)) from wrong
 
 
-def _why(wrong: Wrong) -> str:
+def _why(wrong: InvalidLines) -> str:
     """Return the error message for conditions that are refused."""
     if wrong.other:
         return _("Line %(line)s says the same as line %(other)s. Remove one of them.") % {
@@ -152,7 +152,7 @@ def _why(wrong: Wrong) -> str:
     return _(
         "There are %(count)s conditions; at most %(most)s are allowed. Each judge answers all of "
         "them for every document."
-    ) % {"count": wrong.length, "most": MOST}
+    ) % {"count": wrong.length, "most": MAX_LINES}
 
 
 def send_back(

@@ -19,7 +19,7 @@ from django.utils.translation import gettext as _
 
 from annotate.collection.models import Candidate
 from annotate.judgments import assignments
-from annotate.pairs.condition_lines import MAX_TEXT, MOST
+from annotate.pairs.condition_lines import MAX_LINES, MAX_TEXT
 from annotate.pairs.condition_lines import write as write_conditions
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.projects import access as projects_access
@@ -31,7 +31,7 @@ from base.errors import Refused, refuse_strange
 # The limit of annotate.rewriting.actions, which refuses a longer text as a version.
 MAX_TEXT_LENGTH = 100_000
 MAX_NOTE = 500
-MAX_CONDITIONS = MOST * MAX_TEXT
+MAX_CONDITIONS = MAX_LINES * MAX_TEXT
 # How many overtaken writings a draft keeps; no more pages than these write one draft at once.
 MOST_OVERTAKEN = 5
 

@@ -18,9 +18,9 @@ from annotate.judgments.document_names import names_to
 from annotate.judgments.in_force import in_pools
 from annotate.judgments.models import Adjudication, Judgment
 from annotate.judgments.pair_rules import Change, change
-from annotate.pairs.clauses import clauses, touched
+from annotate.pairs.clauses import clauses, overlapping_clauses
 from annotate.pairs.models import InstructionPair, Narrative
-from annotate.pairs.pool import pool as pool_of
+from annotate.pairs.pool import candidates_to_judge as pool_of
 from annotate.projects.models import Membership
 
 # How many documents are named under each clause; the rest are only counted.
@@ -134,7 +134,7 @@ def _removed(
     under: dict[int, list[int]] = defaultdict(list)
     unexplained = 0
     for candidate in dropped:
-        named = touched(spans, marked.get(candidate, []))
+        named = overlapping_clauses(spans, marked.get(candidate, []))
         unexplained += not named
         for place in named:
             under[place].append(candidate)

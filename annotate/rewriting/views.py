@@ -16,7 +16,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from annotate.collection.document_rendering import show
+from annotate.collection.document_rendering import read_pane
 from annotate.judgments import assignments
 from annotate.judgments.blindness import may_see
 from annotate.judgments.document_names import names_to
@@ -167,7 +167,7 @@ def document(request: PageRequest, pk: int, candidate_pk: int) -> HttpResponse:
     """Show one document of a pair, to read beside the narrative."""
     member, pair = access.pair(request.user, pk)
     candidate = access.candidate(pair, candidate_pk)
-    shown = show(candidate.document)
+    shown = read_pane(candidate.document)
     return render(
         request,
         "rewriting/document.html#document" if request.htmx else "rewriting/document.html",

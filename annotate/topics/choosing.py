@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotate.collection.models import Query
-from annotate.collection.removal import Changed
+from annotate.collection.removal import ChangeCounts
 from annotate.collection.unseen_rows import IsSeen
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Membership, Project
@@ -114,7 +114,7 @@ def draw_topics(
     seed: int,
     by: Membership | None,
     now: datetime | None = None,
-) -> Changed:
+) -> ChangeCounts:
     """Draw topics and take the others out. Refused: as `draw` and `choose_topics`."""
     with transaction.atomic():
         found = topics(project)
@@ -141,7 +141,7 @@ def choose_topics(
     reason: str,
     by: Membership | None,
     now: datetime | None = None,
-) -> Changed:
+) -> ChangeCounts:
     """Keep these queries of a project and take the others out with a reason.
 
     Refused: no query, a query that is taken out or not of this project, and as `remove_queries`.
@@ -156,5 +156,5 @@ def choose_topics(
             raise Refused(_("One of these topics is taken out or not in this project."))
         others = [pk for pk in there if pk not in wanted]
         if not others:
-            return Changed(0, 0)
+            return ChangeCounts(0, 0)
         return remove_queries(project=project, queries=others, reason=reason, by=by, now=now)

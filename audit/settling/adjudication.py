@@ -170,7 +170,9 @@ def _settle(
     made.at = now or timezone.now()
     with transaction.atomic():
         _lock(narrative, by)
-        made.text_version = text_versions.read_now(made.candidate.document_id)["text_version"]
+        made.text_version = text_versions.lock_read_version(made.candidate.document_id)[
+            "text_version"
+        ]
         if isinstance(made, Adjudication):
             check_grade(by, made.relevance)
         standing = _standing(made)

@@ -41,7 +41,7 @@ def settle_together(
     """Settle many candidates with one reason, and return their batch.
 
     `decisions`: keys of narrative and candidate, and the relevance. The caller has locked the pairs
-    and the texts (`text_versions.hold_of`), and checked that each is open. Refused: not a lead, no
+    and the texts (`text_versions.lock_texts`), and checked that each is open. Refused: not a lead, no
     reason, no cause, nothing to settle, a grade the project does not have.
     """
     now = now or timezone.now()
@@ -53,7 +53,7 @@ def settle_together(
             raise Refused(_("There is nothing to settle."))
         for relevance in sorted({relevance for _narrative, _candidate, relevance in decisions}):
             check_grade(by, relevance)
-        read = text_versions.read_now_of(
+        read = text_versions.lock_newest_versions(
             candidate for _narrative, candidate, _relevance in decisions
         )
         made = Adjudication.objects.bulk_create(

@@ -133,7 +133,7 @@ def settle_many(
     with transaction.atomic():
         batches.hold_pairs(by)
         outcomes = _unchanged(_outcomes(by, wanted, how), token)
-        if text_versions.hold_of(one.candidate for one in outcomes):
+        if text_versions.lock_texts(one.candidate for one in outcomes):
             # A load that committed before the locks may have replaced texts that were counted.
             _unchanged(_outcomes(by, wanted, how), token)
         return batches.settle_together(

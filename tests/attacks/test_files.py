@@ -231,7 +231,7 @@ def test_a_file_is_kept_only_of_who_is_signed_in_where_a_form_takes_one(
 
 
 def test_a_lead_may_hand_in_only_so_many_files_that_nobody_loads(carla, monkeypatch):
-    monkeypatch.setattr(load_jobs, "MOST_KEPT", 2)
+    monkeypatch.setattr(load_jobs, "MAX_PREVIEWS", 2)
 
     def hand_in() -> Any:
         file = SimpleUploadedFile("q.txt", b"301 0 D1 1\n")

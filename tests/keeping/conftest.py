@@ -141,7 +141,7 @@ class House:
         path = folder / "bm25.run"
         path.write_text("301 Q0 B 1 0.1 bm25\n301 Q0 FT-9 2 -2.5e-07 bm25\n")
         report = intake.load(
-            project=self.project, kind=lookup("trec-run"), arrived=intake.on_disk(str(path))
+            project=self.project, kind=lookup("trec-run"), file=intake.file_on_disk(str(path))
         )
         assert report.refused == 0
 

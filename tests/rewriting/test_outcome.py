@@ -11,7 +11,7 @@ from annotate.judgments import assignments
 from annotate.judgments.blindness import may_see
 from annotate.models import Adjudication, Assignment, Membership
 from annotate.pairs.clauses import clauses
-from annotate.pairs.pool import pool
+from annotate.pairs.pool import candidates_to_judge
 from annotate.rewriting.outcome import outcome
 from tests import factories
 
@@ -68,7 +68,7 @@ def finish(pair, *names: str) -> None:
     for assignment in pair.assignments.filter(task="judge"):
         if not names or assignment.member.name in names:
             said = under.judgments.filter(annotator=assignment.member).values("candidate")
-            for candidate in pool(pair).exclude(pk__in=said):
+            for candidate in candidates_to_judge(pair).exclude(pk__in=said):
                 factories.judgment(under, candidate, assignment.member)
 
 

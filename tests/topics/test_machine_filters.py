@@ -140,7 +140,7 @@ def test_what_was_out_already_keeps_its_reason(project):
         (PAIR | {"doc_id": "0_hn1"}, "this names both"),
         (QUERY | {"reason": " "}, "the reason is missing"),
         (QUERY | {"decision": "drop"}, "decision"),
-        (QUERY | {"machine": "carla"}, "“carla” is a person here"),
+        (QUERY | {"machine": "carla"}, "“carla” is a person in this project"),
         (QUERY | {"reason": "x" * 500}, "the reason is longer than 479 characters"),
     ],
 )

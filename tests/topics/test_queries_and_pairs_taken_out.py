@@ -192,7 +192,7 @@ def test_without_a_fitting_reason_nothing_is_taken_out(two, reason, sentence):
 def test_what_is_of_another_project_is_refused(two):
     other = factories.query(factories.project("other"))
 
-    with pytest.raises(Refused, match="none of this project"):
+    with pytest.raises(Refused, match="does not belong to this project"):
         two.out(two.q1, other)
 
     assert len(two.alive()) == 3

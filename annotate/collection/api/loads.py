@@ -161,14 +161,14 @@ class Loads(Resource):
         """Upload a file for a preview. Nothing is written to the project yet."""
         by = access.lead(self.person, slug)
         sent = self.sent()
-        asked = load_jobs.request_load(
+        preview = load_jobs.request_load(
             format_name=sent["format"],
             file=sent["file"],
             no_grade=sent.get("no_grade"),
             side=sent.get("side", ""),
             by=by,
         )
-        return Response(_full(asked), status=201)
+        return Response(_full(preview), status=201)
 
 
 class OneLoad(Resource):
@@ -179,8 +179,8 @@ class OneLoad(Resource):
     @reads(FullLoadSerializer)
     def get(self, request: Request, slug: str, load: int) -> Response:
         """Read the progress of a preview or a load, and its report when it is done."""
-        _by, found = collection_access.load(self.person, slug, load)
-        return Response(_full(found))
+        _by, upload = collection_access.load(self.person, slug, load)
+        return Response(_full(upload))
 
 
 class Confirmation(Resource):
@@ -191,9 +191,11 @@ class Confirmation(Resource):
     @writes(FullLoadSerializer, sent=SentLoadConfirmation, scope=Scope.LEAD)
     def put(self, request: Request, slug: str, load: int) -> Response:
         """Load a previewed file and return the load. Repeating the request changes nothing."""
-        by, found = collection_access.load(self.person, slug, load)
+        by, preview = collection_access.load(self.person, slug, load)
         despite = self.sent()["despite_rules"]
-        return Response(_full(load_jobs.confirm_load(preview=found, by=by, despite_rules=despite)))
+        return Response(
+            _full(load_jobs.confirm_load(preview=preview, by=by, despite_rules=despite))
+        )
 
 
 class Cancellation(Resource):
@@ -204,8 +206,8 @@ class Cancellation(Resource):
     @writes(FullLoadSerializer, scope=Scope.LEAD)
     def put(self, request: Request, slug: str, load: int) -> Response:
         """Cancel a preview or a load. One that has finished stays as it is."""
-        by, found = collection_access.load(self.person, slug, load)
-        return Response(_full(load_jobs.cancel_load(load=found, by=by)))
+        by, upload = collection_access.load(self.person, slug, load)
+        return Response(_full(load_jobs.cancel_load(load=upload, by=by)))
 
 
 class Leaving(Resource):
@@ -216,8 +218,8 @@ class Leaving(Resource):
     @writes(None, status=204, scope=Scope.LEAD)
     def put(self, request: Request, slug: str, load: int) -> Response:
         """Discard a previewed file without loading it."""
-        by, found = collection_access.load(self.person, slug, load)
-        load_jobs.leave_load(preview=found, by=by)
+        by, preview = collection_access.load(self.person, slug, load)
+        load_jobs.discard_preview(preview=preview, by=by)
         return done()
 
 

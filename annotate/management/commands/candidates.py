@@ -12,7 +12,7 @@ from django.core.management.base import CommandError
 from annotate.collection.models import Candidate
 from annotate.management.projects import project_called
 from annotate.pools.removal import (
-    named,
+    candidate_keys,
     remove_candidates,
     removed_candidates,
     restore_candidates,
@@ -68,7 +68,7 @@ class Command(RejudgeCommand):
         if options["file"]:
             ids += _read(Path(options["file"]))
         try:
-            keys = named(project, ids)
+            keys = candidate_keys(project, ids)
             if options["action"] == "replace":
                 self._replace(project, keys, options)
                 return

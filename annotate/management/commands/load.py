@@ -10,7 +10,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 from django.db import DatabaseError, transaction
 
-from annotate.collection.intake import KINDS, FileReport, on_disk, totals
+from annotate.collection.intake import KINDS, FileReport, file_on_disk, totals
 from annotate.collection.load_jobs import check_grades, known_format, load_file
 from annotate.collection.models import Run
 from annotate.projects.actions import create_project, unmake_project
@@ -154,7 +154,7 @@ class Command(RejudgeCommand):
                     report = load_file(
                         project=project,
                         format_name=options["format"],
-                        arrived=on_disk(file),
+                        file=file_on_disk(file),
                         no_grade=options["no_grade"],
                         pool=options["pool"],
                         side=options["side"],
@@ -195,7 +195,7 @@ def _lines(report: FileReport) -> list[str]:
         *(
             f"  {KINDS[kind].lower():20} {rows.new:>10,} new {rows.changed:>10,} changed "
             f"{rows.unchanged:>10,} unchanged"
-            for kind, rows in report.in_order()
+            for kind, rows in report.nonempty_counts()
         ),
         *(f"  {note}" for note in report.notes),
     ]

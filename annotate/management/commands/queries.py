@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import CommandError
 from django.db import transaction
 
-from annotate.collection.removal import Changed
+from annotate.collection.removal import ChangeCounts
 from annotate.projects.models import Project
 from annotate.topics import choosing, removal
 from base.commands import RejudgeCommand
@@ -99,7 +99,7 @@ def _named(project: Project, options: dict[str, Any]) -> tuple[list[int], list[i
     return queries, removal.pair_keys(project, options["pair"])
 
 
-def _lines(found: list[Changed], done: str) -> list[str]:
+def _lines(found: list[ChangeCounts], done: str) -> list[str]:
     return [f"{one.changed:,} {done}, {one.unchanged:,} unchanged" for one in found]
 
 

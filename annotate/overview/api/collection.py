@@ -10,7 +10,7 @@ from rest_framework.response import Response
 
 from annotate.collection import access as collection_access
 from annotate.collection import core_queries
-from annotate.collection.document_rendering import show
+from annotate.collection.document_rendering import read_pane
 from annotate.collection.models import Candidate, Query
 from annotate.judgments.blindness import blind_pairs, may_see, must_answer_first
 from annotate.judgments.document_names import names_to
@@ -161,7 +161,7 @@ class OneDocument(Resource):
         member, found = pairs_access.pair(self.person, pair)
         row = pairs_access.candidate(found, unmasked(candidate, member.pk).candidate)
         name = names_to(member, [row])[row.pk]
-        shown = show(row.document)
+        shown = read_pane(row.document)
         return Response(
             {
                 "name": name.label,

@@ -63,7 +63,7 @@ class RemovedCandidates(Resource):
         given = self.sent()
         changed = removal.remove_candidates(
             project=member.project,
-            candidates=removal.named(member.project, _ids(given)),
+            candidates=removal.candidate_keys(member.project, _ids(given)),
             reason=given["reason"],
             by=member,
         )
@@ -81,7 +81,7 @@ class CandidateRestoration(Resource):
         member = access.lead(self.person, slug)
         changed = removal.restore_candidates(
             project=member.project,
-            candidates=removal.named(member.project, _ids(self.sent())),
+            candidates=removal.candidate_keys(member.project, _ids(self.sent())),
             by=member,
         )
         return Response(changed._asdict())
@@ -92,7 +92,7 @@ def _ids(given: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def _as_json(rows: list[Candidate]) -> list[dict[str, Any]]:
-    told = [
+    data = [
         {
             "query_id": row.query.query_id,
             "doc_id": row.document.doc_id,
@@ -102,4 +102,4 @@ def _as_json(rows: list[Candidate]) -> list[dict[str, Any]]:
         }
         for row in rows
     ]
-    return list(RemovedCandidateSerializer(told, many=True).data)
+    return list(RemovedCandidateSerializer(data, many=True).data)

@@ -185,7 +185,7 @@ class PoolDocuments(Resource):
         """Download the documents as a table, with each run that ranks a document and its rank."""
         _member, found = access.pool(self.person, slug, pool)
         return StreamingHttpResponse(
-            csv_lines(provenance.table(found)), content_type="text/csv; charset=utf-8"
+            csv_lines(provenance.table_rows(found)), content_type="text/csv; charset=utf-8"
         )
 
 
@@ -222,7 +222,7 @@ class JudgedAt(Resource):
         member = access.lead(self.person, slug)
         given = self.asked().get("k")
         cutoffs = [int(k) for k in given.split(",")] if given else CUTOFFS
-        told = [
+        data = [
             {
                 "run": one.run.name,
                 "system": one.run.tag,
@@ -231,7 +231,7 @@ class JudgedAt(Resource):
             }
             for one in judged_at(member.project, cutoffs)
         ]
-        return Response(JudgedSerializer(told, many=True).data)
+        return Response(JudgedSerializer(data, many=True).data)
 
 
 class SystemsSerializer(serializers.Serializer[Any]):

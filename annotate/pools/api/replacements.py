@@ -91,16 +91,16 @@ class ReplacementPreview(Resource):
         """Count what a replacement would change. Nothing is written."""
         member = access.lead(self.person, slug)
         given = self.sent()
-        found = replacing.effects(_candidate(member, given), _new(given))
-        told = {
-            **{name: getattr(found, name) for name in ("judgments", "checks", "claims")},
-            "queries": [one.query.query_id for one in found.pools],
-            "rules": {rule.value: pairs for rule, pairs in found.rules.items()},
-            "releases": found.releases,
-            "makes_document": found.makes_document,
-            "token": found.digest,
+        effects = replacing.effects(_candidate(member, given), _new(given))
+        data = {
+            **{name: getattr(effects, name) for name in ("judgments", "checks", "claims")},
+            "queries": [one.query.query_id for one in effects.pools],
+            "rules": {rule.value: pairs for rule, pairs in effects.rules.items()},
+            "releases": effects.releases,
+            "makes_document": effects.makes_document,
+            "token": effects.digest,
         }
-        return Response(EffectsSerializer(told).data)
+        return Response(EffectsSerializer(data).data)
 
 
 class Replacements(Resource):
@@ -143,7 +143,7 @@ class ReplacementUndoing(Resource):
 
 
 def _candidate(member: Membership, given: dict[str, Any]) -> Candidate:
-    [key] = removal.named(member.project, [(given["query_id"], given["doc_id"])])
+    [key] = removal.candidate_keys(member.project, [(given["query_id"], given["doc_id"])])
     return Candidate.with_removed.select_related("query__project", "document").get(pk=key)
 
 
@@ -152,7 +152,7 @@ def _new(given: dict[str, Any]) -> replacing.NewDocument:
 
 
 def _as_json(row: Replacement) -> dict[str, Any]:
-    told = {
+    data = {
         "id": row.pk,
         "old": row.old.doc_id,
         "new": row.new.doc_id,
@@ -162,4 +162,4 @@ def _as_json(row: Replacement) -> dict[str, Any]:
         "undone_at": row.undone_at,
         "undone_by": row.undone_by.name if row.undone_by else None,
     }
-    return dict(ReplacementSerializer(told).data)
+    return dict(ReplacementSerializer(data).data)

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods
 
-from annotate.collection.removal import Changed, keys_sent
+from annotate.collection.removal import ChangeCounts, parse_keys
 from annotate.projects import access
 from annotate.projects.models import Membership
 from annotate.topics import choosing
@@ -68,12 +68,12 @@ def topics(request: PageRequest, slug: str) -> HttpResponse:
     )
 
 
-def _chosen(request: PageRequest, member: Membership, form: DrawForm) -> Changed | None:
+def _chosen(request: PageRequest, member: Membership, form: DrawForm) -> ChangeCounts | None:
     """Keep the requested topics; return None if the form is invalid."""
     if "queries" in request.POST or "by_hand" in request.POST:
         return choosing.choose_topics(
             project=member.project,
-            queries=keys_sent(request.POST.getlist("queries")),
+            queries=parse_keys(request.POST.getlist("queries")),
             reason=request.POST.get("reason", ""),
             by=member,
         )
@@ -88,7 +88,7 @@ def _chosen(request: PageRequest, member: Membership, form: DrawForm) -> Changed
     )
 
 
-def _tell(request: PageRequest, changed: Changed) -> None:
+def _tell(request: PageRequest, changed: ChangeCounts) -> None:
     if not changed.changed:
         messages.info(request, _("All topics are chosen, so none was taken out."))
         return

@@ -22,7 +22,7 @@ from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 
-from annotate.collection.document_rendering import show
+from annotate.collection.document_rendering import read_pane
 from annotate.judgments.document_names import name_of
 from annotate.judgments.models import Adjudication, Judgment
 from annotate.pairs.models import Narrative
@@ -128,7 +128,7 @@ def context_of_frame(
 
 def context_of_document(disagreement: access.Disagreement) -> dict[str, Any]:
     """Return what the document component needs."""
-    shown = show(disagreement.candidate.document)
+    shown = read_pane(disagreement.candidate.document)
     return {
         "candidate": disagreement.candidate,
         "document": shown.document,
