@@ -101,7 +101,7 @@ def test_four_kinds_are_settled_from_the_list_to_its_end_by_keys(tides, new_pers
         page.keyboard.press("Control+Enter")
     assert ConditionAdjudication.objects.get().answer == "not_met"
 
-    expect(page.get_by_text("All of it is settled")).to_be_visible()
+    expect(page.get_by_text("Everything is settled")).to_be_visible()
 
 
 @pytest.mark.parametrize("kind", ["judgment", "verdict", "review", "check"])
