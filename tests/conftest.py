@@ -99,10 +99,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         (kept if wanted else left_out).append(item)
     if left_out:
         config.hook.pytest_deselected(items=left_out)
-    items[:] = dealt(kept, int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")))
+    items[:] = order_for_processes(kept, int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")))
 
 
-def dealt(items: list[pytest.Item], processes: int) -> list[pytest.Item]:
+def order_for_processes(items: list[pytest.Item], processes: int) -> list[pytest.Item]:
     """Order tests so that each process begins with its share of the long ones.
 
     Each process is given one block of the list first. A long test that begins last would keep one

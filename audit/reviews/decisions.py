@@ -115,7 +115,7 @@ def withdraw_decision(
         standing.withdrawn_at, standing.withdrawn_by = now, by
         standing.save(update_fields=["withdrawn_at", "withdrawn_by"])
         if standing.outcome != Decision.Outcome.ACCEPTED:
-            rewriting.take_back_decision(pair=decision.narrative.pair, by=by)
+            rewriting.undo_decision(pair=decision.narrative.pair, by=by)
         about = decision.narrative_id
         sums.follow(sums.DECISION, by.project_id, ended={standing.pk}, narrative=about)
         _record_decision("instruction.undecided", standing, by, now)

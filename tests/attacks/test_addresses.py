@@ -26,8 +26,8 @@ from tests.attacks.test_parameters import (
     route_of,
     sent,
 )
-from tests.test_blindness import Way, addresses, answer, speak, undone, walk
-from tests.test_permissions import ROOMS
+from tests.test_blindness import AnswerSet, addresses, answer, crawl, give_answers, rolled_back
+from tests.test_permissions import APPS
 
 pytestmark = pytest.mark.long
 
@@ -103,11 +103,11 @@ def test_query_parameters_that_a_page_does_not_offer_have_no_effect(
 ):
     tried, reading = 0, 0
     wrong: dict[tuple[str, ...], Any] = {}
-    with undone():
-        speak(beside, Way(1))
+    with rolled_back():
+        give_answers(beside, AnswerSet(1))
         client = client_of(beside, name)
         known: dict[str, set[str]] = {}
-        for url in walk(beside.members[name], addresses(beside)):
+        for url in crawl(beside.members[name], addresses(beside)):
             parts = urlsplit(url)
             known.setdefault(parts.path, set()).update(key for key, _ in parse_qsl(parts.query))
         done = set()
@@ -134,7 +134,7 @@ def test_query_parameters_that_a_page_does_not_offer_have_no_effect(
             # A page that reads no parameter may still link to its own address.
             for what, value in HOSTILE.items() if reads else [("markup", HOSTILE["markup"])]:
                 tried += 1
-                with undone():
+                with rolled_back():
                     if found := faults(client, "get", path, dict.fromkeys(parameters, value)):
                         wrong[route, what] = found
     record_property(
@@ -159,7 +159,7 @@ OF_SCRIPTS = {"annotate:judgment": {"evidence", "clauses", "active_ms", "pressed
 def all_rows() -> dict[str, list[str]]:
     """Return every row without random or sequential values: keys, UUIDs."""
     found = {}
-    for room in ROOMS:
+    for room in APPS:
         for model in apps.get_app_config(room).get_models():
             if model._meta.label in {"annotate.Link", "annotate.Revision"}:
                 # Hashes that include UUIDs; random numbers.
@@ -178,7 +178,7 @@ def all_rows() -> dict[str, list[str]]:
 def columns() -> dict[str, str]:
     """Return every column with a value that it would accept."""
     values = {}
-    for room in ROOMS:
+    for room in APPS:
         for model in apps.get_app_config(room).get_models():
             for field in model._meta.concrete_fields:
                 value = "1"
@@ -208,7 +208,7 @@ def with_the_same_keys() -> Iterator[None]:
                 "FROM pg_sequences WHERE schemaname = current_schema()"
             )
             counters = cursor.fetchall()
-        with undone():
+        with rolled_back():
             yield
         if counters:
             together = ", ".join(["setval(%s::regclass, %s, %s)"] * len(counters))
@@ -222,8 +222,8 @@ def test_fields_that_a_form_does_not_have_change_nothing(
     extra = columns()
     tried = changing = 0
     wrong: dict[tuple[str, ...], Any] = {}
-    with undone():
-        speak(beside, Way(1))
+    with rolled_back():
+        give_answers(beside, AnswerSet(1))
         offered = forms_of(beside, name)
         every = {field for _, form in offered.values() for field in {**form.fields, **form.buttons}}
         client = client_of(beside, name)

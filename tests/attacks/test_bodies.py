@@ -37,7 +37,7 @@ from tests.attacks.test_every_door import writes
 from tests.attacks.test_parameters import SECRET, others_rows
 from tests.attacks.test_tokens import DECLARED, secret_of
 from tests.second_pass import levels
-from tests.test_blindness import SPOKEN, Way, speak, undone
+from tests.test_blindness import ANSWERED_AT, AnswerSet, give_answers, rolled_back
 from tests.test_permissions import RIGHTS, Right, rows
 
 # (route, verb) of everything that changes something: with a body, and without one.
@@ -86,18 +86,18 @@ def quiet(caplog: pytest.LogCaptureFixture) -> None:
 @pytest.fixture
 def spoken(beside: SimpleNamespace) -> Iterator[SimpleNamespace]:
     """A project judged by everyone, another project beside it, and a client for each person."""
-    with undone():
-        speak(beside, Way(1))
+    with rolled_back():
+        give_answers(beside, AnswerSet(1))
         # Withdrawn, because settled and decided rows could not be settled and decided again.
         for model in (Adjudication, Decision):
-            model.objects.update(withdrawn_at=SPOKEN, withdrawn_by=beside.carla)
+            model.objects.update(withdrawn_at=ANSWERED_AT, withdrawn_by=beside.carla)
         # They also differ on a condition, and dan only has to submit his review.
         bens = Verdict.objects.filter(
             condition=beside.conditions[0], judgment__annotator=beside.ben
         )
         bens.update(answer="cant_tell")
         answers = dict.fromkeys(levels(), ("acceptable", ""))
-        save_ratings(narrative=beside.narrative, answers=answers, by=beside.dan, now=SPOKEN)
+        save_ratings(narrative=beside.narrative, answers=answers, by=beside.dan, now=ANSWERED_AT)
         said = Narrative.objects.filter(pair=beside.other.pair, side="altered").get()
         eve = beside.other.project.memberships.get(user__username="eve")
         factories.judgment(said, beside.other.candidate, eve, 1)
@@ -262,7 +262,7 @@ def ask(stage: SimpleNamespace, name: str, verb: str, body: Any) -> tuple[Any, b
     Also asserts that nothing of the other project was changed.
     """
     client, url = client_for(stage, name), stage.world.url(name)
-    with undone():
+    with rolled_back():
         with writes() as written:
             if isinstance(body.get("file"), SimpleUploadedFile):
                 body["file"].seek(0)

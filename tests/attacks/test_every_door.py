@@ -26,7 +26,7 @@ from tests import factories
 from tests.test_permissions import (
     ADMINS,
     LEADS,
-    LET_IN,
+    PERMITTED,
     PROGRAMS,
     RIGHTS,
     ROUTES,
@@ -149,7 +149,7 @@ def expected(role: str, right: Right, whose: str) -> set[int] | None:
 def missing_answer(role: str, right: Right, statuses: dict[str, int]) -> str:
     """Return what is missing among a role's answers to all verbs on its own project, or ""."""
     found = set(statuses.values())
-    let_in = LET_IN[right in PROGRAMS]
+    let_in = PERMITTED[right in PROGRAMS]
     match role, right:
         case "anonymous" | "closed", _:
             return ""

@@ -21,7 +21,7 @@ from annotate.models import Load, Membership, Pool
 from jobs.models import Job
 from tests.attacks.reading import ALL, MARK, Form, find_running_code, forms
 from tests.attacks.test_every_door import writes
-from tests.test_blindness import NOW, Way, addresses, answer, speak, undone, walk
+from tests.test_blindness import NOW, AnswerSet, addresses, answer, crawl, give_answers, rolled_back
 from tests.test_permissions import World, world
 
 pytestmark = pytest.mark.long
@@ -111,7 +111,7 @@ def client_of(stage: SimpleNamespace, name: str) -> Client:
 
 def pages_of(stage: SimpleNamespace, name: str) -> dict[str, str]:
     """Return every page that a member can reach, by its address."""
-    read = walk(stage.members[name], addresses(stage))
+    read = crawl(stage.members[name], addresses(stage))
     return {
         url: body.decode()
         for url, (status, headers, body) in read.items()
@@ -202,8 +202,8 @@ def test_hostile_values_in_forms_cause_no_error_and_reveal_nothing(
     beside, name, repeated_requests, record_property
 ):
     tried, wrong = 0, {}
-    with undone():
-        speak(beside, Way(1))
+    with rolled_back():
+        give_answers(beside, AnswerSet(1))
         offered = forms_of(beside, name)
         client = client_of(beside, name)
         theirs = sorted({str(one) for one in beside.other.keys.values() if isinstance(one, int)})
@@ -211,7 +211,7 @@ def test_hostile_values_in_forms_cause_no_error_and_reveal_nothing(
         for (method, route, _), (url, form) in offered.items():
             for field, what, values in bodies(form, theirs):
                 tried += 1
-                with undone():
+                with rolled_back():
                     with writes() as written:
                         if found := faults(client, method, url, values):
                             wrong[route, field, what] = found

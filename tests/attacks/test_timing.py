@@ -14,7 +14,7 @@ from django.db import connection
 from django.test import Client
 
 from tests import factories
-from tests.test_blindness import Way, signed_in, speak, undone
+from tests.test_blindness import AnswerSet, give_answers, rolled_back, signed_in
 from tests.test_permissions import ROUTES
 
 # Literals, numbers, placeholders, and the numbered names of savepoints.
@@ -38,8 +38,8 @@ def shapes(client: Client, url: str) -> list[str]:
 def test_the_queries_of_a_page_do_not_depend_on_others_judgments(stage, name, record_property):
     queries_by_way: dict[int, dict[str, list[str]]] = {}
     for number in (1, 2):
-        with undone():
-            speak(stage, Way(number))
+        with rolled_back():
+            give_answers(stage, AnswerSet(number))
             client = signed_in(stage.members[name])
             queries_by_way[number] = {
                 route: shapes(client, stage.world.url(route)) for route in ROUTES

@@ -128,7 +128,7 @@ def test_withdrawing_a_decision_does_not_bring_back_what_was_taken_out(two):
     two.pair_out(two.pairs[2])
     rewriting.remove(pair=two.pairs[2], by=two.carla)
 
-    rewriting.take_back_decision(pair=two.pairs[2], by=two.carla)
+    rewriting.undo_decision(pair=two.pairs[2], by=two.carla)
 
     assert two.alive() == ["301_1", "301_2"]
 

@@ -160,8 +160,8 @@ class MatrixPart(Resource):
         found = matrix(member, form.people, form.asked())
         return Response(
             {
-                "next": _place(request, "after", found.after),
-                "previous": _place(request, "before", found.before),
+                "next": _page_url(request, "after", found.after),
+                "previous": _page_url(request, "before", found.before),
                 "people": [{"member": one.pk, "name": one.name} for one in found.people],
                 "results": [_row(row, found.people) for row in found.rows],
             }
@@ -232,7 +232,7 @@ def _cell(one: Membership, cell: Cell) -> dict[str, Any]:
     }
 
 
-def _place(request: Request, name: str, key: Key | None) -> str | None:
+def _page_url(request: Request, name: str, key: Key | None) -> str | None:
     """Return the address of the part before or after this one."""
     if key is None:
         return None

@@ -18,7 +18,7 @@ from annotate.projects.models import Membership
 from annotate.rewriting import drafts
 from annotate.rewriting.drafts import MAX_CONDITIONS, MAX_NOTE, MAX_TEXT_LENGTH, Page, Words
 from annotate.rewriting.models import Draft
-from annotate.rewriting.rewrite_impact import MOST_FIND, advise, candidates_at_stake, matching
+from annotate.rewriting.rewrite_impact import MOST_FIND, advise, candidates_at_stake, search_filter
 from base.api.resource import (
     KeyField,
     QueryParameters,
@@ -166,7 +166,7 @@ class MyDraft(Resource):
     @reads(KeptDraftSerializer, parameters=AskedSide)
     def get(self, request: Request, pair: int) -> Response:
         """Read your draft."""
-        member, found = _writer(self, pair)
+        member, found = _get_writer(self, pair)
         side = self.parameters()["side"]
         draft = Draft.objects.filter(pair=found, side=side, member=member).first()
         return Response({"draft": _as_json(draft)})
@@ -198,7 +198,7 @@ class MyDraft(Resource):
     @writes(None, status=204, parameters=AskedSide, scope=Scope.JUDGE)
     def delete(self, request: Request, pair: int) -> Response:
         """Discard your draft."""
-        member, found = _writer(self, pair)
+        member, found = _get_writer(self, pair)
         drafts.discard_draft(pair=found, side=self.parameters()["side"], by=member)
         return no_content()
 
@@ -211,7 +211,7 @@ class Overtaken(Resource):
     @writes(KeptDraftSerializer, parameters=AskedSide, scope=Scope.JUDGE)
     def put(self, request: Request, pair: int, which: str) -> Response:
         """Make these words the draft again; those that were the draft become overtaken."""
-        member, found = _writer(self, pair)
+        member, found = _get_writer(self, pair)
         side = self.parameters()["side"]
         kept = drafts.take_overtaken(pair=found, side=side, which=which, by=member)
         return Response({"draft": _as_json(kept)})
@@ -219,7 +219,7 @@ class Overtaken(Resource):
     @writes(None, status=204, parameters=AskedSide, scope=Scope.JUDGE)
     def delete(self, request: Request, pair: int, which: str) -> Response:
         """Delete these words."""
-        member, found = _writer(self, pair)
+        member, found = _get_writer(self, pair)
         drafts.drop_overtaken(pair=found, side=self.parameters()["side"], which=which, by=member)
         return no_content()
 
@@ -232,7 +232,7 @@ class LookAtWords(Resource):
     @writes(AdviceSerializer, body=SentWords, many=True, scope=Scope.READ)
     def post(self, request: Request, pair: int) -> Response:
         """Get advice on a text. Nothing is saved."""
-        member, found = _writer(self, pair)
+        member, found = _get_writer(self, pair)
         sent = self.body()
         source = found.written_from(sent["side"])
         advice = advise(
@@ -266,16 +266,18 @@ class ImpactedDocuments(Resource):
     @reads(AtRewriteImpactSerializer, parameters=AskedRewriteImpact, paged=True)
     def get(self, request: Request, pair: int) -> Response:
         """List the documents at stake when the narrative is rewritten."""
-        member, found = _writer(self, pair)
+        member, found = _get_writer(self, pair)
         asked = self.parameters()
         rows = candidates_at_stake(found).select_related("document")
         if find := asked.get("find"):
-            rows = rows.filter(matching(found, find, member, in_texts=asked["in_texts"]))
+            rows = rows.filter(search_filter(found, find, member, in_texts=asked["in_texts"]))
         prior = found.project.show_prior or member.leads
-        return self.page(rows, lambda part: _stakes(member, part, prior=prior))
+        return self.page(rows, lambda part: _documents_as_json(member, part, prior=prior))
 
 
-def _stakes(member: Membership, rows: list[Candidate], *, prior: bool) -> list[dict[str, Any]]:
+def _documents_as_json(
+    member: Membership, rows: list[Candidate], *, prior: bool
+) -> list[dict[str, Any]]:
     names = names_to(member, rows)
     return [
         {
@@ -289,10 +291,10 @@ def _stakes(member: Membership, rows: list[Candidate], *, prior: bool) -> list[d
     ]
 
 
-def _writer(resource: Resource, pair: int) -> tuple[Membership, InstructionPair]:
+def _get_writer(resource: Resource, pair: int) -> tuple[Membership, InstructionPair]:
     """Return the member and the pair, or refuse a member who may not rewrite it."""
     member, found = access.pair(resource.person, pair)
-    drafts.may_write(pair=found, by=member)
+    drafts.refuse_unless_writer(pair=found, by=member)
     return member, found
 
 
