@@ -1,38 +1,38 @@
-"""The one exception by which an action says no, and its kinds."""
+"""`Refused`, the exception that actions raise, and its subclasses."""
 
 from __future__ import annotations
 
 from django.utils.translation import gettext as _
 
-from base.control_characters import strange
+from base.control_characters import first_invalid_character
 from jobs.errors import Refused
 
-__all__ = ["NotHere", "Refused", "Stale", "refuse_strange"]
+__all__ = ["ObjectNotFound", "Refused", "Stale", "refuse_invalid_characters"]
 
 
 class Stale(Refused):
-    """What the person acted on has changed in the meantime; they should look again."""
+    """The object has changed since the person saw it; they should look again."""
 
 
 class Unconfirmed(Refused):
-    """It cannot be undone, and the person has not seen a summary of it as it stands now."""
+    """The action cannot be undone, and the person has not seen its current summary."""
 
 
-class NotHere(Refused):
-    """What the person named is not there, or not for them: the two are never told apart."""
+class ObjectNotFound(Refused):
+    """The object does not exist, or the person may not see it; the error never says which."""
 
 
-class Unfit(Refused):
-    """One thing that the person typed will not do: `field` names which."""
+class InvalidField(Refused):
+    """The value of one form field is not acceptable; `field` is the field's name."""
 
     def __init__(self, sentence: str, field: str) -> None:
         super().__init__(sentence)
         self.field = field
 
 
-def refuse_strange(text: str, before: str = "") -> None:
-    """Refuse a text that holds what cannot be kept; see base.control_characters."""
-    character = strange(text, before)
+def refuse_invalid_characters(text: str, before: str = "") -> None:
+    """Refuse a text with a character that cannot be stored; see base.control_characters."""
+    character = first_invalid_character(text, before)
     if not character:
         return
     code = f"U+{ord(character):04X}"

@@ -8,7 +8,7 @@ by people, and 49 smaller ones with the same lead, and prints JSON. For each pag
 - `ms`: milliseconds of processor time of one request, the median of all rounds after two that are
   not counted. It includes all of Django with its middleware, and the test client (`bare` is the
   time of an almost empty page), but not the web server.
-- `queries`: the number of database queries.
+- `queries`: the number of database queries, without BEGIN and COMMIT.
 - `kb`: the size of the response before compression.
 
 - `times_bare`: the time as a multiple of `bare`, which is requested in turn with each page. It is
@@ -279,7 +279,7 @@ def _measure(plan: dict[str, Any], options: argparse.Namespace) -> dict[str, Any
         figures[name] = {
             "ms": round(statistics.median(times), 2),
             "least_ms": round(min(times), 2),
-            "queries": len(asked),
+            "queries": sum(not one["sql"].startswith(("BEGIN", "COMMIT")) for one in asked),
             "kb": round(len(b"".join(answer)) / 1000, 1),
             "times_bare": round(statistics.median(times) / statistics.median(bare), 1),
             **({"goal_ms": GOALS[name]} if name in GOALS else {}),

@@ -145,7 +145,7 @@ def find(label: str, pk: int) -> Job | None:
 def try_again(*, job: Job, by: User | None, now: datetime | None = None) -> bool:
     """Retry a failed job, and record in the audit log that `by` did (None: a command).
 
-    Returns False if the job already waits or runs. Raises `queue.NotAgain` with a sentence if it
+    Returns False if the job already waits or runs. Raises `queue.CannotRetry` with a sentence if it
     cannot be retried.
     """
     with transaction.atomic():

@@ -10,7 +10,6 @@ import gc
 import os
 import resource
 import sys
-from pathlib import Path
 
 from config.metric_files import new_folder
 
@@ -19,7 +18,6 @@ from config.metric_files import new_folder
 os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(new_folder())
 
 from django.conf import settings
-from django.template import engines
 from django.urls import get_resolver
 from granian.constants import HTTPModes, Interfaces
 from granian.http import HTTP1Settings
@@ -78,14 +76,14 @@ def _allow_open_files() -> None:
 
 
 def _read_all() -> None:
-    """Load the routes and templates before forking.
+    """Load the routes before forking.
 
     Nothing here may open a connection or start a thread: a forked process must not inherit either.
+
+    Templates are loaded on first use: a process soon has its own copy of everything that it uses,
+    and should have no templates that it does not use.
     """
     get_resolver()._populate()
-    for folder in map(Path, settings.TEMPLATES[0]["DIRS"]):
-        for template in folder.rglob("*.html"):
-            engines["django"].get_template(str(template.relative_to(folder)))
     gc.collect()
     # The garbage collector would write into every memory page it visits, and so end its sharing.
     gc.freeze()

@@ -1,4 +1,4 @@
-"""Putting right what the broker has forgotten and what killed workers have left behind."""
+"""Recover jobs whose message the broker lost or whose worker was killed."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ from django.utils import timezone
 
 from jobs.models import Job
 from jobs.queue import publish
-from jobs.runner import GIVEN_UP, MAX_ATTEMPTS, left_behind
+from jobs.runner import GIVEN_UP, MAX_ATTEMPTS, is_abandoned
 from jobs.status import job_models
 
 logger = logging.getLogger(__name__)
 
-# A message that was not taken for this long may be lost. If it is not, the second one does no harm.
+# A message not taken for this long may be lost. If it is not, a second one does no harm.
 OVERDUE = timedelta(seconds=60)
-# A request commits, then publishes: this long is given to it.
+# A request commits, then publishes; this is the time allowed in between.
 SOON = timedelta(seconds=10)
 
 
 def reconcile(*, now: datetime | None = None) -> int:
-    """Publish every job again that nobody seems to know of; return how many.
+    """Publish again every job that no worker seems to know of; return how many.
 
-    Jobs whose worker died are published as well, ended if they were called off, and given up
-    after `MAX_ATTEMPTS`.
+    Jobs whose worker died are also published again, or ended if they were to be cancelled, or
+    failed after `MAX_ATTEMPTS`.
     """
     now = now or timezone.now()
     published = 0
     for model in job_models():
         rows = model._default_manager.all()
-        forsaken = rows.filter(left_behind(now))
+        forsaken = rows.filter(is_abandoned(now))
         forsaken.filter(cancel_requested_at__isnull=False).update(
             state=Job.State.CANCELLED, claim=None, lease_until=None, finished_at=now
         )
@@ -40,10 +40,10 @@ def reconcile(*, now: datetime | None = None) -> int:
         )
         if given_up:
             logger.error("%s: %d given up", model._meta.label, given_up)
-        waiting = rows.filter(Q(state=Job.State.QUEUED) | left_behind(now)).filter(
+        waiting = rows.filter(Q(state=Job.State.QUEUED) | is_abandoned(now)).filter(
             Q(published_at__lt=now - OVERDUE)
             | Q(published_at__isnull=True, requested_at__lt=now - SOON)
-            # By a clock that has been set back since: nobody knows how long ago that is.
+            # Times in the future: the clock was set back since, so the real age is unknown.
             | Q(published_at__gt=now + OVERDUE)
             | Q(published_at__isnull=True, requested_at__gt=now + OVERDUE)
         )

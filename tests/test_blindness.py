@@ -1,8 +1,9 @@
-"""Blind means blind, over every address: what others said changes no byte for who has yet to speak.
+"""Blind means blind, at every address: others' answers change no byte for a reader without answers.
 
-Others speak in one way, everything is read; all that is undone, they speak in another way, and
-everything is read again. The addresses are every named route (`tests.test_permissions` has an
-example of each) and every link and filter that is offered to a lead or to the reader.
+Others answer in one way, and the reader reads everything; that is rolled back, others answer in
+another way, and the reader reads everything again. The addresses are every named route
+(`tests.test_permissions` has an example of each) and every link and filter that a lead or the
+reader is offered.
 """
 
 from __future__ import annotations
@@ -58,17 +59,17 @@ from tests.test_permissions import ROUTES, world
 pytestmark = pytest.mark.long
 
 AT = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
-SPOKEN = AT + timedelta(hours=1)
+ANSWERED_AT = AT + timedelta(hours=1)
 NOW = AT + timedelta(hours=2)
 
-# What differs from one answer to the next, whoever said what.
+# Parts of a response that always differ, whatever people answered.
 CHANGING = [
     re.compile(rb'name="csrfmiddlewaretoken" value="[^"]*"|"x-csrftoken": "[^"]*"'),
-    # UUIDs are made by chance, and by their sender.
+    # UUIDs are random.
     re.compile(rb"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}"),
-    # Up to which moment notices are marked as read.
+    # The time up to which notices are marked as read.
     re.compile(rb'name="until" value="[^"]*"'),
-    # How many rows are meant, and the sum of their keys, which PostgreSQL never gives twice.
+    # The number of rows and the sum of their keys, which PostgreSQL never uses twice.
     re.compile(rb'(?:name="token" value=|"token": ?)"[0-9]+-[0-9]+"'),
 ]
 HEADERS = ("Location", "Content-Type", "Content-Disposition", "HX-Redirect", "ETag")
@@ -80,35 +81,35 @@ SELECT = re.compile(r'<select\b[^>]*name="([^"]+)"[^>]*>(.*?)</select>', re.DOTA
 OPTION = re.compile(r'<option\b[^>]*value="([^"]*)"')
 LEFT_OUT = ("/static/", "/accounts/", "/admin/")
 MOST_ADDRESSES = 1_000
-# Of one filter: people and criteria are alike.
+# How many options of one filter are tried: people are alike, and so are criteria.
 MOST_OPTIONS = 2
 
-# Who has an assignment, and has not said a word: a judge, an auditor, who may check, who writes.
+# Readers with a task and without an answer: a judge, an auditor, a checker and a writer.
 BLIND = ("ada", "dan", "nina", "wim")
-# A lead who sits as a judge and as an auditor.
+# A lead who has assignments to judge and to review.
 LEAD = ("gina",)
 
-# Where everybody reads how far the others are, and never what they said.
-HOW_FAR = {
-    # How many judgments, assignments and labels there are, of how many.
+# Routes at which everybody sees others' progress, but never their answers.
+PROGRESS_ROUTES = {
+    # How many judgments, assignments and labels are done, and of how many.
     *("annotate:project", "annotate:queries", "audit:reviews", "audit:checks"),
-    # The same of all of one's projects; and the page that the walk opens after one of these left
-    # it something to say.
+    # The same for all projects of the reader; and pages that show a message which one of these
+    # pages has left.
     *("annotate:home", "api_page", "glossary"),
     *("annotate:notices", "annotate:notices_count", "annotate:api_notices"),
     *("annotate:api_progress", "annotate:api_queries", "annotate:api_query"),
-    # Who is done.
+    # Who has finished their work.
     *("annotate:query", "annotate:api_pair"),
     # That somebody has reviewed this version.
     "audit:story",
-    # Which labels still wait: two people have checked the others.
+    # Which labels are left: two people have checked the others.
     *("audit:check", "audit:sample", "audit:checking"),
-    # The same, told to programs.
+    # The same in the API.
     *("audit:api_reviews", "audit:api_story", "audit:api_samples", "audit:api_sample"),
     *("audit:api_label", "audit:api_next_label"),
 }
-HOW_FAR_FOR_LEADS = {
-    # How many judgments could be asked for again, and what is counted of every pair and category.
+PROGRESS_ROUTES_OF_LEADS = {
+    # How many judgments could be asked for again, and the counts of every pair and category.
     *(
         "annotate:guideline_rejudge_requests",
         "audit:differences",
@@ -120,24 +121,24 @@ HOW_FAR_FOR_LEADS = {
     "audit:new_sample",
     *("annotate:progress", "annotate:person", "annotate:api_rejudge_requests_of_guideline"),
     *("annotate:api_pace", "annotate:api_member_pace", "annotate:api_steps"),
-    # That there are judgments, so that grades cannot be taken away; that there are figures.
+    # That there are judgments, so grades cannot be removed; that there are figures.
     *("annotate:settings", "audit:agreement", "audit:agreement_report"),
-    # The same, told to programs; and when work was asked for and done.
+    # The same in the API; and when work was requested and done.
     *("audit:api_differences", "audit:api_coverage", "audit:api_reports"),
     *("audit:api_category_figures", "audit:categories_table"),
     *("audit:api_sample_figures", "audit:api_sample_labels", "audit:sample_labels"),
     *("exporters:api_exports", "exporters:api_export"),
     *("exporters:api_releases", "exporters:api_release"),
 }
-# Of each address: status, headers, body.
+# The status, headers and body read at each address.
 Read = dict[str, tuple[int, list[str], bytes]]
 
 
 KINDS = ("note", "flag", "machine", "settled", "review", "decided", "check")
 
 
-class Way:
-    """What others say: every number and every word of theirs."""
+class AnswerSet:
+    """One set of others' answers: every number and every word of theirs."""
 
     def __init__(self, number: int) -> None:
         self.words = {kind: f"{kind}zebra{number}" for kind in KINDS}
@@ -161,10 +162,10 @@ def committed_stage(
     django_db_blocker: DjangoDbBlocker,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[SimpleNamespace]:
-    """The rows of `stage`, made once for a file.
+    """The rows of `stage`, made once for each test file.
 
-    They are committed, and all jobs done: a job may make a table, and SQLite would read all its
-    tables again at each rollback within the same transaction.
+    They are committed and all jobs are done: a job may create a table, and then SQLite would read
+    its whole schema again at each rollback within the same transaction.
     """
     files = str(tmp_path_factory.mktemp("storage"))
     with django_db_blocker.unblock():
@@ -180,7 +181,7 @@ def committed_stage(
 
 @pytest.fixture
 def stage(committed_stage, db, published, monkeypatch, finish_jobs):
-    """A project with one thing of every kind, all sorts of people in it, and nothing said."""
+    """A project with one row of every kind and people in every role, without any answers."""
     made = copy.deepcopy(committed_stage)
     made.finish_jobs = finish_jobs
     _as_on_stage(monkeypatch)
@@ -189,7 +190,7 @@ def stage(committed_stage, db, published, monkeypatch, finish_jobs):
 
 
 def _storage(folder: str) -> override_settings:
-    """Files lie in a folder of the test."""
+    """Store files in a folder of the test."""
     return override_settings(
         STORAGES={
             **settings.STORAGES,
@@ -202,7 +203,7 @@ def _storage(folder: str) -> override_settings:
 
 
 def _as_on_stage(patch: pytest.MonkeyPatch) -> None:
-    """It is always the same moment, and no broker is asked."""
+    """Stop the clock, and send no messages to a broker."""
     patch.setattr("config.celery.deliver", lambda task, pk: None)
     patch.setattr("django.utils.timezone.now", lambda: NOW)
 
@@ -235,8 +236,8 @@ def _make_stage() -> SimpleNamespace:
         *(("ben", "judge"), ("ivy", "judge"), ("gina", "judge"), ("wim", "rewrite")),
         *(("ben", "review"), ("ivy", "review"), ("dan", "review"), ("gina", "review")),
     ):
-        # Not through `assignments.take`: nobody has to find an assignment free here, and the writer
-        # sits where the narrative stands already.
+        # Not through `assignments.take`, which would refuse some of them: the writer's narrative is
+        # written already.
         taken = Assignment.objects.filter(pair=pair, task=task).count()
         Assignment.objects.create(
             pair=pair, task=task, seat=taken + 1, member=members[name], taken_at=AT
@@ -266,38 +267,44 @@ def _make_stage() -> SimpleNamespace:
     )
 
 
-def speak(stage: SimpleNamespace, way: Way, *, twice: bool = True) -> None:
-    """Let all the others say what they have to say. `twice`: also what leads may see of checks, and
-    what came with the files.
+def give_answers(stage: SimpleNamespace, given: AnswerSet, *, twice: bool = True) -> None:
+    """Create everybody else's answers.
+
+    `twice`: also those that leads may see (second checks and times), and labels that came with
+    files.
     """
     for name in ("ben", "ivy"):
         for candidate in (stage.first, stage.second):
             judging.judge(
                 narrative=stage.narrative,
                 candidate=candidate,
-                relevance=way.grades[name],
-                note=way.words["note"],
-                # No passage of a table can be marked.
-                evidence=[way.span] if candidate == stage.first else [],
-                clauses=[way.span],
-                verdicts=dict(zip([one.pk for one in stage.conditions], way.verdicts, strict=True)),
-                # How long people take is for leads, whatever they have said themselves.
-                active_ms=way.active_ms if twice else 1_234,
+                relevance=given.grades[name],
+                note=given.words["note"],
+                # The second document is a table, in which no passage can be marked.
+                evidence=[given.span] if candidate == stage.first else [],
+                clauses=[given.span],
+                verdicts=dict(
+                    zip([one.pk for one in stage.conditions], given.verdicts, strict=True)
+                ),
+                # Leads may see how long people take, even while they are blind.
+                active_ms=given.active_ms if twice else 1_234,
                 by=stage.members[name],
-                now=SPOKEN,
+                now=ANSWERED_AT,
             )
-    # One of two people flags, and in the other way both: whether somebody gave a judgment or a flag
-    # is an answer as well, and no count tells it.
+    # One of two people flags, in the other set of answers both: whether somebody gave a judgment or
+    # a flag is an answer as well, and no count may reveal it.
     for name in ("ben", "ivy"):
         on = {"narrative": stage.narrative, "candidate": stage.second, "by": stage.members[name]}
-        later = SPOKEN + timedelta(minutes=1)
-        if name in way.flags:
-            judging.flag(kind=way.flag, words=way.words["flag"], now=later, **on)
+        later = ANSWERED_AT + timedelta(minutes=1)
+        if name in given.flags:
+            judging.flag(kind=given.flag, words=given.words["flag"], now=later, **on)
         else:
             judging.judge(
-                relevance=way.grades[name],
-                verdicts=dict(zip([one.pk for one in stage.conditions], way.verdicts, strict=True)),
-                note=way.words["note"],
+                relevance=given.grades[name],
+                verdicts=dict(
+                    zip([one.pk for one in stage.conditions], given.verdicts, strict=True)
+                ),
+                note=given.words["note"],
                 now=later,
                 **on,
             )
@@ -305,72 +312,76 @@ def speak(stage: SimpleNamespace, way: Way, *, twice: bool = True) -> None:
         stage.narrative,
         stage.first,
         stage.machine,
-        way.grades["machine"],
-        note=way.words["machine"],
-        at=SPOKEN,
+        given.grades["machine"],
+        note=given.words["machine"],
+        at=ANSWERED_AT,
     )
-    Verdict.objects.create(judgment=machines, condition=stage.conditions[0], answer=way.verdicts[0])
-    if way.differ:
+    Verdict.objects.create(
+        judgment=machines, condition=stage.conditions[0], answer=given.verdicts[0]
+    )
+    if given.differ:
         adjudicate(
             narrative=stage.narrative,
             candidate=stage.first,
             relevance=1,
-            reason=way.words["settled"],
+            reason=given.words["settled"],
             cause="edge",
             by=stage.carla,
-            now=SPOKEN,
+            now=ANSWERED_AT,
         )
     for name in ("ben", "ivy"):
-        level = way.levels[name]
-        answers = dict.fromkeys(levels(), (level, way.words["review"]))
-        save_ratings(narrative=stage.narrative, answers=answers, by=stage.members[name], now=SPOKEN)
-        submit_review(narrative=stage.narrative, by=stage.members[name], now=SPOKEN)
-    # Decided when two reviews were asked for, of which ben's says poor in one of the ways.
+        level = given.levels[name]
+        answers = dict.fromkeys(levels(), (level, given.words["review"]))
+        save_ratings(
+            narrative=stage.narrative, answers=answers, by=stage.members[name], now=ANSWERED_AT
+        )
+        submit_review(narrative=stage.narrative, by=stage.members[name], now=ANSWERED_AT)
+    # Decided while two reviews were required; ben's says poor in one of the sets of answers.
     Project.objects.update(overlap_review=2)
     decide(
         narrative=stage.narrative,
         outcome="accepted",
-        reason=way.words["decided"],
+        reason=given.words["decided"],
         by=project_of(stage.carla),
-        now=SPOKEN,
+        now=ANSWERED_AT,
     )
     Project.objects.update(overlap_review=6)
     checks.check(
         item=stage.once,
-        relevance=way.checks["ben"],
-        words=way.words["check"],
+        relevance=given.checks["ben"],
+        words=given.words["check"],
         by=stage.ben,
-        now=SPOKEN,
+        now=ANSWERED_AT,
     )
     if twice:
         for name in ("ben", "ivy"):
             checks.check(
                 item=stage.twice,
-                relevance=way.checks["ben"],
-                words=way.words["check"],
+                relevance=given.checks["ben"],
+                words=given.words["check"],
                 by=stage.members[name],
-                now=SPOKEN,
+                now=ANSWERED_AT,
             )
-        SampleItem.objects.update(claimed=way.claimed)
-        Candidate.objects.update(prior_relevance=way.prior)
+        SampleItem.objects.update(claimed=given.claimed)
+        Candidate.objects.update(prior_relevance=given.prior)
     stage.finish_jobs()
 
 
-def differ(stage: SimpleNamespace, way: Way) -> None:
-    """Let a second person say something else of the first label, so that a third reads both."""
-    words = way.words["check"]
-    checks.check(item=stage.once, relevance=2, words=words, by=stage.ivy, now=SPOKEN)
+def add_differing_check(stage: SimpleNamespace, given: AnswerSet) -> None:
+    """Let a second person check the first label differently, so that a third reads both."""
+    words = given.words["check"]
+    checks.check(item=stage.once, relevance=2, words=words, by=stage.ivy, now=ANSWERED_AT)
 
 
 def project_of(member: Membership) -> Membership:
-    """The member, with the rules of their project as they are now."""
+    """Return the member, with the project's rules reloaded."""
     member.project.refresh_from_db()
     return member
 
 
 @pytest.fixture
 def asking_for_htmx(monkeypatch):
-    """The addresses whose views asked whether htmx sent the request: others cannot tell it."""
+    """Addresses whose views check whether htmx sent the request; the others answer it the same."""
     asking: set[str] = set()
     read_header = HtmxDetails._get_header_value
 
@@ -383,29 +394,29 @@ def asking_for_htmx(monkeypatch):
 
 
 @contextmanager
-def undone() -> Iterator[None]:
-    """What is done in here is as if it had never been."""
+def rolled_back() -> Iterator[None]:
+    """Roll back everything that is done inside."""
     with transaction.atomic():
         yield
         transaction.set_rollback(True)
 
 
 def examples(stage: SimpleNamespace) -> dict[str, list[str]]:
-    """Addresses of every route: one without an example raises.
+    """Return addresses of every route; a route without an example raises.
 
-    Of what is about a document or a label, those of both.
+    Routes for a document or a label get the addresses of both.
     """
     others = replace(stage.world, keys=stage.world.keys | stage.others)
     return {name: [stage.world.url(name), others.url(name)] for name in ROUTES}
 
 
 def addresses(stage: SimpleNamespace) -> list[str]:
-    """All of `examples`, each once."""
+    """Return all addresses of `examples`, each once."""
     return list(dict.fromkeys(url for urls in examples(stage).values() for url in urls))
 
 
 def links(page: str, url: str) -> Iterator[str]:
-    """Every address that a page names, in links, in attributes for scripts, in filters."""
+    """Yield every address that a page names, in links, in attributes for scripts, in filters."""
     for link in LINK.findall(page):
         yield urljoin(url, html.unescape(link))
     for form in FORM.findall(page):
@@ -418,7 +429,7 @@ def links(page: str, url: str) -> Iterator[str]:
 
 
 def answer(response: Any) -> tuple[int, list[str], bytes]:
-    """What is told by an answer: status, headers, and the body without what always changes."""
+    """Return status, headers and body of a response, without the parts that always differ."""
     body = b"".join(response) if response.streaming else response.content
     for changing in CHANGING:
         body = changing.sub(b"", body)
@@ -427,19 +438,22 @@ def answer(response: Any) -> tuple[int, list[str], bytes]:
 
 
 def signed_in(member: Membership) -> Client:
-    """A browser of this person."""
+    """Return a client that this person is signed in to."""
     client = Client()
     assert member.user is not None
     client.force_login(member.user)
     return client
 
 
-def walk(member: Membership, doors: Iterable[str], *, on: bool = True, htmx: bool = False) -> Read:
-    """What this person is answered at these addresses, in their order, and then, `on`, at those
-    that they find there.
+def crawl(
+    member: Membership, start: Iterable[str], *, follow: bool = True, htmx: bool = False
+) -> Read:
+    """Return the responses to this person at these addresses, in their order.
+
+    With `follow`, links found on the way are followed too.
     """
     client = signed_in(member)
-    waiting, read = deque(doors), {}
+    waiting, read = deque(start), {}
     while waiting:
         url = waiting.popleft()
         if url in read or url.startswith(LEFT_OUT):
@@ -447,8 +461,8 @@ def walk(member: Membership, doors: Iterable[str], *, on: bool = True, htmx: boo
         response = client.get(url, headers={"HX-Request": "true"} if htmx else None)
         read[url] = answer(response)
         body = read[url][2]
-        # A filter of a filter shows nothing that neither shows.
-        if not on or "?" in url:
+        # Combined filters show nothing that single ones do not.
+        if not follow or "?" in url:
             continue
         if response.status_code in {301, 302}:
             waiting.append(urljoin(url, response.headers["Location"]))
@@ -459,7 +473,7 @@ def walk(member: Membership, doors: Iterable[str], *, on: bool = True, htmx: boo
 
 
 def of_every_kind(urls: Iterable[str]) -> list[str]:
-    """Of addresses that ask the same route for the same parameters, the first and the last."""
+    """Return the first and the last address of each route and set of parameters."""
     found: dict[tuple[str, ...], list[str]] = {}
     for url in urls:
         parts = urlsplit(url)
@@ -468,53 +482,57 @@ def of_every_kind(urls: Iterable[str]) -> list[str]:
     return [url for alike in found.values() for url in dict.fromkeys((alike[0], alike[-1]))]
 
 
-def told_apart(one: Read, other: Read) -> set[str]:
-    """The addresses at which two walks were not answered with the same bytes."""
+def find_differences(one: Read, other: Read) -> set[str]:
+    """Return the addresses at which two walks got different bytes."""
     return {url for url in one.keys() | other.keys() if one.get(url) != other.get(url)}
 
 
 @pytest.mark.parametrize("names", [BLIND, LEAD], ids=["annotators", "a lead with open assignments"])
-def test_others_change_no_byte_by_what_they_say_and_only_progress_by_speaking(
-    stage, names, asking_for_htmx
-):
+def test_others_answers_change_no_byte_except_progress(stage, names, asking_for_htmx):
     twice = names is BLIND
     known = addresses(stage)
-    with undone():
+    with rolled_back():
         stage.finish_jobs()
-        before = {name: walk(stage.members[name], known, on=False) for name in names}
-    with undone():
-        speak(stage, Way(1), twice=twice)
+        before = {name: crawl(stage.members[name], known, follow=False) for name in names}
+    with rolled_back():
+        give_answers(stage, AnswerSet(1), twice=twice)
         found = [
             url
-            for url, (status, _, _) in walk(stage.carla, known).items()
+            for url, (status, _, _) in crawl(stage.carla, known).items()
             if status in {200, 302} and url not in known
         ]
-        # What only a lead is led to: one row of a list is refused as the next one is.
-        doors = [*known, *of_every_kind(found)]
-    assert len(doors) > len(ROUTES)
+        # Links that only a lead finds: two rows of a list stand for all, which are refused alike.
+        start = [*known, *of_every_kind(found)]
+    assert len(start) > len(ROUTES)
     read: dict[int, dict[tuple[str, str], Read]] = {}
     for number in (1, 2):
-        with undone():
-            speak(stage, Way(number), twice=twice)
+        with rolled_back():
+            give_answers(stage, AnswerSet(number), twice=twice)
             read[number] = {}
             for name in names:
-                pages = walk(stage.members[name], doors)
+                pages = crawl(stage.members[name], start)
                 read[number][name, "page"] = pages
                 shown = [url for url, (status, _, _) in pages.items() if status == 200]
                 parts = of_every_kind(url for url in shown if url in asking_for_htmx)
                 assert parts
-                read[number][name, "htmx"] = walk(stage.members[name], parts, on=False, htmx=True)
+                read[number][name, "htmx"] = crawl(
+                    stage.members[name], parts, follow=False, htmx=True
+                )
 
-    assert {who: told_apart(said, read[2][who]) for who, said in read[1].items()} == {
+    assert {who: find_differences(said, read[2][who]) for who, said in read[1].items()} == {
         who: set() for who in read[1]
     }
     for pages in read[1].values():
-        # Nor a word of theirs, wherever both ways would say the same.
+        # No word of others is shown either, in case both sets of answers look the same.
         assert b"zebra" not in b"".join(body for _, _, body in pages.values())
     for name in names:
         after = {url: read[1][name, "page"][url] for url in before[name]}
-        routes = {resolve(urlsplit(url).path).view_name for url in told_apart(before[name], after)}
-        assert routes <= (HOW_FAR if twice else HOW_FAR | HOW_FAR_FOR_LEADS), name
+        routes = {
+            resolve(urlsplit(url).path).view_name for url in find_differences(before[name], after)
+        }
+        assert routes <= (
+            PROGRESS_ROUTES if twice else PROGRESS_ROUTES | PROGRESS_ROUTES_OF_LEADS
+        ), name
         assert "annotate:project" in routes
 
 
@@ -527,58 +545,58 @@ def test_others_change_no_byte_by_what_they_say_and_only_progress_by_speaking(
         "/projects/tides/guidelines/1/rejudge-requests/?among=differing",
     ],
 )
-def test_a_lead_with_open_assignments_is_told_why_figures_are_missing(stage, url):
+def test_the_page_tells_a_blind_lead_why_figures_are_missing(stage, url):
     page = signed_in(stage.gina).get(url).content.decode()
 
     assert "You have judging or reviewing left in this project" in page
 
 
-def test_who_is_not_blind_reads_every_word_so_the_walk_would_find_it(stage):
+def test_a_reader_who_is_not_blind_sees_every_word(stage):
     found = set()
     for number in (1, 2):
-        way = Way(number)
-        with undone():
-            speak(stage, way)
-            differ(stage, way)
-            read = walk(stage.carla, addresses(stage))
+        given = AnswerSet(number)
+        with rolled_back():
+            give_answers(stage, given)
+            add_differing_check(stage, given)
+            read = crawl(stage.carla, addresses(stage))
         bodies = b"".join(body for _, _, body in read.values())
-        found |= {kind for kind, word in way.words.items() if word.encode() in bodies}
+        found |= {kind for kind, word in given.words.items() if word.encode() in bodies}
         if found == set(KINDS):
             break
 
     assert found == set(KINDS)
 
 
-def test_every_route_is_walked_and_answers_somebody(stage):
+def test_every_route_is_read_and_answers_somebody(stage):
     answered: dict[str, set[int]] = {name: set() for name in ROUTES if ":" in name}
-    with undone():
-        speak(stage, Way(1))
+    with rolled_back():
+        give_answers(stage, AnswerSet(1))
         for reader in (stage.ada, stage.dan, stage.carla):
             if reader == stage.carla:
-                differ(stage, Way(1))
+                add_differing_check(stage, AnswerSet(1))
             client = signed_in(reader)
             for name, urls in examples(stage).items():
-                # 405: a route that takes only what is posted.
+                # 405: the route takes only POST.
                 if name in answered and not answered[name] & {200, 405}:
                     answered[name] |= {answer(client.get(url))[0] for url in urls}
 
     silent = {name: statuses for name, statuses in answered.items() if not statuses & {200, 405}}
     assert silent == {
-        # They only lead on to the page of what comes next.
+        # They redirect to the next document or label.
         "annotate:judging": {302},
         "audit:checking": {302},
         "audit:settling": {302},
-        # For who runs the installation, and leads do not.
+        # For administrators only.
         "annotate:people": {403},
         "annotate:api_accounts": {403},
         "annotate:api_account_invitations": {403},
-        # It wants to know which.
+        # It requires a parameter.
         "annotate:api_document_views": {400},
     }
 
 
-def acts(stage: SimpleNamespace, name: str) -> list[tuple[str, str, dict[str, Any]]]:
-    """What one of the blind sends first: form or JSON, address, what is said."""
+def first_requests(stage: SimpleNamespace, name: str) -> list[tuple[str, str, dict[str, Any]]]:
+    """Return the first requests of a blind reader: form or JSON, address, content."""
     url, narrative, first = stage.world.url, stage.narrative.pk, stage.first.pk
     verdicts = {f"verdict-{one.pk}": "met" for one in stage.conditions}
     grade = {"narrative": narrative, "relevance": 1, "uuid": UUID(int=77), **verdicts}
@@ -603,7 +621,7 @@ def acts(stage: SimpleNamespace, name: str) -> list[tuple[str, str, dict[str, An
         "user": stage.members[name].user_id,
         "pair": stage.pair.pk,
         "narrative": narrative,
-        "made_at": SPOKEN.isoformat(),
+        "made_at": ANSWERED_AT.isoformat(),
     }
     level = {"kind": "rating", "criterion": "semantic_expansion", "level": "acceptable"}
     reviewed: list[tuple[str, str, dict[str, Any]]] = [
@@ -623,18 +641,18 @@ def acts(stage: SimpleNamespace, name: str) -> list[tuple[str, str, dict[str, An
     ("name", "kept"),
     [("ada", (2, 0, 0)), ("dan", (0, 1, 0)), ("nina", (0, 0, 1)), ("gina", (2, 1, 1))],
 )
-def test_the_answer_to_ones_first_word_says_nothing_of_the_others(stage, name, kept):
+def test_the_response_to_a_first_answer_reveals_nothing_of_others(stage, name, kept):
     blind = stage.members[name]
     answers: dict[int, list[Any]] = {1: [], 2: []}
     for number in (1, 2):
-        with undone():
-            speak(stage, Way(number), twice=not blind.leads)
+        with rolled_back():
+            give_answers(stage, AnswerSet(number), twice=not blind.leads)
             client = signed_in(blind)
-            for shape, url, said in acts(stage, name):
+            for shape, url, said in first_requests(stage, name):
                 kind = "application/json" if shape == "json" else MULTIPART_CONTENT
                 response = client.post(url, said, content_type=kind, follow=True)
                 answers[number].append((url, *answer(response)))
-            # What they sent was kept, so it is an answer to that and not a refusal.
+            # Their request was stored, so the response is not a refusal.
             counts = (
                 Judgment.objects.filter(annotator=blind).count(),
                 Review.objects.filter(auditor=blind).count(),

@@ -1,4 +1,4 @@
-"""What somebody reads whose request leads nowhere."""
+"""Responses to requests with a wrong method."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests import factories
 
 
 @pytest.mark.django_db
-def test_an_address_that_takes_forms_only_says_so_to_who_opens_it(client):
+def test_opening_an_address_that_only_takes_forms_explains_it(client):
     lead = factories.lead(factories.project())
     client.force_login(lead.user)
 
@@ -17,12 +17,12 @@ def test_an_address_that_takes_forms_only_says_so_to_who_opens_it(client):
 
     assert (answer.status_code, answer["Allow"]) == (405, "POST")
     assert int(answer["Content-Length"]) == len(answer.content)
-    assert "This address is no page" in answer.content.decode()
+    assert "This address is not a page" in answer.content.decode()
     assert 'href="/"' in answer.content.decode()
 
 
 @pytest.mark.django_db
-def test_a_program_that_uses_a_wrong_verb_is_told_as_a_problem(client):
+def test_a_program_that_uses_a_wrong_verb_gets_a_problem_response(client):
     client.force_login(factories.user("ada"))
 
     answer = client.put("/api/v1/me/")

@@ -1,7 +1,7 @@
-"""Document ids give answers away ("99_1_positive"): nobody who has yet to answer reads one.
+"""Document ids give answers away ("99_1_positive"), so people see them only once they answered.
 
-Everything that members may open is walked, as by `tests.test_blindness`, by people who have yet to
-judge, to check, to review or to write.
+People who have yet to judge, check, review or write open everything that members may open, as in
+`tests.test_blindness`.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from audit.checks import actions as checks
 from audit.models import SampleItem
 from tests import factories
 from tests.programs import Program
-from tests.test_blindness import signed_in, walk
+from tests.test_blindness import crawl, signed_in
 from tests.test_permissions import RIGHTS, ROUTES, Right, world
 
-# With the titles that collections make of them.
+# Ids, with the titles that collections make of them.
 IDS = {
     "q_positive": "Q positive",
     "99_1_positive": "Document 99_1_positive",
@@ -33,15 +33,13 @@ IDS = {
     "2654_document1": "",
 }
 FOR_MEMBERS = {Right.MEMBER, Right.READ, Right.API, Right.API_READ}
-# Words in a row that a narrative can copy.
+# A text that a narrative can copy words from.
 TEXT = "The tide at the old mill turns the wheel twice a day, as it always did."
 
 
 @pytest.fixture
 def stage(db):
-    """A project whose documents are named by what they are, and people who have assignments in
-    it.
-    """
+    """A project whose document ids reveal their labels, with people who have assignments."""
     made = world("tides", "ada", "carla")
     Project.objects.update(judge_scope="pool", overlap_judge=4, overlap_review=2)
     project, query = Project.objects.get(), made.pair.query
@@ -55,11 +53,11 @@ def stage(db):
     candidates = list(query.candidates.select_related("document").order_by("pk"))
     people = {name: factories.member(project, name) for name in ("dan", "nina", "wim")}
     assignments.take(pair=made.pair, task=Assignment.Task.REVIEW, by=people["dan"])
-    # The narrative stands already, so no assignment to write it is open.
+    # The narrative is written already, so no assignment to write it is open.
     Assignment.objects.create(pair=made.pair, task="rewrite", seat=1, member=people["wim"])
     ada = project.memberships.select_related("project", "user").get(name="ada")
     narrative = factories.altered(made.pair)
-    # Put off, a document is still open.
+    # A document that was put off is still open.
     judging.flag(narrative=narrative, candidate=candidates[1], kind="later", words="", by=ada)
     return SimpleNamespace(
         world=made,
@@ -74,8 +72,8 @@ def stage(db):
     )
 
 
-def doors(stage: SimpleNamespace) -> list[str]:
-    """Every address for members, of each document; and some that look for ids."""
+def member_addresses(stage: SimpleNamespace) -> list[str]:
+    """Return every address for members, for each document, and some that search for ids."""
     found: dict[str, None] = {}
     for candidate in stage.candidates:
         keys = {"candidate": candidate.pk, "candidate_pk": candidate.pk}
@@ -91,7 +89,7 @@ def doors(stage: SimpleNamespace) -> list[str]:
 
 
 def named_documents(read: Any) -> list[tuple[str, str]]:
-    """Each id, or title that was made of one, with the address that told it."""
+    """Return each id, or title made of one, that was shown, with its address."""
     words = {word.encode() for pair in IDS.items() for word in pair if word}
     return [
         (url, word.decode())
@@ -102,20 +100,22 @@ def named_documents(read: Any) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("name", ["ada", "dan", "nina", "wim"])
-def test_no_page_address_or_answer_names_a_document_by_its_id_before_the_answer(stage, name):
-    read = walk(getattr(stage, name), doors(stage), on=name == "ada")
+def test_no_response_shows_a_document_id_before_the_answer(stage, name):
+    read = crawl(getattr(stage, name), member_addresses(stage), follow=name == "ada")
 
     assert {status for status, _, _ in read.values()} <= {*(200, 302, 400, 403, 404, 405, 409, 422)}
     assert named_documents(read) == []
 
 
-def test_where_ids_are_told_the_walk_finds_them(stage):
-    read = walk(stage.carla, [url for url in doors(stage) if "/documents/" in url], on=False)
+def test_ids_are_found_where_they_may_be_shown(stage):
+    read = crawl(
+        stage.carla, [url for url in member_addresses(stage) if "/documents/" in url], follow=False
+    )
 
     assert {word for _, word in named_documents(read)} >= set(IDS)
 
 
-def test_who_has_answered_reads_the_id_and_of_what_is_open_the_neutral_name(stage):
+def test_answered_documents_show_their_id_and_open_ones_a_neutral_name(stage):
     first, second, *_ = stage.candidates
     judging.judge(narrative=stage.narrative, candidate=first, relevance=1, by=stage.ada)
     client = signed_in(stage.ada)
@@ -137,7 +137,7 @@ def test_who_has_answered_reads_the_id_and_of_what_is_open_the_neutral_name(stag
         assert "99_1_positive" not in page, url
 
 
-def test_what_is_open_under_another_pair_of_the_query_stays_hidden_under_this_one(stage):
+def test_an_id_stays_hidden_while_another_pair_of_the_query_is_open(stage):
     first = stage.candidates[0]
     judging.judge(narrative=stage.narrative, candidate=first, relevance=1, by=stage.ada)
     other = factories.pair(stage.pair.query, pair_id="301_2")
@@ -152,15 +152,15 @@ def test_what_is_open_under_another_pair_of_the_query_stays_hidden_under_this_on
     assert "q_positive" not in after
 
 
-def test_a_lead_who_judges_reads_no_id_on_the_page_where_they_judge(stage):
+def test_a_lead_who_judges_sees_no_id_on_the_judge_page(stage):
     assignments.take(pair=stage.pair, task=Assignment.Task.JUDGE, by=stage.carla, become_blind=True)
     first = stage.candidates[0]
     urls = [f"/pairs/{stage.pair.pk}/candidates/{first.pk}/", f"/pairs/{stage.pair.pk}/list/"]
 
-    assert named_documents(walk(stage.carla, urls, on=False)) == []
+    assert named_documents(crawl(stage.carla, urls, follow=False)) == []
 
 
-def test_a_checker_reads_the_id_once_the_label_is_checked(stage):
+def test_a_checker_sees_the_id_once_the_label_is_checked(stage):
     url, told_to_programs = f"/labels/{stage.label.pk}/check/", f"labels/{stage.label.pk}/"
     client, program = signed_in(stage.nina), Program("nina")
     before = client.get(url).content.decode(), program.get(told_to_programs).json()
@@ -173,7 +173,7 @@ def test_a_checker_reads_the_id_once_the_label_is_checked(stage):
     assert before[1]["name"] == neutral_name(stage.candidates[0].document_id, stage.project.pk)
 
 
-def test_who_settles_a_label_reads_no_id_before_they_have_settled_it(stage):
+def test_settling_a_label_shows_the_id_only_afterwards(stage):
     checks.check(item=stage.label, relevance=1, by=stage.nina)
     checks.check(item=stage.label, relevance=0, by=stage.dan)
     url = f"/labels/{stage.label.pk}/settlement/"
@@ -209,13 +209,13 @@ def test_advice_on_copied_words_names_documents_neutrally(stage):
     assert "99_1_positive" not in page
 
 
-def test_where_the_lead_says_so_documents_without_a_text_are_named_by_their_ids(stage):
+def test_a_setting_shows_the_ids_of_documents_without_a_text(stage):
     Project.objects.update(show_ids=True)
     urls = [f"/pairs/{stage.pair.pk}/candidates/{candidate.pk}/" for candidate in stage.candidates]
     without_text = stage.candidates[3]
 
     assert without_text.document.length is None
-    assert named_documents(walk(stage.ada, urls, on=False)) == [(urls[3], "2654_document1")]
+    assert named_documents(crawl(stage.ada, urls, follow=False)) == [(urls[3], "2654_document1")]
 
 
 # --- names ----------------------------------------------------------------------------------------
@@ -235,7 +235,7 @@ def test_where_the_lead_says_so_documents_without_a_text_are_named_by_their_ids(
         ("q", False),
     ],
 )
-def test_a_title_that_repeats_or_holds_the_id_is_none(title, made):
+def test_a_title_that_contains_the_id_does_not_count(title, made):
     assert is_made_of(title, "q_positive") is made
 
 
@@ -252,7 +252,7 @@ def test_a_title_that_repeats_or_holds_the_id_is_none(title, made):
         ("A note on hn21", "hn2", False),
     ],
 )
-def test_an_id_of_one_word_makes_a_title_only_where_it_looks_like_an_id(title, doc_id, made):
+def test_a_one_word_id_in_a_title_counts_only_if_it_looks_like_an_id(title, doc_id, made):
     assert is_made_of(title, doc_id) is made
 
 
@@ -261,13 +261,13 @@ def test_ids_without_letters_or_digits_are_titles_only_of_themselves():
     assert not is_made_of("++", "--")
 
 
-def test_numbers_are_stable_differ_for_each_document_and_do_not_follow_the_order_of_loading():
+def test_neutral_numbers_are_stable_unique_and_unrelated_to_the_loading_order():
     numbers = [number_of(document, 7) for document in range(1, 2_001)]
 
     assert numbers == [number_of(document, 7) for document in range(1, 2_001)]
     assert len(set(numbers)) == 2_000
     assert all(len(number) == 9 for number in numbers)
-    # Of neighbours in the order of loading, the later one has the larger number half of the time.
+    # Of two neighbours in the order of loading, the later has the larger number half of the time.
     rising = sum(one < other for one, other in pairwise(numbers))
     assert 900 < rising < 1_100
     assert number_of(1, 7) != number_of(1, 8)

@@ -1,5 +1,6 @@
-"""A document as it is shown: text as text, tables rebuilt from cells and, where they are big, cut
-into windows. Nothing in it can run.
+"""Prepare documents for display: text stays text, tables are rebuilt from their cells.
+
+Big tables are cut into windows. Nothing in a document can run as code.
 """
 
 from __future__ import annotations
@@ -14,76 +15,84 @@ from threading import Lock
 
 from annotate.collection import marking
 from annotate.collection.models import Document, DocumentText
-from annotate.collection.table_windows import Found, Grid, Rows, ShownCell, Window, grid, searched
+from annotate.collection.table_windows import (
+    Grid,
+    Rows,
+    SearchResult,
+    ShownCell,
+    Window,
+    lay_out,
+    search_pattern,
+)
 from formats.tables import parse_table
 
-# Cells of big tables that a process keeps, so that their next window comes at once: some 25 MB.
-_KEPT_CELLS = 150_000
+# Cells of big tables that a process caches to serve their next window at once: about 25 MB.
+_MAX_CACHED_CELLS = 150_000
 
 
 @dataclass(frozen=True)
 class ShownTable:
-    """One window of a table, cut into its head, which stays in sight, and its body."""
+    """One window of a table: its head, which stays visible, and its body."""
 
     caption: str
     head: list[list[ShownCell]]
     body: list[list[ShownCell]]
-    # Columns of the whole table, and its rows with those of the head.
+    # Columns and rows of the whole table; the rows include the head.
     columns: int
     rows: int
-    # Text that stood around the rows.
+    # Text around the rows.
     notes: tuple[str, ...]
     window: Window
     grid: Grid
-    # Where words were found that one looked for.
-    found: Found | None = None
-    # What is marked in the caption, as `data-marks` has it.
+    # The current match of a search.
+    found: SearchResult | None = None
+    # Marks of the caption, in the format of `data-marks`.
     caption_marks: str = ""
 
     @property
     def is_whole(self) -> bool:
-        """Whether the window shows all there is."""
+        """Whether the window shows the whole table."""
         return self.window == (0, self.grid.length, 0, self.grid.width)
 
     @property
     def body_rows(self) -> int:
-        """Rows of the whole body: what windows are counted in."""
+        """Number of rows of the whole body; windows count these rows."""
         return self.grid.length
 
     @property
     def first_row(self) -> int:
-        """The first row of the body that is shown, from 1."""
+        """The first body row shown, from 1."""
         return self.window.row + 1
 
     @property
     def first_column(self) -> int:
-        """The first column that is shown beside the one that stays, from 1."""
+        """The first column shown, apart from the one that always stays visible, from 1."""
         return self.window.column + 1
 
     @property
     def above(self) -> int | None:
-        """The first row of the window above, from 1, if there is one."""
+        """The first row of the window above, from 1, or None."""
         return self.window.row - self.grid.row_step + 1 if self.window.row else None
 
     @property
     def below(self) -> int | None:
-        """The first row of the window below."""
+        """The first row of the window below, from 1, or None."""
         return self.window.row_end + 1 if self.window.row_end < self.grid.length else None
 
     @property
     def before(self) -> int | None:
-        """The first column of the window to the left."""
+        """The first column of the window to the left, from 1, or None."""
         return self.window.column - self.grid.column_step + 1 if self.window.column else None
 
     @property
     def behind(self) -> int | None:
-        """The first column of the window to the right."""
+        """The first column of the window to the right, from 1, or None."""
         return self.window.column_end + 1 if self.window.column_end < self.grid.width else None
 
 
 @dataclass(frozen=True)
 class ShownMarks:
-    """What is marked in the title and the text, as `data-marks` has it; "": nothing."""
+    """Marks of the title and the text, in the format of `data-marks`; "" for no marks."""
 
     title: str = ""
     text: str = ""
@@ -91,7 +100,7 @@ class ShownMarks:
 
 @dataclass(frozen=True)
 class DocumentPane:
-    """What the document pane draws: a `table`, or `text`, or neither while no text is known."""
+    """What the document pane draws: a `table`, a `text`, or neither if no text is known."""
 
     document: Document
     text: str | None
@@ -100,79 +109,84 @@ class DocumentPane:
 
     @property
     def text_version(self) -> int:
-        """Which of the document's texts is shown; 0 for none."""
+        """The text version shown; 0 for none."""
         return self.document.text_version or 0
 
 
-def show(
-    document: Document, words: marking.Wanted = marking.NOTHING, *, row: int = 1, column: int = 1
-) -> DocumentPane:
-    """Read one document's text and prepare it for the page: one query. See `prepared`."""
-    versions = DocumentText.objects.filter(document=document.pk, version=document.text_version or 0)
-    text = versions.values_list("text", flat=True).first()
-    return prepared(document, text, words, row=row, column=column)
-
-
-def prepared(
+def read_pane(
     document: Document,
-    text: str | None,
-    words: marking.Wanted = marking.NOTHING,
+    words: marking.WordsToMark = marking.NO_WORDS,
     *,
     row: int = 1,
     column: int = 1,
 ) -> DocumentPane:
-    """Prepare a document whose text was read already for the page, with `words` marked.
+    """Read a document's text, in one query, and prepare it for display. See `build_pane`."""
+    versions = DocumentText.objects.filter(document=document.pk, version=document.text_version or 0)
+    text = versions.values_list("text", flat=True).first()
+    return build_pane(document, text, words, row=row, column=column)
 
-    Of a big table the window that holds `row` and `column` (from 1) is shown.
+
+def build_pane(
+    document: Document,
+    text: str | None,
+    words: marking.WordsToMark = marking.NO_WORDS,
+    *,
+    row: int = 1,
+    column: int = 1,
+) -> DocumentPane:
+    """Prepare a document whose text was already read for display, with `words` marked.
+
+    A big table is cut to the window that holds `row` and `column` (from 1).
     """
-    title = _data_marks(marking.marks(document.title, words))
+    title = _data_marks(marking.find_marks(document.title, words))
     if text is None:
         return DocumentPane(document, None, None, ShownMarks(title))
     if document.markup != Document.Markup.PLAIN:
-        cells = _grid(text, document.markup, document.digest)
-        # What holds no cells is no table, whatever it was called: it is shown as it stands.
+        cells = _cached_grid(text, document.markup, document.digest)
+        # A text without cells is not a table, whatever its markup claims: it is shown as text.
         if cells.table.rows:
-            table = _cut(cells, cells.window(row - 1, column - 1), words)
+            table = _render_window(cells, cells.window(row - 1, column - 1), words)
             return DocumentPane(document, text, table, ShownMarks(title))
     return DocumentPane(
-        document, text, None, ShownMarks(title, _data_marks(marking.marks(text, words)))
+        document, text, None, ShownMarks(title, _data_marks(marking.find_marks(text, words)))
     )
 
 
-def shown_table(
+def build_table(
     text: str,
     markup: str,
-    words: marking.Wanted = marking.NOTHING,
+    words: marking.WordsToMark = marking.NO_WORDS,
     *,
     row: int = 1,
     column: int = 1,
 ) -> ShownTable:
-    """Parse a table, find the rows that head it (at its top, with header cells only) and cut the
-    window out that holds `row` and `column` (from 1).
+    """Parse a table and return the window that holds `row` and `column` (from 1).
+
+    The rows at its top that have only header cells become its head.
     """
-    cells = grid(parse_table(text, markup))
-    return _cut(cells, cells.window(row - 1, column - 1), words)
+    cells = lay_out(parse_table(text, markup))
+    return _render_window(cells, cells.window(row - 1, column - 1), words)
 
 
-def found_in(table: ShownTable, find: str, go: str, words: marking.Wanted) -> ShownTable:
-    """Return the window of the next match of any of the words in `find`, seen from the window
-    shown; the same window where nothing matches. `go`: see
-    `annotate.collection.table_windows.Grid.find`.
+def find_in_table(table: ShownTable, find: str, go: str, words: marking.WordsToMark) -> ShownTable:
+    """Return the window with the next match of any word in `find`, seen from the window of `table`.
+
+    If nothing matches, return `table`. `go`: see `annotate.collection.table_windows.Grid.find`.
     """
-    pattern = searched(find)
-    if pattern is None or (found := table.grid.find(pattern, table.window, go)) is None:
+    pattern = search_pattern(find)
+    if pattern is None or (match := table.grid.find(pattern, table.window, go)) is None:
         return table
-    shown = replace(_cut(table.grid, found.window, words), found=found)
-    for row in (*shown.head, *shown.body):
+    result = replace(_render_window(table.grid, match.window, words), found=match)
+    for row in (*result.head, *result.body):
         row[:] = [cell._replace(hit=True) if pattern.search(cell.text) else cell for cell in row]
-    return shown
+    return result
 
 
 def text_parts(text: str) -> list[str]:
-    """Cut a long text at ends of lines into parts of some two thousand characters; a short one is
-    one part. Joined they are the text. An endless line is cut too.
+    """Cut a long text at line ends into parts of about two thousand characters.
 
-    A browser that lays out only the parts in sight shows 100,000 words without a stutter.
+    A short text is one part. Joined, the parts are the text. An overlong line is cut as well.
+    A browser that lays out only the visible parts shows 100,000 words without a stutter.
     """
     if len(text) <= _SHORT_TEXT:
         return [text]
@@ -191,14 +205,14 @@ def text_parts(text: str) -> list[str]:
 
 
 def _line_end(text: str, start: int) -> int:
-    """Where a line that is too long is cut: behind its last blank or stop that is not too far."""
+    """Return where to cut an overlong line: after its last blank or stop within `_LINE`."""
     end = start + _LINE
     if end >= len(text):
         return len(text)
     blank = _BLANK.search(text, start + 1, end)
     if blank:
         return blank.end()
-    # Rather a longer part than a letter without the marks it carries.
+    # A slightly longer part is better than a letter separated from its combining marks.
     while end < len(text) and unicodedata.combining(text[end]):
         end += 1
     return end
@@ -207,14 +221,14 @@ def _line_end(text: str, start: int) -> int:
 _SHORT_TEXT = 20_000
 _PART = 2_000
 _PART_LINES = 30
-# A browser is slow with lines much longer than this: they are cut, at a blank if there is one.
+# Browsers are slow with much longer lines: these are cut, at a blank if there is one.
 _LINE = 8_000
 _BLANK = re.compile(r"[\s。、,.](?=[^\s。、,.]*$)")
 
 
-def _cut(cells: Grid, window: Window, words: marking.Wanted) -> ShownTable:
+def _render_window(cells: Grid, window: Window, words: marking.WordsToMark) -> ShownTable:
     table = cells.table
-    head, body = _marked(cells.cut(window), words)
+    head, body = _mark_cells(cells.cut(window), words)
     return ShownTable(
         table.caption,
         head,
@@ -224,42 +238,44 @@ def _cut(cells: Grid, window: Window, words: marking.Wanted) -> ShownTable:
         table.notes,
         window,
         cells,
-        caption_marks=_data_marks(marking.marks(table.caption, words)),
+        caption_marks=_data_marks(marking.find_marks(table.caption, words)),
     )
 
 
-def _marked(rows: Rows, words: marking.Wanted) -> Rows:
-    """Mark the words in all cells at once: no word reaches over the line end between two."""
+def _mark_cells(rows: Rows, words: marking.WordsToMark) -> Rows:
+    """Mark the words in all cells at once, joined by line ends that no word can cross."""
     cells = [cell for part in rows for row in part for cell in row]
     begins: list[int] = []
     at = 0
     for cell in cells:
         begins.append(at)
         at += len(cell.text) + 1
-    found: dict[int, tuple[list[int], list[int]]] = {}
-    for kind, spans in enumerate(marking.marks("\n".join(cell.text for cell in cells), words)):
+    marks_of_cells: dict[int, tuple[list[int], list[int]]] = {}
+    for kind, spans in enumerate(marking.find_marks("\n".join(cell.text for cell in cells), words)):
         for start, end in spans:
             index = bisect_right(begins, start) - 1
             begin = begins[index]
-            found.setdefault(index, ([], []))[kind].extend((start - begin, end - begin))
-    if not found:
+            marks_of_cells.setdefault(index, ([], []))[kind].extend((start - begin, end - begin))
+    if not marks_of_cells:
         return rows
     numbers = iter(range(len(cells)))
 
-    def again(part: list[list[ShownCell]]) -> list[list[ShownCell]]:
+    def mark_part(part: list[list[ShownCell]]) -> list[list[ShownCell]]:
         return [
             [
-                cell._replace(marks=_json(found[number])) if number in found else cell
+                cell._replace(marks=_json(marks_of_cells[number]))
+                if number in marks_of_cells
+                else cell
                 for cell, number in zip(row, numbers, strict=False)
             ]
             for row in part
         ]
 
-    return Rows(again(rows.head), again(rows.body))
+    return Rows(mark_part(rows.head), mark_part(rows.body))
 
 
 def _data_marks(marks: marking.Marks) -> str:
-    """Marks as the page's script reads them: two lists of start, end, start, end ..."""
+    """Return marks in the format of the page's script: two lists of start, end, start, end ..."""
     if not marks.query and not marks.change:
         return ""
     return _json([[offset for span in spans for offset in span] for spans in marks])
@@ -269,21 +285,24 @@ def _json(value: object) -> str:
     return json.dumps(value, separators=(",", ":"))
 
 
-_kept: OrderedDict[tuple[str, str], Grid] = OrderedDict()
-_keeping = Lock()
+_cache: OrderedDict[tuple[str, str], Grid] = OrderedDict()
+_cache_lock = Lock()
 
 
-def _grid(text: str, markup: str, digest: str) -> Grid:
-    """The cells of a table; big ones are kept under the digest of their document, if it has one."""
+def _cached_grid(text: str, markup: str, digest: str) -> Grid:
+    """Return a table's cells; big tables are cached by their document's digest, if it has one."""
     key = (digest, markup)
-    with _keeping:
-        if key in _kept:
-            _kept.move_to_end(key)
-            return _kept[key]
-    made = grid(parse_table(text, markup))
-    if digest and made.row_step * made.column_step < made.length * made.width <= _KEPT_CELLS:
-        with _keeping:
-            _kept[key] = made
-            while sum(other.cells for other in _kept.values()) > _KEPT_CELLS:
-                _kept.popitem(last=False)
-    return made
+    with _cache_lock:
+        if key in _cache:
+            _cache.move_to_end(key)
+            return _cache[key]
+    cells = lay_out(parse_table(text, markup))
+    if (
+        digest
+        and cells.row_step * cells.column_step < cells.length * cells.width <= _MAX_CACHED_CELLS
+    ):
+        with _cache_lock:
+            _cache[key] = cells
+            while sum(other.cells for other in _cache.values()) > _MAX_CACHED_CELLS:
+                _cache.popitem(last=False)
+    return cells

@@ -1,6 +1,6 @@
-"""What every way of taking rows out of a project shares: candidates, queries and instructions.
+"""Shared by all actions that take rows out of a project: candidates, queries, instructions.
 
-Such a row says when it was taken out, by whom and why: `removed_at`, `removed_by`,
+Such a row records when, by whom and why it was taken out: `removed_at`, `removed_by`,
 `removed_reason`.
 """
 
@@ -16,79 +16,83 @@ from django.utils.translation import gettext as _
 
 from annotate.projects.access import refuse_if_archived
 from annotate.projects.models import Membership, Project
-from base.errors import Refused, refuse_strange
-from base.pagination import key
+from base.errors import Refused, refuse_invalid_characters
+from base.pagination import parse_key
 
 MAX_REASON = 500
-# At once, by any way.
+# How many rows one action may change.
 MOST = 10_000
 _BATCH = 500
 
 # The fields of a row that is not taken out.
-PRESENT: Mapping[str, Any] = {"removed_at": None, "removed_by": None, "removed_reason": ""}
+NOT_REMOVED: Mapping[str, Any] = {"removed_at": None, "removed_by": None, "removed_reason": ""}
 
 T = TypeVar("T")
 
 
-class Changed(NamedTuple):
-    """How many rows were changed, and how many were so already."""
+class ChangeCounts(NamedTuple):
+    """How many rows were changed, and how many already had the requested state."""
 
     changed: int
     unchanged: int
 
 
-def fields_of_removal(
+def removal_fields(
     reason: str, by: Membership | None, now: datetime | None = None
 ) -> dict[str, Any]:
-    """Return the fields of a row that is taken out. Refused: no reason, or one that is too long."""
+    """Return the field values of a row that is taken out.
+
+    Refused: no reason, a reason that is too long or has forbidden characters.
+    """
     reason = reason.strip()
     if not reason:
         raise Refused(_("Say why these are taken out."))
     if len(reason) > MAX_REASON:
         raise Refused(_("A reason has at most %(most)d characters.") % {"most": MAX_REASON})
-    refuse_strange(reason)
+    refuse_invalid_characters(reason)
     return {"removed_at": now or timezone.now(), "removed_by": by, "removed_reason": reason}
 
 
 def lock_for_removal(
     project: Project, rows: QuerySet[Any], wanted: Sequence[int], by: Membership | None
 ) -> list[int]:
-    """Lock the project; return the keys without repetition, all of them keys of `rows`.
+    """Lock the project; return the distinct keys, all of them keys of `rows`.
 
-    Refused: who does not lead, an archived project, no key, too many, a key of no row.
+    Refused: a member who is not a lead, an archived project, no keys, too many keys, a key that is
+    not in `rows`.
     """
     if by is not None and (not by.leads or by.project_id != project.pk):
-        raise Refused(_("Only leads of this project take something out or bring it back."))
+        raise Refused(_("Only leads of this project can take something out or bring it back."))
     refuse_if_archived(Project.objects.select_for_update(no_key=True).get(pk=project.pk))
     keys = distinct(wanted)
     if not keys:
         raise Refused(_("Choose one or more first."))
-    if sum(rows.filter(pk__in=part).count() for part in parts(keys)) != len(keys):
-        raise _none_of_this_project()
+    if sum(rows.filter(pk__in=part).count() for part in batches(keys)) != len(keys):
+        raise _not_of_this_project()
     return keys
 
 
-def keys_sent(words: Iterable[str]) -> list[int]:
-    """Read keys of rows as a page sends them. Refused: what is no key."""
-    keys = [key(word) for word in words]
-    found = [one for one in keys if one is not None]
-    if len(found) != len(keys):
-        raise _none_of_this_project()
-    return found
+def parse_keys(words: Iterable[str]) -> list[int]:
+    """Parse the keys of rows that a page sends. Refused: anything that is not a key."""
+    keys = [parse_key(word) for word in words]
+    valid = [one for one in keys if one is not None]
+    if len(valid) != len(keys):
+        raise _not_of_this_project()
+    return valid
 
 
 def distinct(wanted: Iterable[T]) -> list[T]:
-    """Return each once, in their order. Refused: more than are changed at once."""
-    found = list(dict.fromkeys(wanted))
-    if len(found) > MOST:
-        raise Refused(_("At most %(most)s are changed at once.") % {"most": f"{MOST:,}"})
-    return found
+    """Return the distinct values in their order. Refused: more than `MOST`."""
+    values = list(dict.fromkeys(wanted))
+    if len(values) > MOST:
+        raise Refused(_("At most %(most)s can be changed at once.") % {"most": f"{MOST:,}"})
+    return values
 
 
-def parts(of: Sequence[T]) -> Iterator[Sequence[T]]:
-    """Cut into pieces that one statement can name."""
+def batches(of: Sequence[T]) -> Iterator[Sequence[T]]:
+    """Cut a sequence into batches that fit into one statement."""
     return (of[start : start + _BATCH] for start in range(0, len(of), _BATCH))
 
 
-def _none_of_this_project() -> Refused:
-    return Refused(_("One of these is none of this project. Load the page anew."))
+def _not_of_this_project() -> Refused:
+    return Refused(_("One of these does not belong to this project. Reload the page."))

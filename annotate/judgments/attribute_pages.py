@@ -1,4 +1,4 @@
-"""The page of an instruction's attributes: claimed and verified, and what its reverse negates."""
+"""The page of an instruction's attributes: claimed, verified, and negated by its reverse."""
 
 from __future__ import annotations
 
@@ -14,17 +14,18 @@ from annotate.pairs.models import Narrative
 from annotate.pairs.pool import in_pool_of
 from base.errors import Refused
 from base.page_request import PageRequest
-from base.pagination import key, page_by_key
+from base.pagination import page_by_key, parse_key
 
 
 @require_http_methods(["GET", "POST"])
 def attributes(request: PageRequest, pk: int) -> HttpResponse:
-    """Show documents with the attributes they satisfy and violate; a POST says which attributes the
-    reversed query negates.
+    """Show documents with the attributes they satisfy and violate.
+
+    A POST sets which attributes the reversed query negates.
     """
     member, pair = access.lead_of(request.user, pk)
     if request.method == "POST":
-        numbers = [key(word) for word in request.POST.getlist("negated")]
+        numbers = [parse_key(word) for word in request.POST.getlist("negated")]
         try:
             set_negated(pair=pair, numbers=[one or 0 for one in numbers], by=member)
         except Refused as refused:

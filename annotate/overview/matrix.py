@@ -1,7 +1,7 @@
-"""Documents x people: what each said of each document under the narratives in force.
+"""The matrix: documents x people, with each person's answer under the current narratives.
 
-A row is a candidate under one narrative in force; rows come by pair and candidate, in pages that a
-key opens. No document's text is read here, and no grade that the reader may not know yet.
+A row is a candidate under one current narrative. Rows are ordered by pair and candidate, and pages
+begin at a key. No document's text is read, and no grade is shown that the reader may not know yet.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from annotate.judgments.consensus import State
 from annotate.judgments.models import Adjudication, Flag, Judgment
 from annotate.overview.matrix_cells import JUDGE, Key, Matrix, Row, Wanted, fill_cells
 from annotate.pairs.models import Assignment
-from annotate.pairs.pool import in_pool_of, narratives_in_force
+from annotate.pairs.pool import in_pool_of, judged_narratives
 from annotate.projects.models import Membership, Project
 
 SIZE = 50
@@ -37,10 +37,10 @@ SIZE = 50
 
 @dataclass(frozen=True)
 class Asked:
-    """What is looked for: in one query (by key) or category, of one person (by key), in one state,
-    where two people gave these two grades.
+    """The rows to show: those that match every field that is set.
 
-    Of the category "-" are pairs that name none.
+    `query` and `person` are keys. The category "-" stands for pairs that name none. `grades`: two
+    people gave these two grades. `after` and `before` are keys of rows, for the pages.
     """
 
     query: int | None = None
@@ -53,8 +53,9 @@ class Asked:
 
 
 def people_of(project: Project) -> list[Membership]:
-    """Who has a column: people who hold an assignment of a judge or have judged, by name; one
-    query.
+    """Return the people who have a column, by name: one query.
+
+    They hold an assignment to judge, or have judged.
     """
     assignments = Assignment.objects.filter(member=OuterRef("pk"), task=JUDGE)
     said = Judgment.objects.filter(annotator=OuterRef("pk"))
@@ -65,8 +66,8 @@ def people_of(project: Project) -> list[Membership]:
 def matrix(reader: Membership, people: Sequence[Membership], asked: Asked) -> Matrix:
     """Return a page of the matrix as the reader, a lead, may see it: eight queries.
 
-    `people` have the columns. Where more than half decide, some rows only seem disputed; then what
-    comes behind them is read as well.
+    `people` have the columns. If a majority decides, some rows only seem disputed; they are left
+    out, and the rows after them are read in their place.
     """
     people = list(people)
     if asked.person is not None:
@@ -75,32 +76,30 @@ def matrix(reader: Membership, people: Sequence[Membership], asked: Asked) -> Ma
     found = _rows(reader, asked, people, blind, SIZE + 1)
     if asked.before is not None:
         rows, more = found[:SIZE][::-1], len(found) > SIZE
-        before = _key(rows[0]) if more else None
-        after = _key(rows[-1]) if rows else None
+        before = _key_of(rows[0]) if more else None
+        after = _key_of(rows[-1]) if rows else None
     else:
         rows, more = found[:SIZE], len(found) > SIZE
-        before = _key(rows[0]) if rows and asked.after is not None else None
-        after = _key(rows[-1]) if more else None
+        before = _key_of(rows[0]) if rows and asked.after is not None else None
+        after = _key_of(rows[-1]) if more else None
     return Matrix(people, rows, before, after)
 
 
 def count(reader: Membership, asked: Asked) -> int:
-    """How many rows there are in a query, a category or the project, whatever their state: one
-    query.
-    """
-    return _all(reader.project, asked).count()
+    """Count the rows of a query, a category or the project, in any state: one query."""
+    return _all_rows(reader.project, asked).count()
 
 
 def _rows(
     reader: Membership, asked: Asked, people: Sequence[Membership], blind: set[int], size: int
 ) -> list[Row]:
-    """The rows in the order in which they are walked, `size` of them if there are so many."""
+    """Return up to `size` rows after the key, or before it in descending order."""
     found: list[Row] = []
     place = asked.before or asked.after
     backward = asked.before is not None
-    wanted = _filtered(reader, asked, blind)
+    wanted = _matching_rows(reader, asked, blind)
     while True:
-        rows = _behind(wanted, place, backward=backward)
+        rows = _rows_beyond(wanted, place, backward=backward)
         keys = list(rows.values_list("pk", "pair_id", "candidate")[:size])
         filled = fill_cells(reader, keys, people, blind)
         if asked.state is Wanted.DISPUTED:
@@ -111,9 +110,9 @@ def _rows(
         place = Key(*keys[-1][1:])
 
 
-def _all(project: Project, asked: Asked) -> QuerySet[Any, Any]:
-    """Every narrative in force with every candidate that is judged under it."""
-    rows = narratives_in_force(project)
+def _all_rows(project: Project, asked: Asked) -> QuerySet[Any, Any]:
+    """Select every current narrative with every candidate that is judged under it."""
+    rows = judged_narratives(project)
     if asked.query is not None:
         rows = rows.filter(pair__query=asked.query)
     if asked.category:
@@ -136,10 +135,12 @@ def _all(project: Project, asked: Asked) -> QuerySet[Any, Any]:
     return rows
 
 
-def _behind(rows: QuerySet[Any, Any], place: Key | None, *, backward: bool) -> QuerySet[Any, Any]:
+def _rows_beyond(
+    rows: QuerySet[Any, Any], place: Key | None, *, backward: bool
+) -> QuerySet[Any, Any]:
     way = "lt" if backward else "gt"
     if place is not None:
-        # The first of the two says nothing new, and lets an index find where to begin.
+        # The first filter is redundant; with it the database finds the first row by an index.
         rows = rows.filter(**{f"pair_id__{way}e": place.pair}).filter(
             Q(**{f"pair_id__{way}": place.pair})
             | Q(pair_id=place.pair, **{f"candidate__{way}": place.candidate})
@@ -151,11 +152,13 @@ def _behind(rows: QuerySet[Any, Any], place: Key | None, *, backward: bool) -> Q
     )
 
 
-def _filtered(reader: Membership, asked: Asked, blind: set[int]) -> QuerySet[Any, Any]:
-    """The rows in the state that is asked for. Disputed ones only by what all of them show: that
-    grades differ; `annotate.judgments.consensus` says which of them are.
+def _matching_rows(reader: Membership, asked: Asked, blind: set[int]) -> QuerySet[Any, Any]:
+    """Select the rows in the state that is asked for.
+
+    DISPUTED selects all rows whose grades differ; `annotate.judgments.consensus` then decides which
+    of them are disputed.
     """
-    rows = _all(reader.project, asked)
+    rows = _all_rows(reader.project, asked)
     if asked.state is None and asked.grades is None:
         return rows
     here = {"narrative": OuterRef("pk"), "candidate": OuterRef("candidate")}
@@ -166,7 +169,7 @@ def _filtered(reader: Membership, asked: Asked, blind: set[int]) -> QuerySet[Any
     flags = Flag.objects.current().filter(**here, **who)
     everybody = Judgment.objects.current().of_people().filter(**here)
     if blind and (asked.person != reader.pk or asked.grades):
-        # What others said of them is not for this reader yet, so no filter may tell it either.
+        # The reader may not know others' answers to them yet, so no filter may reveal these.
         rows = rows.filter(~Q(pair__in=blind) | Exists(everybody.filter(annotator=reader)))
     for grade in asked.grades or ():
         rows = rows.filter(Exists(everybody.filter(relevance=grade)))
@@ -175,12 +178,15 @@ def _filtered(reader: Membership, asked: Asked, blind: set[int]) -> QuerySet[Any
     narrowed: dict[Wanted, Callable[[], QuerySet[Any, Any]]] = {
         Wanted.JUDGED: lambda: rows.filter(Exists(said)),
         Wanted.FLAGGED: lambda: rows.filter(Exists(flags)),
-        Wanted.STALE: lambda: rows.filter(Exists(_stale(who))),
-        Wanted.TAKEN: lambda: rows.filter(Exists(_waiting(asked.person))),
+        Wanted.STALE: lambda: rows.filter(Exists(_stale_judgments(who))),
+        Wanted.TAKEN: lambda: rows.filter(Exists(_unanswered_assignments(asked.person))),
         Wanted.EMPTY: lambda: rows.filter(
-            ~Exists(said), ~Exists(flags), ~Exists(_assignments(asked.person)), ~Exists(_stale(who))
+            ~Exists(said),
+            ~Exists(flags),
+            ~Exists(_assignments(asked.person)),
+            ~Exists(_stale_judgments(who)),
         ),
-        Wanted.OPEN: lambda: _open(rows, reader.project, everybody, here),
+        Wanted.OPEN: lambda: _too_few_answers(rows, reader.project, everybody, here),
         Wanted.DISPUTED: lambda: rows.filter(
             ~Exists(Adjudication.objects.current().filter(**here)),
             Exists(everybody.filter(_others_differ())),
@@ -198,8 +204,8 @@ def _assignments(person: int | None) -> QuerySet[Assignment]:
     return assignments if person is None else assignments.filter(member=person)
 
 
-def _waiting(person: int | None) -> QuerySet[Assignment]:
-    """Assignments whose person has said nothing of the candidate, not even once."""
+def _unanswered_assignments(person: int | None) -> QuerySet[Assignment]:
+    """Select assignments whose person has never answered the candidate, under any version."""
     said = {"candidate": OuterRef(OuterRef("candidate")), "annotator": OuterRef("member")}
     now = {"narrative": OuterRef(OuterRef("pk")), **said}
     once = {
@@ -207,7 +213,7 @@ def _waiting(person: int | None) -> QuerySet[Assignment]:
         "narrative__side": OuterRef(OuterRef("side")),
         **said,
     }
-    # What most have said is found by an index; only who has not is looked for in older versions.
+    # An index finds most people's answers; only for the others are older versions searched.
     return _assignments(person).filter(
         ~Exists(Judgment.objects.current().filter(**now)),
         ~Exists(Flag.objects.current().filter(**now)),
@@ -215,9 +221,10 @@ def _waiting(person: int | None) -> QuerySet[Assignment]:
     )
 
 
-def _stale(who: dict[str, Any]) -> QuerySet[Judgment]:
-    """Judgments under an older version of the narrative or the text, of who has said nothing under
-    those in force.
+def _stale_judgments(who: dict[str, Any]) -> QuerySet[Judgment]:
+    """Select judgments under an older version of the narrative or of the text.
+
+    Their annotators have no answer under the current versions.
     """
     now = {
         "narrative": OuterRef(OuterRef("pk")),
@@ -239,7 +246,7 @@ def _stale(who: dict[str, Any]) -> QuerySet[Judgment]:
 
 
 def _others_differ() -> Exists:
-    """Of a judgment: somebody else gave another grade."""
+    """Return the condition of a judgment that somebody else gave another grade."""
     other = (
         Judgment.objects.current()
         .of_people()
@@ -248,10 +255,10 @@ def _others_differ() -> Exists:
     return Exists(other.exclude(relevance=OuterRef("relevance")))
 
 
-def _open(
+def _too_few_answers(
     rows: QuerySet[Any, Any], project: Project, said: QuerySet[Judgment], here: dict[str, Any]
 ) -> QuerySet[Any, Any]:
-    """Fewer people have judged or flagged for good than are asked."""
+    """Select rows with fewer judgments and final flags than the project asks for."""
 
     def number(of: QuerySet[Any, Any]) -> Coalesce:
         counted = of.order_by().values("candidate").annotate(n=Count("pk")).values("n")
@@ -263,5 +270,5 @@ def _open(
     return counted.filter(spoken__lt=project.overlap_judge)
 
 
-def _key(row: Row) -> Key:
+def _key_of(row: Row) -> Key:
     return Key(row.narrative.pair_id, row.candidate.pk)

@@ -1,4 +1,4 @@
-"""Pairs and what hangs on them that a request may have, else 404 or 403."""
+"""Look up the pairs and related rows that a request may access; anything else is 404 or 403."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.pairs.pool import in_pool_of
 from annotate.projects.access import Person, user_key
 from annotate.projects.models import Membership, Project
-from base.raw_sql import LARGEST_KEY, columns, first
+from base.raw_sql import LARGEST_KEY, columns, first_row
 from base.users import User
 
 
 def pair(user: Person, pk: int) -> tuple[Membership, InstructionPair]:
-    """Return a pair with its query and project, and who the person is there, or raise Http404: one
-    query.
+    """Return the user's membership and a pair with its query and project, or raise Http404.
+
+    Takes one query.
     """
     sql = f"""
         SELECT {columns(InstructionPair, "p")}, {columns(Query, "q")},
@@ -26,10 +27,10 @@ def pair(user: Person, pk: int) -> tuple[Membership, InstructionPair]:
         JOIN annotate_membership m ON m.project_id = r.id
         WHERE p.id = %(pair)s AND m.user_id = %(user)s AND m.left_at IS NULL
     """  # noqa: S608 (the columns of our own tables)
-    asked = {"pair": min(pk, LARGEST_KEY), "user": user_key(user)}
-    row = first(sql, asked, InstructionPair, Query, Project, Membership)
+    params = {"pair": min(pk, LARGEST_KEY), "user": user_key(user)}
+    row = first_row(sql, params, InstructionPair, Query, Project, Membership)
     if row is None:
-        raise Http404("There is no such pair among yours.")
+        raise Http404("There is no such pair in your projects.")
     found, query, project, reader = row
     found.query, found.project = query, project
     query.project = reader.project = project
@@ -41,7 +42,7 @@ def pair(user: Person, pk: int) -> tuple[Membership, InstructionPair]:
 def candidate(of: InstructionPair, pk: int) -> Candidate:
     """Return a candidate of the pair's pool with its document (not the text), or raise Http404.
 
-    Also one that was taken out of the pool: what is said of it meanwhile is kept.
+    Includes candidates that were taken out of the pool: answers to them are still accepted.
     """
     rows = Candidate.with_removed.select_related("document")
     found = rows.filter(in_pool_of(of.pk), pk=pk, query=of.query_id).first()

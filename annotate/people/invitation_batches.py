@@ -1,4 +1,4 @@
-"""Inviting several people at once, each to one project or more."""
+"""Invite several people at once, each to one or more projects."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from annotate.projects.models import Membership, Project
 from base.errors import Refused
 from base.users import User
 
-# People who may be invited at once.
+# The maximum number of people invited at once.
 MOST = 100
 
 
@@ -26,8 +26,8 @@ class Invitee(NamedTuple):
     email: str = ""
 
 
-class Invited(NamedTuple):
-    """What was done for one person: the link that was made, or the memberships of an account."""
+class InvitationResult(NamedTuple):
+    """The result for one person: the new link, or the new memberships of an existing account."""
 
     invitee: Invitee
     link: Link | None
@@ -35,12 +35,12 @@ class Invited(NamedTuple):
 
     @property
     def projects(self) -> list[Project]:
-        """The projects that the link leads to, or that the account was added to."""
+        """Return the projects that the link leads to, or that the account was added to."""
         return self.link.projects if self.link else [member.project for member in self.members]
 
 
 class RefusedLines(Refused):
-    """Some people cannot be invited: `lines` has a sentence for each, by the number of the line."""
+    """Some people cannot be invited: `lines` maps line numbers to sentences."""
 
     def __init__(self, lines: Mapping[int, str]) -> None:
         super().__init__(" ".join(sentences_by_line(lines)))
@@ -48,12 +48,12 @@ class RefusedLines(Refused):
 
 
 def sentences_by_line(lines: Mapping[int, str]) -> list[str]:
-    """Return one sentence per line: "Line 3: This is no mail address."."""
+    """Return one sentence per line: "Line 3: This repeats line 1."."""
     return [_("Line %(number)s: %(why)s") % {"number": n, "why": lines[n]} for n in sorted(lines)]
 
 
 def read_lines(text: str) -> dict[int, Invitee]:
-    """Return the people of a text by the number of their line; empty lines are left out.
+    """Parse a text with one person per line into line number -> invitee; skip empty lines.
 
     A line is a user name, a mail address, or both with a comma between them.
     """
@@ -61,9 +61,11 @@ def read_lines(text: str) -> dict[int, Invitee]:
     for number, line in enumerate(text.splitlines(), start=1):
         parts = [part.strip() for part in line.split(",") if part.strip()]
         emails = [part for part in parts if "@" in part]
-        # A user name may hold an "@"; alone it is read as an address.
+        # A user name may contain an "@"; alone it is read as an address.
         if len(parts) > 2 or (len(parts) == 2 and not emails):
-            wrong[number] = _("Write a user name, a mail address, or both with a comma between.")
+            wrong[number] = _(
+                "Write a user name, a mail address, or both with a comma between them."
+            )
         elif parts:
             email = emails[-1] if emails else ""
             names = [part for part in parts if part != email]
@@ -79,29 +81,29 @@ def invite_several(
     roles: Mapping[Membership, str],
     days: int = 7,
     now: datetime | None = None,
-) -> list[Invited]:
-    """Invite people, by the number of their line, to projects: all of them, or none.
+) -> list[InvitationResult]:
+    """Invite people, by line number, to projects: all of them, or none.
 
-    `roles` has the role in each project, by the inviting person's own membership there. Whoever has
-    an account of the given name is added at once; anybody else gets one link for all projects.
-    Refused with what is wrong on each line.
+    `roles` maps the inviting person's memberships to the role in each project. A person with an
+    account of the given name is added at once; anybody else gets one link for all projects. Raises
+    RefusedLines with what is wrong on each line.
     """
     if not people:
-        raise Refused(_("Nobody is named. Write one person per line."))
+        raise Refused(_("There are no names. Write one person per line."))
     if len(people) > MOST:
-        raise Refused(_("At most %(most)s people are invited at once.") % {"most": MOST})
+        raise Refused(_("At most %(most)s people can be invited at once.") % {"most": MOST})
     if not roles:
         raise Refused(_("Choose at least one project."))
     for by in roles:
         check_lead(by)
-    wrong = _repeated(people)
+    wrong = _find_repeated(people)
     done = []
     with transaction.atomic():
         for number, invitee in people.items():
             if number in wrong:
                 continue
             try:
-                # What one line did before it was refused is undone with everything else.
+                # If any line is refused, the transaction undoes all of them.
                 done.append(_invite(invitee, roles, days, now))
             except Refused as refused:
                 wrong[number] = str(refused)
@@ -110,8 +112,8 @@ def invite_several(
     return done
 
 
-def _repeated(people: Mapping[int, Invitee]) -> dict[int, str]:
-    """Return a sentence for each line that names somebody an earlier line names."""
+def _find_repeated(people: Mapping[int, Invitee]) -> dict[int, str]:
+    """Return a sentence for each line that repeats a person of an earlier line."""
     wrong: dict[int, str] = {}
     for field in Invitee._fields:
         first: dict[str, int] = {}
@@ -124,25 +126,25 @@ def _repeated(people: Mapping[int, Invitee]) -> dict[int, str]:
 
 def _invite(
     invitee: Invitee, roles: Mapping[Membership, str], days: int, now: datetime | None
-) -> Invited:
+) -> InvitationResult:
     user = User.objects.filter(username=invitee.name).first() if invitee.name else None
     if user is None:
         link = invite_to_projects(
             roles=roles, name=invitee.name, email=invitee.email, days=days, now=now
         )
-        return Invited(invitee, link)
-    new = _not_in_yet(user, roles)
+        return InvitationResult(invitee, link)
+    new = _memberships_to_add(user, roles)
     if not new:
-        raise Refused(_("%(name)s is in all these projects.") % {"name": user.username})
+        raise Refused(_("%(name)s is already in all these projects.") % {"name": user.username})
     members = [
         add_member(username=user.username, role=role, by=by, now=now)
         for by, role in roles.items()
         if by in new
     ]
-    return Invited(invitee, None, tuple(members))
+    return InvitationResult(invitee, None, tuple(members))
 
 
-def _not_in_yet(user: User, roles: Mapping[Membership, str]) -> Sequence[Membership]:
+def _memberships_to_add(user: User, roles: Mapping[Membership, str]) -> Sequence[Membership]:
     projects = [by.project_id for by in roles]
     there = Membership.objects.active().filter(user=user, project__in=projects)
     is_in = set(there.values_list("project_id", flat=True))

@@ -1,4 +1,4 @@
-"""Tokens by which programs act as a person."""
+"""Make, end and look up API tokens."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from django.utils.translation import gettext as _
 from annotate.people.models import Token
 from annotate.projects.audit_log import record
 from base.api.scopes import Scope
-from base.errors import NotHere, Refused, refuse_strange
+from base.errors import ObjectNotFound, Refused, refuse_invalid_characters
 from base.users import User
 
-# What a token begins with, so that a scanner for leaked secrets knows it for one.
+# Every token begins with it, so that scanners for leaked secrets recognize tokens.
 PREFIX = "rejudge_"
-# Valid ones of one person at a time.
+# The maximum number of valid tokens per person.
 MOST = 50
 MOST_DAYS = 366
-# How exactly the last use is kept: not every request shall write.
+# The precision of the last use, so that not every request writes it.
 HOUR = timedelta(hours=1)
 
 
-class Made(NamedTuple):
-    """A new token, and the words that a program shows: they are kept nowhere."""
+class NewToken(NamedTuple):
+    """A new token, and the secret that a program sends; the secret is not stored."""
 
     token: Token
     secret: str
@@ -36,12 +36,11 @@ class Made(NamedTuple):
 
 def make_token(
     *, name: str, scopes: Collection[str], days: int, by: User, now: datetime | None = None
-) -> Made:
-    """Make a token of `by` that is good for these scopes (`Scope`, reading always) and so
-    many days.
+) -> NewToken:
+    """Make a token of `by` with these scopes (`Scope`; reading is always included) and lifetime.
 
-    Refused: no name or one that is too long, a scope that is none, fewer than 1 or more than
-    MOST_DAYS days, more than MOST valid tokens.
+    Refused: a missing or too long name, an unknown scope, fewer than 1 or more than MOST_DAYS days,
+    more than MOST valid tokens.
     """
     now = now or timezone.now()
     name = name.strip()
@@ -49,18 +48,18 @@ def make_token(
         raise Refused(_("Give the token a name, so that you know later what it is for."))
     if len(name) > 100:
         raise Refused(_("A name has at most 100 characters."))
-    refuse_strange(name)
+    refuse_invalid_characters(name)
     if unknown := set(scopes) - set(Scope.values):
-        raise Refused(_("“%(scope)s” is no scope.") % {"scope": min(unknown)[:40]})
+        raise Refused(_("“%(scope)s” is not a scope.") % {"scope": min(unknown)[:40]})
     if not 1 <= days <= MOST_DAYS:
-        raise Refused(_("A token is good for 1 to %(most)s days.") % {"most": MOST_DAYS})
+        raise Refused(_("A token can be valid for 1 to %(most)s days.") % {"most": MOST_DAYS})
     secret = PREFIX + secrets.token_urlsafe(32)
     with transaction.atomic():
-        # Two pages at once must not pass the limit.
+        # Locked, so that two simultaneous requests cannot exceed the limit.
         person = User.objects.select_for_update().get(pk=by.pk)
         if person.tokens.valid(now).count() >= MOST:
             raise Refused(
-                _("You have %(most)s tokens. End those that you need no longer.") % {"most": MOST}
+                _("You have %(most)s tokens. End those that you no longer need.") % {"most": MOST}
             )
         token = Token.objects.create(
             user=person,
@@ -73,16 +72,19 @@ def make_token(
             expires_at=now + timedelta(days=days),
         )
         record(project=None, what="token.made", about=token, named=name, by=by, now=now)
-    return Made(token, secret)
+    return NewToken(token, secret)
 
 
 def end_token(*, pk: int, by: User, now: datetime | None = None) -> Token:
-    """End one's own token at once. Twice changes nothing; NotHere where it is another's."""
+    """End one of `by`'s tokens at once. Ending twice changes nothing.
+
+    Raises ObjectNotFound if the token is not theirs.
+    """
     now = now or timezone.now()
     with transaction.atomic():
         token = Token.objects.select_for_update().filter(pk=pk, user=by).first()
         if token is None:
-            raise NotHere(_("There is no such token among yours."))
+            raise ObjectNotFound(_("You have no such token."))
         if token.ended_at is None:
             token.ended_at = now
             token.save(update_fields=["ended_at"])
@@ -90,10 +92,10 @@ def end_token(*, pk: int, by: User, now: datetime | None = None) -> Token:
     return token
 
 
-def token_of(secret: str, *, now: datetime | None = None) -> Token | None:
-    """The valid token that these words are, with its person; None: it is none (any more).
+def find_valid_token(secret: str, *, now: datetime | None = None) -> Token | None:
+    """Return the valid token with this secret, with its owner, or None.
 
-    Notes, to the hour, that it was used.
+    Records, to the hour, that the token was used.
     """
     now = now or timezone.now()
     valid = Token.objects.valid(now).select_related("user")

@@ -1,4 +1,4 @@
-"""Making pools. Pages, the command, the API and the job meet here."""
+"""Actions that make pools, used by the pages, the command, the API and the job."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from annotate.judgments.blindness import must_answer_first
 from annotate.pools import choosing, counting
 from annotate.pools.access import BLIND
 from annotate.pools.choosing import Stratum
-from annotate.pools.counting import Count, Recipe
+from annotate.pools.counting import PoolCounts, Recipe
 from annotate.pools.models import Pool, PoolRun
 from annotate.projects.access import refuse_if_archived
 from annotate.projects.audit_log import record
 from annotate.projects.models import Membership, Project
 from base import bulk
-from base.errors import Refused, refuse_strange
+from base.errors import Refused, refuse_invalid_characters
 from jobs import queue
 from jobs.models import Job
 from jobs.runner import JobError, LeaseLost, Progress
@@ -31,7 +31,7 @@ MAX_NAME = 60
 MOST_RUNS = 100
 MAX_DEPTH = 10_000
 MAX_SEED = 2**31 - 1
-# Where chosen documents wait until all of them are there.
+# The temporary table of chosen documents.
 STAGE = "stage_pool"
 CHANGED = (
     "Runs, candidates or judgments changed after this pool was counted, and it would hold other "
@@ -48,26 +48,26 @@ def recipe_of(
     strata: str = "",
     seed: int = 1,
 ) -> Recipe:
-    """Return a checked rule of a pool; `runs` are names, `strata` are as `parse_strata` reads them.
+    """Return a validated recipe; `runs` are names, `strata` has the format of `parse_strata`.
 
-    Refused: an unknown method or run, no run where the method needs one, a depth, strata or seed
-    that cannot be.
+    Refused: an unknown method or run, no run where the method needs one, an invalid depth or seed,
+    invalid strata.
     """
     if method not in Pool.Method.values:
         raise Refused(
-            _("%(method)s is no method of pooling. There are: %(methods)s.")
+            _("%(method)s is not a method of pooling. The methods are: %(methods)s.")
             % {"method": method, "methods": ", ".join(Pool.Method.values)}
         )
-    found = _runs(project, runs)
-    if not found and method != choosing.JUDGED:
+    chosen_runs = _runs(project, runs)
+    if not chosen_runs and method != choosing.JUDGED:
         raise Refused(_("A pool is drawn from runs. Choose one or more."))
-    read: tuple[Stratum, ...] = ()
+    parsed_strata: tuple[Stratum, ...] = ()
     if method == choosing.SAMPLE:
         try:
-            read = tuple(choosing.parse_strata(strata))
+            parsed_strata = tuple(choosing.parse_strata(strata))
         except ValueError as error:
             raise Refused(str(error)) from error
-        depth = read[-1].until
+        depth = parsed_strata[-1].until
     elif strata.strip():
         raise Refused(_("Only a stratified sample has strata. Leave them out."))
     if method == choosing.JUDGED:
@@ -78,7 +78,7 @@ def recipe_of(
         )
     if not 0 <= seed <= MAX_SEED:
         raise Refused(_("A seed is a number from 0 to %(most)d.") % {"most": MAX_SEED})
-    return Recipe(project, method, found, depth, read, seed)
+    return Recipe(project, method, chosen_runs, depth, parsed_strata, seed)
 
 
 def _runs(project: Project, names: Sequence[str]) -> tuple[Run, ...]:
@@ -94,8 +94,8 @@ def _runs(project: Project, names: Sequence[str]) -> tuple[Run, ...]:
 
 
 def count_pool(recipe: Recipe) -> dict[str, Any]:
-    """Count what a pool would hold now; nothing is written. With `warnings`, sentences."""
-    counted = counting.count(recipe).as_json()
+    """Count the documents of a pool without making it; add `warnings`, a list of sentences."""
+    counted = counting.count_documents(recipe).as_json()
     return {**counted, "warnings": counting.warnings(recipe, counted)}
 
 
@@ -107,22 +107,23 @@ def request_pool(
     counted: str = "",
     now: datetime | None = None,
 ) -> Pool:
-    """Ask for a pool and return the row that will be it; a worker makes it.
+    """Create the row of a pool, enqueue the job that makes it, and return the row.
 
-    `counted`: the sha256 of the count that was shown; the job makes that pool or none. Refused: who
-    does not lead or is blind, an archived project, a name that is none or taken, while another pool
-    is being made.
+    `counted`: the sha256 of the count that was shown; the job makes exactly that pool or fails.
+    Without `by` nothing is enqueued: the command makes the pool itself. Refused: a member who is
+    not a lead or is blind, an archived project, an invalid or taken name, while another pool is
+    being made.
     """
     _check_lead(by, recipe.project)
     name = name.strip()
     if not 1 <= len(name) <= MAX_NAME:
         raise Refused(_("A pool has a name of 1 to %(most)d characters.") % {"most": MAX_NAME})
-    refuse_strange(name)
+    refuse_invalid_characters(name)
     with transaction.atomic():
-        # Two requests at once: the second waits here and then finds the first.
+        # Of two concurrent requests, the second waits here and then finds the first one's pool.
         project = Project.objects.select_for_update(no_key=True).get(pk=recipe.project.pk)
         refuse_if_archived(project)
-        _check_free(project, name)
+        _check_name_free(project, name)
         pool = Pool.objects.create(
             project=project,
             by=by,
@@ -144,15 +145,15 @@ def request_pool(
     return pool
 
 
-def _check_free(project: Project, name: str) -> None:
-    there = Pool.objects.filter(project=project).exclude(
+def _check_name_free(project: Project, name: str) -> None:
+    existing = Pool.objects.filter(project=project).exclude(
         state__in=[Job.State.FAILED, Job.State.CANCELLED]
     )
-    if there.filter(name__iexact=name).exists():
+    if existing.filter(name__iexact=name).exists():
         raise Refused(
-            _("There is a pool called %(name)s already. Take another name.") % {"name": name}
+            _("There is already a pool called %(name)s. Choose another name.") % {"name": name}
         )
-    under_way = there.exclude(state=Job.State.DONE).first()
+    under_way = existing.exclude(state=Job.State.DONE).first()
     if under_way is not None:
         raise Refused(
             _("The pool %(name)s is being made. Wait until it is done, or cancel it.")
@@ -161,7 +162,7 @@ def _check_free(project: Project, name: str) -> None:
 
 
 def cancel_pool(*, pool: Pool, by: Membership, now: datetime | None = None) -> Pool:
-    """Cancel a pool that is being made; one that is made stays."""
+    """Cancel a pool that is being made; a finished one stays."""
     _check_lead(by, pool.project)
     with transaction.atomic():
         over = pool.is_over or pool.cancel_requested_at is not None
@@ -172,7 +173,7 @@ def cancel_pool(*, pool: Pool, by: Membership, now: datetime | None = None) -> P
 
 
 def recipe_of_pool(pool: Pool) -> Recipe:
-    """Return the rule by which a pool is made."""
+    """Return the recipe of a pool."""
     runs = Run.objects.filter(pk__in=PoolRun.objects.filter(pool=pool).values("run"))
     in_order = {
         run: number
@@ -191,41 +192,39 @@ def recipe_of_pool(pool: Pool) -> Recipe:
 
 
 def make_pool(job: Pool, progress: Progress) -> None:
-    """Do the work of a pool: choose its documents, and add those that are no candidates yet.
+    """Make a pool: choose its documents, and add those that are not candidates yet.
 
-    What is chosen waits in a temporary table; entries, candidates and counts come in one
-    transaction.
+    Chosen documents are staged in a temporary table; entries, candidates and counts are written in
+    one transaction.
     """
     if job.counts is not None:
         return
-    # On SQLite one load or pool writes after the other.
+    # On SQLite, serialize loads and pools.
     with slices.turn(progress):
         progress.start(job.project.queries.count(), "Choosing documents")
         stage = bulk.Stage(STAGE, {"query": "integer", "document": "integer", "is_new": "integer"})
         try:
-            found = Count(recipe_of_pool(job))
-            for query, query_id, chosen in counting.walk(found.recipe):
-                found.add(query_id, chosen)
-                for one in counting.in_order(found.recipe, query_id, chosen):
+            pool_counts = PoolCounts(recipe_of_pool(job))
+            for query, query_id, chosen in counting.choose_documents(pool_counts.recipe):
+                pool_counts.add(query_id, chosen)
+                for one in counting.in_seed_order(pool_counts.recipe, query_id, chosen):
                     stage.add(query, one.document, int(one.state == counting.NEW))
                 progress.advance()
             stage.settle()
-            if job.counted and job.counted != found.sha256:
+            if job.counted and job.counted != pool_counts.sha256:
                 raise JobError(CHANGED)
             progress.start(None, "Adding candidates")
             with transaction.atomic():
-                # One load or pool of a project after the other, on PostgreSQL as well.
+                # Serialize the loads and pools of the project on PostgreSQL as well.
                 Project.objects.select_for_update(no_key=True).get(pk=job.project_id)
-                _write(job, found)
+                _write_pool(job, pool_counts)
         finally:
             if not connection.needs_rollback:
                 stage.drop()
 
 
-def _write(job: Pool, found: Count) -> None:
-    """Write the entries, and let new documents join the pools in the order of their entries, which
-    tells no rank.
-    """
+def _write_pool(job: Pool, pool_counts: PoolCounts) -> None:
+    """Write the entries, and add new candidates in the order of entries, which reveals no rank."""
     bulk.run(
         f"""
         INSERT INTO annotate_poolentry (pool_id, query_id, document_id, is_new)
@@ -242,10 +241,10 @@ def _write(job: Pool, found: Count) -> None:
         ON CONFLICT (query_id, document_id) DO NOTHING
         """  # noqa: S608 (our own name)
     )
-    if added != found.total[counting.NEW]:
+    if added != pool_counts.total[counting.NEW]:
         raise JobError(CHANGED)
     _reopen_judging(job)
-    counts = found.as_json()
+    counts = pool_counts.as_json()
     if not Pool.objects.filter(pk=job.pk, claim=job.claim).update(counts=counts):
         raise LeaseLost
     record(
@@ -258,7 +257,7 @@ def _write(job: Pool, found: Count) -> None:
 
 
 def _reopen_judging(job: Pool) -> None:
-    """Let there be work again for judges whose pool has grown."""
+    """Reopen judging of the queries whose pools have grown."""
     if job.project.judge_scope == Project.Scope.RELEVANT:
         return
     bulk.run(

@@ -1,6 +1,6 @@
-"""Taking candidates out of their pools, with a reason, and bringing them back.
+"""Take candidates out of their pools, with a reason, and bring them back.
 
-What is taken out is nobody's work and in no qrels; what people said of it stays.
+Candidates that were taken out are not judged and in no qrels; answers about them are kept.
 """
 
 from __future__ import annotations
@@ -15,28 +15,28 @@ from django.utils.translation import gettext as _
 from annotate.collection.models import Candidate, Query
 from annotate.collection.removal import (
     MOST,
-    PRESENT,
-    Changed,
+    NOT_REMOVED,
+    ChangeCounts,
+    batches,
     distinct,
-    fields_of_removal,
-    keys_sent,
     lock_for_removal,
-    parts,
+    parse_keys,
+    removal_fields,
 )
 from annotate.pairs.models import Assignment
-from annotate.projects.audit_log import many, record
+from annotate.projects.audit_log import name_documents, record
 from annotate.projects.models import Membership, Project
 from base.errors import Refused
 
 
-def named(project: Project, ids: Iterable[tuple[str, str]]) -> list[int]:
+def candidate_keys(project: Project, ids: Iterable[tuple[str, str]]) -> list[int]:
     """Return the keys of the candidates with these ids (query_id, doc_id).
 
-    Refused, naming the first: a pair of ids that is no candidate.
+    Refused: a pair of ids without a candidate; the message names the first.
     """
     wanted = distinct(ids)
     found: dict[tuple[str, str], int] = {}
-    for part in parts(wanted):
+    for part in batches(wanted):
         rows = Candidate.with_removed.filter(
             query__project=project,
             query__query_id__in={query_id for query_id, _doc in part},
@@ -47,21 +47,21 @@ def named(project: Project, ids: Iterable[tuple[str, str]]) -> list[int]:
     for query_id, doc_id in wanted:
         if (query_id, doc_id) not in found:
             raise Refused(
-                _("Document %(doc_id)s is no candidate of query %(query_id)s.")
+                _("Document %(doc_id)s is not a candidate of query %(query_id)s.")
                 % {"doc_id": doc_id[:100], "query_id": query_id[:100]}
             )
     return [found[one] for one in wanted]
 
 
 def keys_of_query(words: Iterable[str], query: Query) -> list[int]:
-    """Read keys of candidates as the page of their query sends them.
+    """Parse the keys of candidates that the page of their query sends.
 
-    Refused: what is no key, or the key of another query's candidate.
+    Refused: anything that is not a key, or the key of another query's candidate.
     """
-    keys = keys_sent(words)
-    there = Candidate.with_removed.filter(query=query, pk__in=keys[:MOST])
-    if there.count() != len(set(keys)):
-        raise Refused(_("One of the documents is none of this query. Load the page anew."))
+    keys = parse_keys(words)
+    candidates = Candidate.with_removed.filter(query=query, pk__in=keys[:MOST])
+    if candidates.count() != len(set(keys)):
+        raise Refused(_("One of the documents does not belong to this query. Reload the page."))
     return keys
 
 
@@ -72,28 +72,29 @@ def remove_candidates(
     reason: str,
     by: Membership | None,
     now: datetime | None = None,
-) -> Changed:
-    """Take candidates out of their pools. One that is out already keeps its reason.
+) -> ChangeCounts:
+    """Take candidates out of their pools. One that is already out keeps its reason.
 
-    Refused: who does not lead, an archived project, no reason, what is no candidate here.
+    Refused: a member who is not a lead, an archived project, no reason, a key that is not a
+    candidate of the project.
     """
-    fields = fields_of_removal(reason, by, now)
+    fields = removal_fields(reason, by, now)
     with transaction.atomic():
         rows = Candidate.with_removed.filter(query__project=project)
         keys = lock_for_removal(project, rows, candidates, by)
         changed = 0
-        for part in parts(keys):
+        for part in batches(keys):
             changed += rows.filter(pk__in=part, removed_at__isnull=True).update(**fields)
         if changed:
             record(
                 project=project,
                 what="candidates.removed",
-                about=many(changed, _queries_of(keys)),
+                about=name_documents(changed, _queries_of(keys)),
                 words=fields["removed_reason"],
                 by=by,
                 now=now,
             )
-    return Changed(changed, len(keys) - changed)
+    return ChangeCounts(changed, len(keys) - changed)
 
 
 def restore_candidates(
@@ -102,41 +103,42 @@ def restore_candidates(
     candidates: Sequence[int],
     by: Membership | None,
     now: datetime | None = None,
-) -> Changed:
-    """Bring candidates back into their pools; what people said of them counts again.
+) -> ChangeCounts:
+    """Bring candidates back into their pools; people's answers about them count again.
 
-    Refused: who does not lead, an archived project, what is no candidate here.
+    Refused: a member who is not a lead, an archived project, a key that is not a candidate of the
+    project.
     """
     with transaction.atomic():
         rows = Candidate.with_removed.filter(query__project=project)
         keys = lock_for_removal(project, rows, candidates, by)
         changed = 0
-        for part in parts(keys):
+        for part in batches(keys):
             back = rows.filter(pk__in=part, removed_at__isnull=False)
-            # There is work again for judges of these queries.
+            # Reopen judging of these queries.
             queries = list(back.values_list("query_id", flat=True).distinct())
             Assignment.objects.filter(
                 pair__query__in=queries, task=Assignment.Task.JUDGE, done_at__isnull=False
             ).update(done_at=None)
-            changed += back.update(**PRESENT)
+            changed += back.update(**NOT_REMOVED)
         if changed:
             record(
                 project=project,
                 what="candidates.restored",
-                about=many(changed, _queries_of(keys)),
+                about=name_documents(changed, _queries_of(keys)),
                 by=by,
                 now=now,
             )
-    return Changed(changed, len(keys) - changed)
+    return ChangeCounts(changed, len(keys) - changed)
 
 
 def removed_candidates(project: Project) -> QuerySet[Candidate]:
-    """Return the candidates of a project that are out of their pools."""
+    """Return the candidates of a project that were taken out of their pools."""
     return Candidate.with_removed.filter(query__project=project, removed_at__isnull=False)
 
 
 def _queries_of(keys: list[int]) -> str:
-    """Name the first queries of these candidates."""
+    """Return the ids of the first queries of these candidates, as a list in words."""
     rows = Candidate.with_removed.filter(pk__in=keys[:500])
     ids = list(rows.order_by("query").values_list("query__query_id", flat=True).distinct()[:4])
     return ", ".join(ids[:3]) + (" …" if len(ids) > 3 else "")

@@ -1,4 +1,4 @@
-"""What of the audit log goes into its chain."""
+"""The audit log's content in its hash chain."""
 
 from __future__ import annotations
 
@@ -7,16 +7,14 @@ from collections.abc import Iterator
 
 from django.utils.translation import gettext as _
 
-from annotate.projects.chain import Content, Kind, Row, moment
+from annotate.projects.chain import Content, Kind, Row, hashed_time
 from annotate.projects.models import AuditEvent, Project
 
 KIND = "deed"
 
 
 def content(audit_event: AuditEvent) -> Content:
-    """All that an audit event says, in the order in which it is summed; the keys of rows are no
-    part.
-    """
+    """Return the hashed values of an audit event, in order; primary keys are not included."""
     return (
         audit_event.what,
         audit_event.name,
@@ -24,7 +22,7 @@ def content(audit_event: AuditEvent) -> Content:
         audit_event.kind,
         audit_event.words,
         json.dumps(audit_event.changes, sort_keys=True),
-        moment(audit_event.at),
+        hashed_time(audit_event.at),
     )
 
 

@@ -12,19 +12,19 @@ from django.utils.translation import gettext as _
 
 from annotate.judgments import assignments
 from annotate.pairs import condition_lines
-from annotate.pairs.condition_lines import MAX_TEXT, MOST, Line, Wrong
+from annotate.pairs.condition_lines import MAX_LINES, MAX_TEXT, InvalidLines, Line
 from annotate.pairs.models import Assignment, Condition, InstructionPair, Narrative
 from annotate.projects import access as projects_access
 from annotate.projects.models import Membership
 from annotate.rewriting import drafts
 from base.control_characters import tidy
-from base.errors import Refused, Stale, refuse_strange
+from base.errors import Refused, Stale, refuse_invalid_characters
 
 MAX_LENGTH = 100_000
 
 
-class NotTheConditions(Refused):
-    """The conditions were refused, not the narrative."""
+class ConditionsRefused(Refused):
+    """Raised if the conditions are refused, not the narrative."""
 
 
 def rewrite_narrative(
@@ -40,17 +40,17 @@ def rewrite_narrative(
 ) -> Narrative:
     """Insert the next version of a narrative with its conditions, and return it.
 
-    `based_on` is the version the author had before them (0: none); Stale if someone was faster.
-    `conditions` are lines as `pure.condition_lines` reads them; None leaves those of the version
-    before. Refused: no words, no change, too long, no rewrite assignment (leads need none); what is
-    wrong with the conditions is NotTheConditions. Judges and auditors of the pair get work again,
-    for what they said was said of other words. The author's draft is done with, and so is the work
-    in every rewrite assignment of the pair, whoever holds it.
+    `based_on` is the version that the author started from (0: none); Stale if another was saved
+    since. `conditions` are lines as `annotate.pairs.condition_lines` reads them; None keeps those
+    of the previous version. Refused: no words, no change, too long, no rewrite assignment (leads
+    need none); wrong conditions raise ConditionsRefused. The author's draft ends. A new altered
+    narrative also gives the pair's judges and auditors work again, because they answered for other
+    words, and ends the work in every rewrite assignment of the pair, whoever holds it.
     """
     now = now or timezone.now()
     projects_access.refuse_if_archived(by.project)
     text = _checked_text(text, side)
-    wanted = None if conditions is None else read_conditions(conditions)
+    new_conditions = None if conditions is None else read_conditions(conditions)
     with transaction.atomic():
         pair = InstructionPair.objects.select_for_update().get(pk=pair.pk, project=by.project_id)
         if pair.removed_at is not None:
@@ -67,14 +67,14 @@ def rewrite_narrative(
                 )
                 % {"version": version}
             )
-        against = current or pair.written_from(side)
-        refuse_strange(text, against.text if against else "")
-        had = [] if current is None else conditions_of(current)
-        wanted = had if wanted is None else wanted
-        if against is not None and against.text == text and wanted == had:
+        previous = current or pair.written_from(side)
+        refuse_invalid_characters(text, previous.text if previous else "")
+        old_conditions = [] if current is None else conditions_of(current)
+        new_conditions = old_conditions if new_conditions is None else new_conditions
+        if previous is not None and previous.text == text and new_conditions == old_conditions:
             raise Refused(_("Nothing has changed yet, so there is no new version to save."))
         narrative = _insert(
-            wanted,
+            new_conditions,
             pair=pair,
             side=side,
             version=version + 1,
@@ -83,7 +83,7 @@ def rewrite_narrative(
             author=by,
             created_at=now,
         )
-        drafts.finish(narrative=narrative, by=by)
+        drafts.end_draft(narrative=narrative, by=by)
         if side == Narrative.Side.ALTERED:
             assignments.reopen(pair=pair, tasks=(Assignment.Task.JUDGE, Assignment.Task.REVIEW))
             assignments.end_rewriting(pair=pair, by=by, now=now)
@@ -93,17 +93,17 @@ def rewrite_narrative(
 
 
 def _checked_text(text: str, side: str) -> str:
-    """Return the words of a new version as they are kept, or refuse them."""
+    """Return the text of a new version as it is stored, or refuse it."""
     text = tidy(text)
     if side not in {Narrative.Side.ALTERED, Narrative.Side.REVERSED}:
         raise Refused(
-            _("Only the altered and the reversed narrative are rewritten; the original stays.")
+            _("Only the altered and reversed narratives can be rewritten; the original stays.")
         )
     if not text:
         raise Refused(_("The narrative is empty. Write what is relevant now."))
     if len(text) > MAX_LENGTH:
         raise Refused(
-            _("The narrative has %(text)s characters; at most %(max_length)s are kept.")
+            _("The narrative has %(text)s characters; at most %(max_length)s are allowed.")
             % {"text": f"{len(text):,}", "max_length": f"{MAX_LENGTH:,}"}
         )
     return text
@@ -122,36 +122,37 @@ def _insert(conditions: Sequence[Line], **version: Any) -> Narrative:
 def conditions_of(narrative: Narrative) -> list[Line]:
     """Return a version's conditions as their writer types them."""
     rows = narrative.conditions.order_by("number").values_list("name", "text")
-    # As they would be read again, so that what nobody touched is no change.
+    # Normalised as when they are read, so untouched conditions do not count as a change.
     return [Line(" ".join(name.split()), " ".join(text.split())) for name, text in rows]
 
 
 def read_conditions(text: str) -> list[Line]:
-    """Read conditions as they were typed, or refuse them with NotTheConditions."""
+    """Parse conditions as they were typed, or raise ConditionsRefused."""
     try:
-        refuse_strange(tidy(text))
+        refuse_invalid_characters(tidy(text))
         return condition_lines.read(text)
     except Refused as refused:
-        raise NotTheConditions(str(refused)) from refused
-    except Wrong as wrong:
-        raise NotTheConditions(_why(wrong)) from wrong
+        raise ConditionsRefused(str(refused)) from refused
+    except InvalidLines as wrong:
+        raise ConditionsRefused(_error_message(wrong)) from wrong
 
 
-def _why(wrong: Wrong) -> str:
-    """The sentence for conditions that cannot be kept."""
+def _error_message(wrong: InvalidLines) -> str:
+    """Return the error message for conditions that are refused."""
     if wrong.other:
-        return _("Line %(line)s says the same as line %(other)s. Take one of them away.") % {
+        return _("Line %(line)s says the same as line %(other)s. Remove one of them.") % {
             "line": wrong.line,
             "other": wrong.other,
         }
     if wrong.line:
         return _(
-            "The condition on line %(line)s has %(length)s characters; at most %(most)s are kept."
+            "The condition on line %(line)s has %(length)s characters; at most %(most)s are "
+            "allowed."
         ) % {"line": wrong.line, "length": f"{wrong.length:,}", "most": f"{MAX_TEXT:,}"}
     return _(
-        "These are %(count)s conditions; at most %(most)s are kept. Each judge answers all of "
+        "There are %(count)s conditions; at most %(most)s are allowed. Each judge answers all of "
         "them for every document."
-    ) % {"count": wrong.length, "most": MOST}
+    ) % {"count": wrong.length, "most": MAX_LINES}
 
 
 def send_back(
@@ -160,7 +161,7 @@ def send_back(
     """Ask for a new version of the altered narrative: its rewrite assignment has work again."""
     now = now or timezone.now()
     with transaction.atomic():
-        pair = _led(pair, by)
+        pair = _lock_for_lead(pair, by)
         if pair.current(Narrative.Side.ALTERED) is None:
             raise Refused(_("There is no altered narrative yet that could be sent back."))
         pair.sent_back_at, pair.sent_back_by = now, by
@@ -175,19 +176,17 @@ def remove(
     """Take a pair out of the work and out of every export. Its rows stay."""
     now = now or timezone.now()
     with transaction.atomic():
-        pair = _led(pair, by)
+        pair = _lock_for_lead(pair, by)
         if pair.removed_at is None:
             pair.removed_at, pair.removed_by = now, by
             pair.save(update_fields=["removed_at", "removed_by"])
     return pair
 
 
-def take_back_decision(*, pair: InstructionPair, by: Membership) -> InstructionPair:
-    """Undo `send_back` and `remove`: the pair is as it was before. One that was taken out with a
-    reason stays out.
-    """
+def undo_decision(*, pair: InstructionPair, by: Membership) -> InstructionPair:
+    """Undo `send_back` and `remove`; a pair that was taken out with a reason stays out."""
     with transaction.atomic():
-        pair = _led(pair, by)
+        pair = _lock_for_lead(pair, by)
         pair.sent_back_at = pair.sent_back_by = None
         if not pair.removed_reason:
             pair.removed_at = pair.removed_by = None
@@ -195,7 +194,7 @@ def take_back_decision(*, pair: InstructionPair, by: Membership) -> InstructionP
     return pair
 
 
-def _led(pair: InstructionPair, by: Membership) -> InstructionPair:
+def _lock_for_lead(pair: InstructionPair, by: Membership) -> InstructionPair:
     """Return the pair, locked, if `by` leads its project."""
     if not by.leads or by.project_id != pair.project_id:
         raise Refused(_("Only leads of this project can do that."))

@@ -1,8 +1,8 @@
-"""What re-judging came to, for the writer of a narrative: what stayed relevant, what dropped out.
+"""The outcome of re-judging, for a narrative's writer: which documents stayed relevant or dropped.
 
-What judgments come to is for leads, as everywhere, and for them only where they do not judge
-themselves. A writer who is no lead sees it once it can lead nobody any more: when every judge's
-assignment of the pair is taken and done.
+As everywhere, outcomes are for leads, except on pairs that they judge themselves. A writer who is
+not a lead sees them once they can influence nobody any more: when every judging assignment of the
+pair is taken and done.
 """
 
 from __future__ import annotations
@@ -18,54 +18,55 @@ from annotate.judgments.document_names import names_to
 from annotate.judgments.in_force import in_pools
 from annotate.judgments.models import Adjudication, Judgment
 from annotate.judgments.pair_rules import Change, change
-from annotate.pairs.clauses import clauses, touched
+from annotate.pairs.clauses import clauses, overlapping_clauses
 from annotate.pairs.models import InstructionPair, Narrative
-from annotate.pairs.pool import pool as pool_of
+from annotate.pairs.pool import candidates_to_judge as pool_of
 from annotate.projects.models import Membership
 
-# Documents named under each clause; the rest is counted.
+# How many documents are named under each clause; the rest are only counted.
 NAMED = 10
 
 
 @dataclass(frozen=True)
-class Removed:
+class RemovingClause:
     """A clause of the altered narrative with the documents for which judges named it."""
 
     text: str
     count: int
-    # The first of them: candidate (by key) and what a list shows.
+    # The first of them: candidate (by key) and its label.
     documents: list[tuple[int, str]]
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What the judgments under one narrative version come to."""
+    """The outcome of the judgments under one narrative version."""
 
     kept: int
     dropped: int
-    # Relevant now and not before: a narrower narrative lets nothing in.
+    # Relevant now and not before; with a narrower narrative there should be none.
     grew: int
     disputed: int
     unjudged: int
-    clauses: list[Removed]
+    clauses: list[RemovingClause]
     # Documents that dropped out without a clause that says why.
     unexplained: int
 
     @property
     def total(self) -> int:
-        """The documents that were put before the judges, but those that stayed irrelevant."""
+        """The documents that were put before judges, except those that stayed irrelevant."""
         return self.kept + self.dropped + self.grew + self.disputed + self.unjudged
 
     @property
     def open(self) -> int:
-        """Those of which nobody knows yet."""
+        """The documents without an outcome yet."""
         return self.disputed + self.unjudged
 
     @property
     def promise(self) -> str:
-        """Whether the relevant set only shrinks and at least one document changed: "broken" (it
-        grew), "kept", "unchanged" (all is judged, nothing dropped out), or while something is open
-        "so_far" and "not_yet".
+        """Whether the relevant set only shrank and at least one document dropped out.
+
+        "kept", "broken" (the set grew) or "unchanged" (all is judged, nothing dropped out); while
+        documents are open, "so_far" (some dropped out) or "not_yet".
         """
         if self.grew:
             return "broken"
@@ -75,9 +76,9 @@ class Outcome:
 
 
 def outcome(pair: InstructionPair, narrative: Narrative, reader: Membership) -> Outcome | None:
-    """Return what people's judgments under this version come to; None while there is none.
+    """Return the outcome of people's judgments under this version; None while there are none.
 
-    Six queries at most; nothing is asked about machines. See `may_see` first.
+    At most six queries; judgments of machines do not count. Check `may_see` first.
     """
     given: dict[int, list[int]] = defaultdict(list)
     marked: dict[int, list[Span]] = defaultdict(list)
@@ -99,19 +100,19 @@ def outcome(pair: InstructionPair, narrative: Narrative, reader: Membership) -> 
     dropped: list[int] = []
     pool = pool_of(pair)
     for candidate, prior in pool.order_by("pk").values_list("pk", "prior_relevance"):
-        what = _became(pair, prior, given.get(candidate, []), settled.get(candidate))
-        if what:
-            counts[what] += 1
-        if what == "dropped":
+        outcome_word = _outcome_of(pair, prior, given.get(candidate, []), settled.get(candidate))
+        if outcome_word:
+            counts[outcome_word] += 1
+        if outcome_word == "dropped":
             dropped.append(candidate)
-    removed, unexplained = _removed(narrative, dropped, marked, reader)
+    removed, unexplained = _group_by_clause(narrative, dropped, marked, reader)
     return Outcome(**counts, clauses=removed, unexplained=unexplained)
 
 
-def _became(
+def _outcome_of(
     pair: InstructionPair, prior: int | None, grades: list[int], settled: int | None
 ) -> str:
-    """What became of one candidate; nothing of what was irrelevant and stays so."""
+    """Return the outcome of one candidate; "" if it was irrelevant and stays so."""
     found = consensus(grades, pair.project.consensus, settled)
     if found.relevance is None:
         return found.state.value
@@ -119,18 +120,21 @@ def _became(
     return "" if became is Change.STAYED else became.value
 
 
-def _removed(
+def _group_by_clause(
     narrative: Narrative,
     dropped: Iterable[int],
     marked: Mapping[int, list[Span]],
     reader: Membership,
-) -> tuple[list[Removed], int]:
-    """Group what dropped out by the clauses that its judges named, in the narrative's order."""
+) -> tuple[list[RemovingClause], int]:
+    """Group the dropped documents by the clauses that judges named, in the narrative's order.
+
+    Also return how many dropped without any such clause.
+    """
     spans = clauses(narrative.text)
     under: dict[int, list[int]] = defaultdict(list)
     unexplained = 0
     for candidate in dropped:
-        named = touched(spans, marked.get(candidate, []))
+        named = overlapping_clauses(spans, marked.get(candidate, []))
         unexplained += not named
         for place in named:
             under[place].append(candidate)
@@ -138,7 +142,7 @@ def _removed(
     rows = list(Candidate.with_removed.select_related("document").filter(pk__in=wanted))
     labels = {candidate: name.label for candidate, name in names_to(reader, rows).items()}
     return [
-        Removed(
+        RemovingClause(
             narrative.text[spans[place].start : spans[place].end],
             len(those),
             [(candidate, labels[candidate]) for candidate in those[:NAMED]],

@@ -1,4 +1,4 @@
-"""The rewrite page: the original beside the narrative that is written, and what is at stake."""
+"""The rewrite page: the original beside the narrative being written, and documents at stake."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from annotate.collection.document_rendering import show
+from annotate.collection.document_rendering import read_pane
 from annotate.judgments import assignments
 from annotate.judgments.blindness import may_see
 from annotate.judgments.document_names import names_to
@@ -26,7 +26,7 @@ from annotate.pairs.condition_lines import write as write_conditions
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.projects.models import Membership
 from annotate.rewriting import actions, drafts
-from annotate.rewriting.desk import Desk, changed_conditions, is_key, shown_advice, shown_impact
+from annotate.rewriting.desk import Desk, advice_context, changed_conditions, impact_context, is_key
 from annotate.rewriting.forms import DraftForm, NarrativeForm
 from annotate.rewriting.models import Draft
 from annotate.rewriting.outcome import outcome
@@ -40,14 +40,14 @@ TEMPLATE = "rewriting/rewrite.html"
 
 @require_http_methods(["GET", "POST"])
 def rewrite(request: PageRequest, pk: int) -> HttpResponse:
-    """Write the next version of a pair's altered narrative, or with `?side=reversed` of that."""
+    """Write the next version of a pair's altered (with `?side=reversed`: reversed) narrative."""
     member, pair = access.pair(request.user, pk)
-    if (refusal := _no_assignment(request, member, pair)) is not None:
+    if (refusal := _refuse_without_assignment(request, member, pair)) is not None:
         return refusal
     desk = _desk(request, member, pair)
     if request.htmx and request.method == "GET":
-        return render(request, f"{TEMPLATE}#rewrite_impact", shown_impact(request, desk))
-    form = NarrativeForm(request.POST or None, initial=_starting(desk))
+        return render(request, f"{TEMPLATE}#rewrite_impact", impact_context(request, desk))
+    form = NarrativeForm(request.POST or None, initial=_initial_values(desk))
     if request.method == "POST" and form.is_valid():
         try:
             saved = actions.rewrite_narrative(
@@ -60,84 +60,86 @@ def rewrite(request: PageRequest, pk: int) -> HttpResponse:
                 by=member,
             )
         except Stale as stale:
-            # What they typed stays; the next save is based on the version they are told of.
+            # Their text stays; the next save is based on the version that the error names.
             form = NarrativeForm({**request.POST.dict(), "based_on": desk.version})
             form.add_error("text", str(stale))
-        except actions.NotTheConditions as refused:
+        except actions.ConditionsRefused as refused:
             form.add_error("conditions", str(refused))
         except Refused as refused:
             form.add_error("text", str(refused))
         else:
-            said = (
+            message = (
                 _("Version %(version)s is saved. It can be judged now.")
                 if desk.side == Narrative.Side.ALTERED
                 else _("Version %(version)s is saved.")
             )
-            messages.success(request, said % {"version": saved.version})
+            messages.success(request, message % {"version": saved.version})
             return redirect(desk.url("rewrite"))
-    return _show(request, desk, form, status=422 if form.errors else 200)
+    return _render_page(request, desk, form, status=422 if form.errors else 200)
 
 
 @require_http_methods(["PUT", "POST"])
 def draft(request: PageRequest, pk: int) -> HttpResponse:
-    """Keep what is on the page. PUT: a script keeps it while one types, and is answered in JSON.
-    POST: a button of the page, which may also throw a draft away or take other words of one's own.
+    """Store what is on the page as a draft.
+
+    A script sends PUT while someone types, and is answered in JSON. A button of the page sends
+    POST; it may also discard the draft, or take or discard overtaken words.
     """
     member, pair = access.pair(request.user, pk)
     desk = _desk(request, member, pair)
     if request.method == "PUT":
         return _put_draft(request, desk)
-    if (refusal := _no_assignment(request, member, pair)) is not None:
+    if (refusal := _refuse_without_assignment(request, member, pair)) is not None:
         return refusal
-    here: dict[str, Any] = {"pair": pair, "side": desk.side, "by": member}
+    target: dict[str, Any] = {"pair": pair, "side": desk.side, "by": member}
     if "discard" in request.POST:
         try:
-            drafts.discard_draft(**here)
+            drafts.discard_draft(**target)
         except Refused as refused:
             messages.error(request, str(refused))
         else:
-            messages.info(request, _("The draft is thrown away. This is the version in force."))
+            messages.info(request, _("The draft is discarded. This is the current version."))
         return redirect(desk.url("rewrite"))
-    form = DraftForm(_typed(request, desk))
+    form = DraftForm(_draft_data(request, desk))
     if not form.is_valid():
         messages.error(request, _first_error(form))
         return redirect(desk.url("rewrite"))
-    said = _("The draft is kept.")
+    message = _("The draft is saved.")
     try:
-        drafts.save_draft(**here, words=form.words(), page=form.page())
+        drafts.save_draft(**target, words=form.words(), page=form.page())
         if which := request.POST.get("take"):
-            drafts.take_overtaken(**here, which=which)
-            said = _("This text is here now; the one that was here is kept.")
+            drafts.take_overtaken(**target, which=which)
+            message = _("This text is your draft now; the one before it is kept.")
         elif which := request.POST.get("forget"):
-            drafts.drop_overtaken(**here, which=which)
-            said = _("The other words are thrown away.")
+            drafts.drop_overtaken(**target, which=which)
+            message = _("The other text is discarded.")
     except Refused as refused:
         page = NarrativeForm(request.POST)
         page.is_valid()
         page.add_error(None, str(refused))
-        return _show(request, desk, page, status=422)
-    messages.success(request, said)
+        return _render_page(request, desk, page, status=422)
+    messages.success(request, message)
     return redirect(desk.url("rewrite"))
 
 
 @require_POST
 def advice(request: PageRequest, pk: int) -> HttpResponse:
-    """Look at what is typed, also at the documents' texts. Nothing is saved."""
+    """Show advice on what is typed, compared also with the documents' texts. Saves nothing."""
     member, pair = access.pair(request.user, pk)
-    if (refusal := _no_assignment(request, member, pair)) is not None:
+    if (refusal := _refuse_without_assignment(request, member, pair)) is not None:
         return refusal
     desk = _desk(request, member, pair)
     if request.htmx:
         return render(
-            request, "rewriting/_advice.html", shown_advice(desk, request.POST, in_texts=True)
+            request, "rewriting/_advice.html", advice_context(desk, request.POST, in_texts=True)
         )
-    form = NarrativeForm(initial={**_starting(desk), **request.POST.dict()})
-    return _show(request, desk, form, in_texts=True)
+    form = NarrativeForm(initial={**_initial_values(desk), **request.POST.dict()})
+    return _render_page(request, desk, form, in_texts=True)
 
 
 @require_GET
 def narrative(request: PageRequest, pk: int, narrative: int) -> HttpResponse:
-    """One version of a narrative: what changed in it, and its conditions."""
+    """Show one version of a narrative: what changed in it, and its conditions."""
     member, pair = access.pair(request.user, pk)
     found = access.narrative(pair, narrative)
     same_side = pair.narratives.filter(side=found.side, version__lt=found.version)
@@ -162,10 +164,10 @@ def narrative(request: PageRequest, pk: int, narrative: int) -> HttpResponse:
 
 @require_GET
 def document(request: PageRequest, pk: int, candidate_pk: int) -> HttpResponse:
-    """One document of a pair, to read beside the narrative."""
+    """Show one document of a pair, to read beside the narrative."""
     member, pair = access.pair(request.user, pk)
     candidate = access.candidate(pair, candidate_pk)
-    shown = show(candidate.document)
+    shown = read_pane(candidate.document)
     return render(
         request,
         "rewriting/document.html#document" if request.htmx else "rewriting/document.html",
@@ -196,7 +198,7 @@ def _desk(request: HttpRequest, member: Membership, pair: InstructionPair) -> De
     )
 
 
-def _no_assignment(
+def _refuse_without_assignment(
     request: HttpRequest, member: Membership, pair: InstructionPair
 ) -> HttpResponse | None:
     if member.leads or assignments.holds(pair=pair, task=Assignment.Task.REWRITE, by=member):
@@ -205,8 +207,8 @@ def _no_assignment(
     return redirect("annotate:home")
 
 
-def _in_force(desk: Desk) -> dict[str, Any]:
-    """What stands in the fields where there is no draft."""
+def _current_values(desk: Desk) -> dict[str, Any]:
+    """Return what the fields hold if there is no draft."""
     starting = desk.current or desk.source
     conditions = actions.conditions_of(desk.current) if desk.current else []
     return {
@@ -217,25 +219,25 @@ def _in_force(desk: Desk) -> dict[str, Any]:
     }
 
 
-def _starting(desk: Desk) -> dict[str, Any]:
-    """What stands in the fields when the page opens: the draft, or the version in force."""
+def _initial_values(desk: Desk) -> dict[str, Any]:
+    """Return what the fields hold when the page opens: the draft, or the current version."""
     if desk.draft is None:
-        return _in_force(desk)
+        return _current_values(desk)
     return {name: getattr(desk.draft, name) for name in ("text", "conditions", "note", "based_on")}
 
 
 def _put_draft(request: HttpRequest, desk: Desk) -> JsonResponse:
-    """Keep what a script sends, and say what counts now."""
+    """Store what a script sends, and answer which words count now."""
     try:
         sent = json.loads(request.body)
     except RequestDataTooBig:
         most = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
-        sentence = _("This draft is too long: at most %(most)s bytes are kept here.")
+        sentence = _("This draft is too long: at most %(most)s bytes are allowed.")
         return JsonResponse({"sentence": sentence % {"most": f"{most:,}"}}, status=413)
     except (ValueError, RecursionError):
         sent = None
     if not isinstance(sent, dict):
-        return JsonResponse({"sentence": _("This was no draft, so it was not kept.")}, status=422)
+        return JsonResponse({"sentence": _("This is not a draft and was not saved.")}, status=422)
     form = DraftForm(sent)
     if not form.is_valid():
         return JsonResponse({"sentence": _first_error(form)}, status=422)
@@ -252,7 +254,7 @@ def _put_draft(request: HttpRequest, desk: Desk) -> JsonResponse:
     return JsonResponse(
         {
             "saved_at": kept.saved_at if kept else timezone.now(),
-            # False: other words of the same person are newer and count; these are put by.
+            # False: newer words of the same person count, and these are stored as overtaken.
             "counts": kept is None or kept.place == form.page().place,
             "seen": {kept.place: kept.turn} if kept else {},
             "overtaken": len(kept.overtaken) if kept else 0,
@@ -260,9 +262,10 @@ def _put_draft(request: HttpRequest, desk: Desk) -> JsonResponse:
     )
 
 
-def _typed(request: HttpRequest, desk: Desk) -> dict[str, Any]:
-    """What a button of the page sent, in the shape of a draft. The ticks of other parts of the list
-    stay as they are.
+def _draft_data(request: HttpRequest, desk: Desk) -> dict[str, Any]:
+    """Return what a button of the page sent, in the shape of a draft.
+
+    Ticks on other pages of the list stay as they are.
     """
     sent = request.POST
     drops: Any = sent.get("drops")
@@ -283,7 +286,7 @@ def _first_error(form: DraftForm) -> str:
     return f"{form.fields[field].label or field}: {errors[0]}"
 
 
-def _show(
+def _render_page(
     request: PageRequest,
     desk: Desk,
     form: NarrativeForm,
@@ -291,7 +294,7 @@ def _show(
     in_texts: bool = False,
     status: int = 200,
 ) -> HttpResponse:
-    """Draw the page around what is typed."""
+    """Render the page with what is typed."""
     pair, member = desk.pair, desk.member
     altered = desk.current if desk.side == Narrative.Side.ALTERED else None
     pieces = diff(desk.before, desk.current.text if desk.current else desk.before)
@@ -307,20 +310,20 @@ def _show(
         "overtaken": desk.draft.overtaken if desk.draft else [],
         "seen": json.dumps({desk.draft.place: desk.draft.turn} if desk.draft else {}),
         "place": str(uuid4()),
-        "served": _in_force(desk) if desk.draft else None,
+        "served": _current_values(desk) if desk.draft else None,
         "pieces": pieces,
         "before_pieces": before_pieces(pieces),
         "versions": list(versions.order_by("-version")),
         "outcome": outcome(pair, altered, member) if altered and may_see(member, pair) else None,
         "judge_free": altered is not None
         and count_free_assignments(pair, Assignment.Task.JUDGE, member) > 0,
-        # Where another narrative waits once this one is written.
+        # Whether another narrative waits, once this one is written.
         "next_free": desk.current is not None
         and desk.draft is None
         and is_any_open(task=Assignment.Task.REWRITE, by=member),
         "judge_url": reverse("annotate:judging", args=[pair.pk]) if judging and altered else None,
         "sent_back": why_sent_back(pair, member) if altered else None,
-        **shown_advice(desk, written, in_texts=in_texts),
-        **shown_impact(request, desk),
+        **advice_context(desk, written, in_texts=in_texts),
+        **impact_context(request, desk),
     }
     return render(request, TEMPLATE, page, status=status)

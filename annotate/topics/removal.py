@@ -1,7 +1,7 @@
-"""Taking queries and instructions out of a project, with a reason, and bringing them back.
+"""Take queries and instructions out of a project, with a reason, and bring them back.
 
-What is taken out is nobody's work and in no qrels; what people said and wrote stays. With a query
-all of its instructions are out.
+Nobody works on what is taken out, and it is not in qrels; judgments and texts are kept. Taking out
+a query takes out all of its instructions.
 """
 
 from __future__ import annotations
@@ -16,29 +16,29 @@ from django.utils.translation import gettext as _
 
 from annotate.collection.models import Query
 from annotate.collection.removal import (
-    PRESENT,
-    Changed,
+    NOT_REMOVED,
+    ChangeCounts,
+    batches,
     distinct,
-    fields_of_removal,
     lock_for_removal,
-    parts,
+    removal_fields,
 )
 from annotate.pairs.models import InstructionPair
 from annotate.projects.audit_log import record
 from annotate.projects.models import Membership, Project
 from base.errors import Refused
 
-# How many ids the audit log names.
+# The maximum number of ids named in an audit event.
 _NAMED = 3
 
 
 def query_keys(project: Project, ids: Iterable[str]) -> list[int]:
-    """Return the keys of the queries with these ids. Refused, naming the first: no such query."""
+    """Return the keys of the queries with these ids. Refused: an unknown id."""
     return _keys_of(Query.objects.filter(project=project), "query_id", ids, _("query"))
 
 
 def pair_keys(project: Project, ids: Iterable[str]) -> list[int]:
-    """Return the keys of the pairs with these ids. Refused, naming the first: no such pair."""
+    """Return the keys of the pairs with these ids. Refused: an unknown id."""
     found = InstructionPair.objects.filter(project=project)
     return _keys_of(found, "pair_id", ids, _("instruction pair"))
 
@@ -50,17 +50,18 @@ def remove_queries(
     reason: str,
     by: Membership | None,
     now: datetime | None = None,
-) -> Changed:
-    """Take queries out, with all of their instructions. One that is out keeps its reason.
+) -> ChangeCounts:
+    """Take queries out, with all of their instructions. One already taken out keeps its reason.
 
-    Refused: who does not lead, an archived project, no reason, what is no query here.
+    Refused: a person who is not a lead, an archived project, no reason, a query that is not in this
+    project.
     """
-    fields = fields_of_removal(reason, by, now)
+    fields = removal_fields(reason, by, now)
     with transaction.atomic():
         rows = Query.objects.filter(project=project)
         keys = lock_for_removal(project, rows, queries, by)
         changed = 0
-        for part in parts(keys):
+        for part in batches(keys):
             there = list(
                 rows.filter(pk__in=part, removed_at__isnull=True).values_list("pk", flat=True)
             )
@@ -78,7 +79,7 @@ def remove_queries(
                 by=by,
                 now=now,
             )
-    return Changed(changed, len(keys) - changed)
+    return ChangeCounts(changed, len(keys) - changed)
 
 
 def restore_queries(
@@ -87,25 +88,25 @@ def restore_queries(
     queries: Sequence[int],
     by: Membership | None,
     now: datetime | None = None,
-) -> Changed:
+) -> ChangeCounts:
     """Bring queries back, with the instructions that were taken out with them.
 
-    Refused: who does not lead, an archived project, what is no query here.
+    Refused: a person who is not a lead, an archived project, a query that is not in this project.
     """
     with transaction.atomic():
         rows = Query.objects.filter(project=project)
         keys = lock_for_removal(project, rows, queries, by)
         changed = 0
-        for part in parts(keys):
+        for part in batches(keys):
             for query in rows.filter(pk__in=part, removed_at__isnull=False):
                 InstructionPair.objects.filter(
                     query=query, removed_at=query.removed_at, removed_reason=query.removed_reason
-                ).update(**PRESENT)
-                changed += rows.filter(pk=query.pk).update(**PRESENT)
+                ).update(**NOT_REMOVED)
+                changed += rows.filter(pk=query.pk).update(**NOT_REMOVED)
         if changed:
             about = _about(changed, "query", "queries", rows, keys, "query_id")
             record(project=project, what="queries.restored", about=about, by=by, now=now)
-    return Changed(changed, len(keys) - changed)
+    return ChangeCounts(changed, len(keys) - changed)
 
 
 def remove_pairs(
@@ -115,17 +116,18 @@ def remove_pairs(
     reason: str,
     by: Membership | None,
     now: datetime | None = None,
-) -> Changed:
-    """Take instructions out. One that is out keeps its reason.
+) -> ChangeCounts:
+    """Take instructions out. One already taken out keeps its reason.
 
-    Refused: who does not lead, an archived project, no reason, what is no pair here.
+    Refused: a person who is not a lead, an archived project, no reason, a pair that is not in this
+    project.
     """
-    fields = fields_of_removal(reason, by, now)
+    fields = removal_fields(reason, by, now)
     with transaction.atomic():
         rows = InstructionPair.objects.filter(project=project)
         keys = lock_for_removal(project, rows, pairs, by)
         changed = 0
-        for part in parts(keys):
+        for part in batches(keys):
             changed += rows.filter(pk__in=part, removed_at__isnull=True).update(**fields)
         if changed:
             about = _about(changed, "instruction", "instructions", rows, keys, "pair_id")
@@ -137,7 +139,7 @@ def remove_pairs(
                 by=by,
                 now=now,
             )
-    return Changed(changed, len(keys) - changed)
+    return ChangeCounts(changed, len(keys) - changed)
 
 
 def restore_pairs(
@@ -146,21 +148,21 @@ def restore_pairs(
     pairs: Sequence[int],
     by: Membership | None,
     now: datetime | None = None,
-) -> Changed:
+) -> ChangeCounts:
     """Bring instructions back.
 
-    Refused: who does not lead, an archived project, what is no pair here, an instruction whose
-    query is out, and one that a decision of a review removed.
+    Refused: a person who is not a lead, an archived project, a pair that is not in this project, an
+    instruction whose query is taken out, and one that a decision on its reviews removed.
     """
     with transaction.atomic():
         rows = InstructionPair.objects.filter(project=project)
         keys = lock_for_removal(project, rows, pairs, by)
         changed = 0
-        for part in parts(keys):
+        for part in batches(keys):
             there = rows.filter(pk__in=part, removed_at__isnull=False)
             if of_query := there.filter(query__removed_at__isnull=False).first():
                 raise Refused(
-                    _("Instruction %(pair_id)s is out with its query. Bring the query back.")
+                    _("Instruction %(pair_id)s is taken out with its query. Bring the query back.")
                     % {"pair_id": of_query.pair_id}
                 )
             if decided := there.filter(removed_reason="").first():
@@ -171,11 +173,11 @@ def restore_pairs(
                     )
                     % {"pair_id": decided.pair_id}
                 )
-            changed += there.update(**PRESENT)
+            changed += there.update(**NOT_REMOVED)
         if changed:
             about = _about(changed, "instruction", "instructions", rows, keys, "pair_id")
             record(project=project, what="pairs.restored", about=about, by=by, now=now)
-    return Changed(changed, len(keys) - changed)
+    return ChangeCounts(changed, len(keys) - changed)
 
 
 def removed_queries(project: Project) -> QuerySet[Query]:
@@ -184,8 +186,9 @@ def removed_queries(project: Project) -> QuerySet[Query]:
 
 
 def removed_pairs(project: Project) -> QuerySet[InstructionPair]:
-    """Return the instructions that are taken out on their own: their query is not, and no decision
-    removed them.
+    """Return the instructions that were taken out individually.
+
+    Their query is not taken out, and they were not removed by a decision on their reviews.
     """
     return InstructionPair.objects.filter(
         project=project, removed_at__isnull=False, query__removed_at__isnull=True
@@ -193,22 +196,22 @@ def removed_pairs(project: Project) -> QuerySet[InstructionPair]:
 
 
 def _keys_of(rows: QuerySet[Any], field: str, ids: Iterable[str], noun: str) -> list[int]:
-    wanted = distinct(ids)
+    unique_ids = distinct(ids)
     found: dict[str, int] = {}
-    for part in parts(wanted):
+    for part in batches(unique_ids):
         found |= dict(rows.filter(**{f"{field}__in": part}).values_list(field, "pk"))
-    for one in wanted:
+    for one in unique_ids:
         if one not in found:
             raise Refused(
                 _("There is no %(noun)s %(id)s in this project.") % {"noun": noun, "id": one[:100]}
             )
-    return [found[one] for one in wanted]
+    return [found[one] for one in unique_ids]
 
 
 def _about(
     changed: int, one: str, several: str, rows: QuerySet[Any], keys: list[int], field: str
 ) -> str:
-    """Name what was changed, as the audit log keeps it: "3 queries · 301, 302 …"."""
+    """Return the audit log's name of the changed rows: "3 queries · 301, 302 …"."""
     ids = [row[0] for row in rows.filter(pk__in=keys[: _NAMED + 1]).values_list(field)]
     rest = " …" if len(ids) > _NAMED else ""
     return f"{changed} {one if changed == 1 else several} · {', '.join(ids[:_NAMED])}{rest}"

@@ -1,8 +1,8 @@
-"""What every resource of the API is made of, in every room.
+"""The base classes and decorators of all API resources.
 
-A resource is a class with a method for each verb, under `@reads` or `@writes`: these say what is
-sent, what is answered and which scope it takes; the schema is made of the same. What a method
-raises (`Refused`, Http404 ...) is told by `base.api.problems`.
+A resource is a class with a method for each verb, decorated with `@reads` or `@writes`. These
+declare the request, the response and the required scope; the schema is generated from them.
+Exceptions of a method (`Refused`, Http404 ...) are answered by `base.api.problems`.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from base.api.limits import SAFE, AlwaysJson, Json, Throttle
+from base.api.limits import SAFE, AlwaysJson, LimitedJsonParser, Throttle
 from base.api.scopes import Scope as Scope
-from base.idempotency import Done, once
-from base.pagination import key as key_of
+from base.idempotency import StoredResponse, run_once
+from base.pagination import parse_key as key_of
 from base.raw_sql import LARGEST_KEY
 from base.users import User
 
@@ -44,47 +44,47 @@ MAX_KEY = 255
 
 
 class KeyField(serializers.IntegerField):
-    """The key of a row."""
+    """A row's primary key."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**{"min_value": 1, "max_value": LARGEST_KEY, **options})
 
 
-class Sent(serializers.Serializer[Any]):
-    """What is sent. A field it does not have is refused: it was misspelt, or is not for you."""
+class RequestBody(serializers.Serializer[Any]):
+    """A request body. Unknown fields are refused: they are misspelt or not permitted."""
 
     def to_internal_value(self, data: Any) -> Any:
-        """Read it, and refuse what is not known."""
+        """Validate the body and refuse unknown fields."""
         if isinstance(data, Mapping) and (unknown := set(data) - set(self.fields)):
-            sentence = _("There is no such field here.")
+            sentence = _("There is no such field.")
             raise ValidationError({str(name): [sentence] for name in sorted(map(str, unknown))})
         return super().to_internal_value(data)
 
 
-class Nothing(Sent):
-    """Nothing is sent: no content, or an empty object."""
+class Nothing(RequestBody):
+    """An empty request body: no content, or an empty object."""
 
 
-class Asked(serializers.Serializer[Any]):
-    """Parameters of an address that narrow a list."""
+class QueryParameters(serializers.Serializer[Any]):
+    """Query parameters that filter a list."""
 
 
 @dataclass(frozen=True)
 class Operation:
-    """One verb of a resource, as its method and the schema know it."""
+    """The declaration of one verb of a resource, used by its method and the schema."""
 
     scope: str
-    # A serializer's class; None: no content. Or a type of the schema, for what is no JSON.
+    # A serializer class; None: no content. For answers other than JSON, a type of the schema.
     answer: Any
     status: int = 200
-    # A serializer's class; None: nothing is sent.
-    sent: type[serializers.BaseSerializer[Any]] | None = None
-    # The parameters of the address.
-    asked: type[Asked] | None = None
+    # A serializer class; None: no request body.
+    body: type[serializers.BaseSerializer[Any]] | None = None
+    # The query parameters.
+    parameters: type[QueryParameters] | None = None
     many: bool = False
-    # In pages with cursors.
+    # Whether the answer comes in pages with cursors.
     paged: bool = False
-    # The media type where it is no JSON.
+    # The media type if it is not JSON.
     media: str = ""
     writes: bool = False
 
@@ -95,20 +95,21 @@ Method = Callable[..., HttpResponseBase]
 def reads(
     answer: Any,
     *,
-    asked: type[Asked] | None = None,
+    parameters: type[QueryParameters] | None = None,
     many: bool = False,
     paged: bool = False,
     media: str = "",
     scope: str = Scope.READ,
 ) -> Callable[[Method], Method]:
-    """A method that answers and changes nothing. `paged`: it answers with `self.page`; `many`: with
-    a list.
+    """Declare a method that changes nothing.
+
+    `paged`: it answers with `self.page`; `many`: with a list.
     """
 
     def declare(method: Method) -> Method:
-        operation = Operation(scope, answer, asked=asked, many=many or paged, paged=paged)
+        operation = Operation(scope, answer, parameters=parameters, many=many or paged, paged=paged)
         method.operation = (  # type: ignore[attr-defined]
-            operation if not media else Operation(scope, answer, asked=asked, media=media)
+            operation if not media else Operation(scope, answer, parameters=parameters, media=media)
         )
         return method
 
@@ -119,17 +120,17 @@ def writes(
     answer: Any,
     *,
     scope: str,
-    sent: type[serializers.BaseSerializer[Any]] | None = None,
-    asked: type[Asked] | None = None,
+    body: type[serializers.BaseSerializer[Any]] | None = None,
+    parameters: type[QueryParameters] | None = None,
     status: int = 200,
     many: bool = False,
     secret: Iterable[str] = (),
     apart: bool = False,
 ) -> Callable[[Method], Method]:
-    """A method that changes something, and does so once for each `Idempotency-Key`.
+    """Declare a method that changes something, once for each `Idempotency-Key`.
 
-    `secret`: fields of the answer that are not kept for the second time; `apart`: it takes long and
-    keeps its own transaction (see `base.idempotency`).
+    `secret`: fields of the answer that are not stored for a replay; `apart`: it takes long and
+    manages its own transaction (see `base.idempotency`).
     """
     hidden = tuple(secret)
 
@@ -144,14 +145,16 @@ def writes(
             _check_key(key)
             given: list[HttpResponseBase] = []
 
-            def do() -> Done:
+            def do() -> StoredResponse:
                 response = method(view, request, *args, **kwargs)
                 given.append(response)
-                return Done(response.status_code, _body(response, hidden))
+                return StoredResponse(response.status_code, _body(response, hidden))
 
             assert isinstance(request.user, User)
-            outcome = once(key=key, digest=_digest(request), do=do, by=request.user, apart=apart)
-            if not outcome.again:
+            outcome = run_once(
+                key=key, digest=_digest(request), do=do, by=request.user, apart=apart
+            )
+            if not outcome.is_replay:
                 return given[-1]
             again = HttpResponse(
                 outcome.done.body, status=outcome.done.status, content_type="application/json"
@@ -160,7 +163,7 @@ def writes(
             return again
 
         answered.operation = Operation(  # type: ignore[attr-defined]
-            scope, answer, status, sent, asked, many=many, writes=True
+            scope, answer, status, body, parameters, many=many, writes=True
         )
         return answered
 
@@ -168,7 +171,7 @@ def writes(
 
 
 class Page(CursorPagination):
-    """A part of a list, with the addresses of the parts before and behind it."""
+    """A page of a list, with the addresses of the previous and the next page."""
 
     page_size = 50
     page_size_query_param = "page_size"
@@ -178,8 +181,8 @@ class Page(CursorPagination):
     page_size_query_description = f"Entries on a page: 50, at most {MOST_ON_A_PAGE}."
 
     def decode_cursor(self, request: Request) -> Cursor | None:
-        """The place that was asked for; one that no page of ours named is refused."""
-        wrong = ValidationError({"?cursor": [_("This cursor leads nowhere.")]})
+        """Return the requested position; refuse a cursor that is not from one of our pages."""
+        wrong = ValidationError({"?cursor": [_("This cursor is not valid.")]})
         try:
             cursor = super().decode_cursor(request)
         except NotFound as error:
@@ -190,33 +193,34 @@ class Page(CursorPagination):
 
 
 class Reads(Throttle):
-    """Questions."""
+    """The throttle of reading requests."""
 
     scope = "reads"
 
-    def concerns(self, request: Request) -> bool:
-        """What changes nothing."""
+    def applies_to(self, request: Request) -> bool:
+        """Return whether the request changes nothing."""
         return request.method in SAFE
 
 
 class Writes(Throttle):
-    """Changes."""
+    """The throttle of writing requests."""
 
     scope = "writes"
 
-    def concerns(self, request: Request) -> bool:
-        """What may change something."""
+    def applies_to(self, request: Request) -> bool:
+        """Return whether the request may change something."""
         return request.method not in SAFE
 
 
 class HasScope(BasePermission):
-    """Whether the token is good for what is asked; who comes with a session has every scope."""
+    """Check that the token has the scope of the operation; sessions have every scope."""
 
     def has_permission(self, request: Request, view: APIView) -> bool:
-        """Ask the method of the resource for its scope; a method it does not have is let through
-        to be told so.
+        """Compare the token's scopes with the one that the method declares.
+
+        A verb that the resource does not have passes, and is answered with 405.
         """
-        # Who comes with a session has no token, and no scopes.
+        # A session has no token and no scopes.
         scopes = getattr(request.auth, "scopes", None)
         if scopes is None:
             return True
@@ -231,22 +235,22 @@ class HasScope(BasePermission):
 
 
 class Resource(APIView):
-    """Something that programs ask for at an address."""
+    """The base class of all API resources."""
 
-    # Under which heading the schema lists it.
+    # The heading in the schema.
     tag: ClassVar[str]
 
-    # OPTIONS is no answer of ours: the schema says what there is.
+    # No OPTIONS: the schema describes the API.
     http_method_names = ["get", "head", "post", "put", "patch", "delete"]
     permission_classes = (IsAuthenticated, HasScope)
     throttle_classes = (Reads, Writes)
-    parser_classes: tuple[type[BaseParser], ...] = (Json,)
+    parser_classes: tuple[type[BaseParser], ...] = (LimitedJsonParser,)
     renderer_classes = (JSONRenderer,)
     content_negotiation_class = AlwaysJson
     pagination_class = Page
 
     def __init_subclass__(cls) -> None:
-        """Refuse a verb that does not say what it takes."""
+        """Refuse a verb without `@reads` or `@writes`."""
         super().__init_subclass__()
         for verb in ("get", "post", "put", "patch", "delete"):
             method = cls.__dict__.get(verb)
@@ -255,23 +259,23 @@ class Resource(APIView):
 
     @property
     def person(self) -> User:
-        """Who asks."""
+        """Return the user who sent the request."""
         assert isinstance(self.request.user, User)
         return self.request.user
 
-    def sent(self) -> dict[str, Any]:
-        """What was sent, checked by the method's serializer; else 400."""
+    def body(self) -> dict[str, Any]:
+        """Return the request body, validated by the method's serializer; 400 if it is invalid."""
         operation = self._operation()
-        assert operation.sent is not None
-        form = operation.sent(data=self.request.data)
+        assert operation.body is not None
+        form = operation.body(data=self.request.data)
         form.is_valid(raise_exception=True)
         return dict(form.validated_data)
 
-    def asked(self) -> dict[str, Any]:
-        """The parameters of the address, checked by the method's serializer; else 400."""
+    def parameters(self) -> dict[str, Any]:
+        """Return the query parameters, validated by the method's serializer; 400 if invalid."""
         operation = self._operation()
-        assert operation.asked is not None
-        form = operation.asked(data=self.request.query_params.dict())
+        assert operation.parameters is not None
+        form = operation.parameters(data=self.request.query_params.dict())
         if not form.is_valid():
             raise ValidationError({f"?{name}": fault for name, fault in form.errors.items()})
         return dict(form.validated_data)
@@ -279,15 +283,15 @@ class Resource(APIView):
     def page(
         self,
         rows: QuerySet[Row],
-        told: Callable[[list[Row]], list[dict[str, Any]]],
+        as_json: Callable[[list[Row]], list[dict[str, Any]]],
         *,
         newest_first: bool = False,
     ) -> Response:
-        """The part of the list that the address asks for, in the order of keys."""
+        """Return the page of the list that the request asks for, in the order of keys."""
         pages = self.pagination_class()
         pages.ordering = "-pk" if newest_first else "pk"
         found = pages.paginate_queryset(rows.order_by(), self.request, view=self)
-        return pages.get_paginated_response(told(found or []))
+        return pages.get_paginated_response(as_json(found or []))
 
     def _operation(self) -> Operation:
         verb = (self.request.method or "").lower()
@@ -296,28 +300,28 @@ class Resource(APIView):
         return operation
 
 
-def wrong(form: BaseForm, before: str = "") -> ValidationError:
-    """What a page's form found wrong; `before` each field's name (`?` for parameters)."""
+def form_errors(form: BaseForm, before: str = "") -> ValidationError:
+    """Return a form's errors as a ValidationError; field names get the prefix `before`."""
     return ValidationError(
         {f"{before}{name}": [str(one) for one in faults] for name, faults in form.errors.items()}
     )
 
 
-def done() -> Response:
-    """The answer where there is nothing to tell."""
+def no_content() -> Response:
+    """Return an empty response (204)."""
     return Response(status=HTTPStatus.NO_CONTENT)
 
 
 def _check_key(key: str) -> None:
     if not key or len(key) > MAX_KEY or not key.isascii() or not key.isprintable():
         raise ParseError(
-            _("%(header)s is 1 to %(most)s printable characters, such as a UUID.")
+            _("%(header)s must have 1 to %(most)s printable characters, such as a UUID.")
             % {"header": KEY_HEADER, "most": MAX_KEY}
         )
 
 
 def _digest(request: Request) -> str:
-    """A sum of what is asked: the same key is for the same again."""
+    """Return a digest of the request: a key may only be reused for the same request."""
     found = hashlib.sha256(f"{request.method} {request.get_full_path()}\n".encode())
     if isinstance(request.data, QueryDict):
         for name, value in sorted(request.data.items()):
@@ -334,7 +338,7 @@ def _digest(request: Request) -> str:
 
 
 def _body(response: HttpResponseBase, hidden: tuple[str, ...]) -> str:
-    """What is kept of an answer."""
+    """Return the part of a response that is stored for replays."""
     assert isinstance(response, Response)
     if response.data is None:
         return ""

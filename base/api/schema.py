@@ -1,4 +1,4 @@
-"""The schema of the API (OpenAPI 3), made of what the resources declare."""
+"""The schema of the API (OpenAPI 3), generated from the declarations of the resources."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import OpenApiParameter
 
 from base.api.problems import MEDIA_TYPE, ProblemSerializer
-from base.api.resource import KEY_HEADER, MAX_KEY, Operation, Sent
+from base.api.resource import KEY_HEADER, MAX_KEY, Operation, RequestBody
 
-# Told of every resource, and of those that take something.
-# 422: some of it is read only by who holds an assignment there.
+# Error statuses of every operation, of those with query parameters, and of writes.
+# 422 is in ALWAYS because some resources can be read only by people with an assignment.
 ALWAYS = (401, 403, 404, 422, 429, 503)
 ASKING = (400,)
 WRITING = (400, 409, 413, 415)
 
 
 class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
-    """How the schema tells of it."""
+    """The schema's entry for token authentication."""
 
-    # Named, not imported: tokens are of a higher package.
+    # A name, not an import: tokens belong to a higher package.
     target_class = "annotate.people.authentication.TokenAuthentication"
     name = "token"
 
     def get_security_definition(self, auto_schema: object) -> dict[str, str]:
-        """An entry of `securitySchemes`."""
+        """Return an entry of `securitySchemes`."""
         return {
             "type": "http",
             "scheme": "bearer",
-            "description": "A token that its person made under Your settings, Tokens.",
+            "description": "A token that a person made under Your settings, Tokens.",
         }
 
 
@@ -39,43 +39,45 @@ class ApiSchema(AutoSchema):
     """One verb of one resource in the schema."""
 
     def get_operation_id(self) -> str:
-        """The resource's name and the verb: what generated clients call it."""
+        """Return the resource's name and the verb, which generated clients use as a name."""
         name = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", type(self.view).__name__).lower()
         return f"{name}_{self.method.lower()}"
 
     def get_tags(self) -> list[str]:
-        """The heading."""
+        """Return the heading."""
         return [self.view.tag]  # type: ignore[attr-defined]
 
     def get_summary(self) -> str:
-        """The first sentence of the method's docstring."""
+        """Return the first sentence of the method's docstring."""
         return re.split(r"(?<=[.;:])\s", self.get_description(), maxsplit=1)[0].rstrip(".;:")
 
     def get_request_serializer(self) -> Any:
-        """What is sent."""
-        return self._declared.sent
+        """Return the declared request body."""
+        return self._declared.body
 
     def get_response_serializers(self) -> Any:
-        """What is answered when all is well."""
-        told = self._declared
-        if told.answer is None:
-            return {told.status: None}
-        if told.media:
-            return {(told.status, told.media): told.answer}
-        return {told.status: told.answer(many=True) if told.many else told.answer}
+        """Return the response to a successful request."""
+        operation = self._declared
+        if operation.answer is None:
+            return {operation.status: None}
+        if operation.media:
+            return {(operation.status, operation.media): operation.answer}
+        return {
+            operation.status: operation.answer(many=True) if operation.many else operation.answer
+        }
 
     def get_override_parameters(self) -> list[Any]:
-        """The parameters of the address, and the key of a write."""
-        told = self._declared
-        found: list[Any] = [told.asked] if told.asked else []
-        if told.writes:
+        """Return the query parameters, and for writes the idempotency key."""
+        operation = self._declared
+        found: list[Any] = [operation.parameters] if operation.parameters else []
+        if operation.writes:
             found.append(
                 OpenApiParameter(
                     KEY_HEADER,
                     {"type": "string", "minLength": 1, "maxLength": MAX_KEY},
                     OpenApiParameter.HEADER,
-                    description="Sent again with the same key within a day, it is done once and "
-                    "answered as the first time.",
+                    description="A request that is sent again with the same key within a day is "
+                    "carried out once and gets the first response.",
                 )
             )
         return found
@@ -91,9 +93,9 @@ class ApiSchema(AutoSchema):
 
     def _get_response_bodies(self, direction: Any = "response") -> Any:
         bodies = super()._get_response_bodies(direction)
-        told = self._declared
-        wrong = {*ALWAYS, *(ASKING if told.asked or told.paged else ())}
-        for status in sorted(wrong | set(WRITING if told.writes else ())):
+        operation = self._declared
+        wrong = {*ALWAYS, *(ASKING if operation.parameters or operation.paged else ())}
+        for status in sorted(wrong | set(WRITING if operation.writes else ())):
             bodies[str(status)] = self._get_response_for_code(  # type: ignore[no-untyped-call]
                 ProblemSerializer, str(status), media_types=[MEDIA_TYPE]
             )
@@ -101,6 +103,6 @@ class ApiSchema(AutoSchema):
 
     def _map_basic_serializer(self, serializer: Any, direction: Any) -> Any:
         schema = super()._map_basic_serializer(serializer, direction)  # type: ignore[no-untyped-call]
-        if isinstance(serializer, Sent):
+        if isinstance(serializer, RequestBody):
             schema["additionalProperties"] = False
         return schema

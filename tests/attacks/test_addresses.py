@@ -1,6 +1,6 @@
-"""An address asks for what its page offers, a form changes what it asks for, and nothing else does.
+"""Query parameters and form fields that a page does not offer have no effect.
 
-The parameters are those that pages lead to, the columns those of the models.
+The parameters are those in the pages' links, the columns those of the models.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from tests.attacks.test_parameters import (
     route_of,
     sent,
 )
-from tests.test_blindness import Way, addresses, answer, speak, undone, walk
-from tests.test_permissions import ROOMS
+from tests.test_blindness import AnswerSet, addresses, answer, crawl, give_answers, rolled_back
+from tests.test_permissions import APPS
 
 pytestmark = pytest.mark.long
 
-# What lookups of rows are called; none of them may be asked for by whoever writes an address.
+# Names of ORM lookups and the like; none may have an effect in an address.
 LOOKUPS = {
     "user__password__startswith": "pbkdf2",
     "annotator__user__username": "ben",
@@ -48,14 +48,14 @@ LOOKUPS = {
     "by": "1",
     "annotator": "1",
 }
-# By which every address for programs asks for another kind of answer.
+# The parameter by which API addresses negotiate the format.
 NEGOTIATED = {"format"}
-# What many pages know, whether the page that is tried has led to it or not.
+# Parameters of many pages, tried even if no link with them was found.
 COMMON = {"after", "before", "at", "show", "search", "query", "person", "version", "name", "case"}
 
 
 class Recorded(QueryDict):
-    """The parameters of an address, which remembers what of them was read."""
+    """Query parameters that record which of them were read."""
 
     read: ClassVar[set[str]] = set()
 
@@ -76,7 +76,7 @@ class Recorded(QueryDict):
         return super().getlist(key, default)
 
     def __getattribute__(self, name: str) -> Any:
-        # Who takes all of them at once reads each of them.
+        # These methods read all parameters at once.
         if name in {"items", "lists", "keys", "values", "dict", "urlencode", "copy", "__iter__"}:
             Recorded.read.add(ALL_OF_THEM)
         return super().__getattribute__(name)
@@ -91,23 +91,23 @@ ALL_OF_THEM = "*"
 
 @pytest.fixture
 def read_parameters(monkeypatch: pytest.MonkeyPatch) -> set[str]:
-    """The names of parameters that pages have read, and `ALL_OF_THEM` where one takes them all."""
+    """The names of parameters that pages have read, and `ALL_OF_THEM` if one read all at once."""
     Recorded.read.clear()
     monkeypatch.setattr("django.core.handlers.wsgi.QueryDict", Recorded)
     return Recorded.read
 
 
 @pytest.mark.parametrize("name", ["ada", "carla"])
-def test_no_address_asks_for_more_than_its_page_offers(
+def test_query_parameters_that_a_page_does_not_offer_have_no_effect(
     beside, name, read_parameters, repeated_requests, record_property
 ):
     tried, reading = 0, 0
     wrong: dict[tuple[str, ...], Any] = {}
-    with undone():
-        speak(beside, Way(1))
+    with rolled_back():
+        give_answers(beside, AnswerSet(1))
         client = client_of(beside, name)
         known: dict[str, set[str]] = {}
-        for url in walk(beside.members[name], addresses(beside)):
+        for url in crawl(beside.members[name], addresses(beside)):
             parts = urlsplit(url)
             known.setdefault(parts.path, set()).update(key for key, _ in parse_qsl(parts.query))
         done = set()
@@ -120,7 +120,7 @@ def test_no_address_asks_for_more_than_its_page_offers(
             lookups = {key: value for key, value in LOOKUPS.items() if key not in offered}
             tried += 1
             asked = answer(client.get(path, lookups))
-            # A page that leads back to itself keeps its address, whatever stands in it.
+            # A page with a link back to itself repeats its address with all parameters.
             if (
                 status_and_body(asked) != status_and_body(plain)
                 and b"password__startswith" not in asked[2]
@@ -131,10 +131,10 @@ def test_no_address_asks_for_more_than_its_page_offers(
             reads = bool(read_parameters - NEGOTIATED)
             reading += reads
             parameters = (offered | COMMON | read_parameters) - {ALL_OF_THEM}
-            # A page that reads no parameter may still lead back to its own address.
+            # A page that reads no parameter may still link to its own address.
             for what, value in HOSTILE.items() if reads else [("markup", HOSTILE["markup"])]:
                 tried += 1
-                with undone():
+                with rolled_back():
                     if found := faults(client, "get", path, dict.fromkeys(parameters, value)):
                         wrong[route, what] = found
     record_property(
@@ -152,17 +152,17 @@ def status_and_body(answered: tuple[int, list[str], bytes]) -> tuple[int, bytes]
 
 
 BY_CHANCE = {"last_login", "password", "place", "file", "folder", "digest"}
-# What a script of the page fills in, which the form takes though it does not show it.
+# Fields that the page's script adds, which are accepted although the form does not show them.
 OF_SCRIPTS = {"annotate:judgment": {"evidence", "clauses", "active_ms", "pressed"}}
 
 
-def everything() -> dict[str, list[str]]:
-    """Every row without what is made by chance or counted: keys, UUIDs."""
+def all_rows() -> dict[str, list[str]]:
+    """Return every row without random or sequential values: keys, UUIDs."""
     found = {}
-    for room in ROOMS:
+    for room in APPS:
         for model in apps.get_app_config(room).get_models():
             if model._meta.label in {"annotate.Link", "annotate.Revision"}:
-                # Sums over the rest, with the UUIDs in them; numbers made by chance.
+                # Hashes that include UUIDs; random numbers.
                 continue
             names = [
                 field.attname
@@ -176,9 +176,9 @@ def everything() -> dict[str, list[str]]:
 
 
 def columns() -> dict[str, str]:
-    """Every column there is, with a value that it would take."""
+    """Return every column with a value that it would accept."""
     values = {}
-    for room in ROOMS:
+    for room in APPS:
         for model in apps.get_app_config(room).get_models():
             for field in model._meta.concrete_fields:
                 value = "1"
@@ -195,8 +195,9 @@ def columns() -> dict[str, str]:
 
 @contextmanager
 def with_the_same_keys() -> Iterator[None]:
-    """What is done in here is as if it had never been, and the next rows have the same keys again:
-    PostgreSQL's counters take no part in a rollback.
+    """Undo everything inside, and let the next rows get the same keys again.
+
+    PostgreSQL's sequences are not rolled back, so they are reset.
     """
     with connection.cursor() as cursor:
         counters: list[tuple[str, int, bool]] = []
@@ -207,7 +208,7 @@ def with_the_same_keys() -> Iterator[None]:
                 "FROM pg_sequences WHERE schemaname = current_schema()"
             )
             counters = cursor.fetchall()
-        with undone():
+        with rolled_back():
             yield
         if counters:
             together = ", ".join(["setval(%s::regclass, %s, %s)"] * len(counters))
@@ -215,14 +216,14 @@ def with_the_same_keys() -> Iterator[None]:
 
 
 @pytest.mark.parametrize("name", ["ada", "carla", "dan"])
-def test_what_a_form_does_not_ask_for_changes_nothing(
+def test_fields_that_a_form_does_not_have_change_nothing(
     beside, name, repeated_requests, record_property
 ):
     extra = columns()
     tried = changing = 0
     wrong: dict[tuple[str, ...], Any] = {}
-    with undone():
-        speak(beside, Way(1))
+    with rolled_back():
+        give_answers(beside, AnswerSet(1))
         offered = forms_of(beside, name)
         every = {field for _, form in offered.values() for field in {**form.fields, **form.buttons}}
         client = client_of(beside, name)
@@ -230,22 +231,22 @@ def test_what_a_form_does_not_ask_for_changes_nothing(
             if method != "post":
                 continue
             asked = {*form.fields, *form.files, *form.buttons} | OF_SCRIPTS.get(route, set())
-            # What another form of the same route asks for is offered there.
+            # Fields of other forms of the same route count as offered.
             asked |= {
                 field
                 for (_, other, _), (_, one) in offered.items()
                 if other == route
                 for field in {*one.fields, *one.buttons, *one.files}
             }
-            said = {key: value for key, value in sent(form).items() if key != TOKEN}
+            form_values = {key: value for key, value in sent(form).items() if key != TOKEN}
             more = {key: value for key, value in extra.items() if key not in asked}
             tried += len(more)
             states = []
-            for body in (said, {**more, **said}):
+            for body in (form_values, {**more, **form_values}):
                 with with_the_same_keys():
                     with writes() as written:
                         client.post(url, body)
-                    states.append(everything() if written else {})
+                    states.append(all_rows() if written else {})
             changing += bool(states[0])
             if states[0] != states[1]:
                 wrong[route, shape] = {

@@ -1,7 +1,7 @@
-"""Whatever people and files write is text: every column that holds words is filled with markup that
-would run, every page is read, and nothing of it is more than text there.
+"""Texts of people and files never run as code: all text columns are filled with payloads.
 
-The columns are read from the models: a new one is attacked without being named here.
+Then every page is parsed, and no payload may be more than text. The columns are read from the
+models, so new ones are attacked without being listed here.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ from audit.reviews.criteria import SHIPPED, Rubric
 from audit.reviews.project_rubric import save_rubric
 from exporters.exports.actions import request_export
 from jobs.runner import JobError
-from tests.attacks.reading import ALL, PAYLOADS, SHORT, running
-from tests.test_blindness import Way, addresses, answer, speak, undone, walk
-from tests.test_permissions import ROOMS
+from tests.attacks.reading import ALL, PAYLOADS, SHORT, find_running_code
+from tests.test_blindness import AnswerSet, addresses, answer, crawl, give_answers, rolled_back
+from tests.test_permissions import APPS
 
 pytestmark = pytest.mark.long
 
-# What is a code and no words: the program chooses it, or reads it again.
+# Columns with codes instead of text: the program writes them or parses them.
 CODES = {
     *("annotate.Project.slug", "annotate.Document.digest", "annotate.Run.sha256"),
     *("annotate.User.password", "annotate.Load.format", "annotate.Load.file"),
@@ -49,20 +49,20 @@ CODES = {
     *("audit.AgreementReport.scope", "audit.AgreementReport.against"),
     *("audit.AgreementReport.sha256", "exporters.Export.folder"),
 }
-# What a browser shows as it stands.
+# Types that a browser shows as plain text.
 PLAIN = {f"Content-Type: {kind}" for kind in ("application/json", "text/plain")}
-# A job that failed says why, and no other may: attacked by a job that fails.
+# Only failed jobs may have an error: attacked with a failed job.
 OF_FAILED = "error"
-# What is taken out says why, and nothing else may: attacked by rows that are taken out.
+# Only rows that are taken out may have a reason: attacked with such rows.
 OF_REMOVED = "removed_reason"
-# What no update changes, whoever asks: triggers refuse it. Attacked when it is made.
+# Triggers refuse updates of these models: attacked when a row is created.
 UNCHANGING = {"exporters.Release", "annotate.AuditEvent", "annotate.Link"}
 
 
 def columns() -> Iterator[tuple[type[models.Model], models.Field[Any, Any], int]]:
-    """Every column that holds words of people or files, with a number of its own."""
+    """Yield every column with texts of people or files, each with a number."""
     number = 0
-    for room in ROOMS:
+    for room in APPS:
         for model in apps.get_app_config(room).get_models():
             for field in model._meta.concrete_fields:
                 label = f"{model._meta.label}.{field.name}"
@@ -77,14 +77,14 @@ def columns() -> Iterator[tuple[type[models.Model], models.Field[Any, Any], int]
 
 
 def word_of(number: int) -> str:
-    """By which a column's payload is known where it is shown."""
+    """Return the word by which a column's payload is recognized on pages."""
     return f"zz{number}zz"
 
 
 def poison(project: Project) -> tuple[int, dict[str, str]]:
-    """Add a payload to every text there is; return how many were, and the word of each column."""
+    """Add a payload to every text; return the number of texts, and the word of each column."""
     poisoned, words = 0, {}
-    # Only what a model wrote names its model.
+    # Only pairs and narratives by a language model may name the model.
     InstructionPair.objects.update(origin=InstructionPair.Origin.LLM)
     Narrative.objects.update(origin=InstructionPair.Origin.LLM)
     for model, field, number in columns():
@@ -108,7 +108,7 @@ def poison(project: Project) -> tuple[int, dict[str, str]]:
 
 
 def _take_out(project: Project) -> int:
-    """Make a query, an instruction and a candidate that are out for a reason; return how many."""
+    """Create a query, an instruction and a candidate that are taken out; return their number."""
     out = {"removed_at": project.created_at, "removed_reason": f"{word_of(0)}{SHORT} {ALL}"}
     query = Query.objects.create(project=project, query_id="out", title="Out", **out)
     InstructionPair.objects.create(project=project, query=query, pair_id="out", **out)
@@ -119,7 +119,7 @@ def _take_out(project: Project) -> int:
 
 
 def make_more(stage: SimpleNamespace) -> None:
-    """What is only made from texts that are poisoned already: reports, refusals, jobs that fail."""
+    """Create objects from the poisoned texts: reports, refusals, failed jobs."""
     carla = Membership.objects.select_related("project", "user").get(pk=stage.carla.pk)
     project = carla.project
     first = SHIPPED[next(iter(SHIPPED))]
@@ -144,7 +144,7 @@ def make_more(stage: SimpleNamespace) -> None:
     try:
         stage.finish_jobs()
     except JobError:
-        # Not every format can hold such an id: that job has failed and says why, with the id.
+        # Not every format can contain such an id: that job failed, with the id in its error.
         stage.finish_jobs()
     Load.objects.create(
         project=project,
@@ -159,10 +159,10 @@ def make_more(stage: SimpleNamespace) -> None:
 
 
 @pytest.mark.parametrize("htmx", [False, True], ids=["pages", "fragments"])
-def test_no_text_of_anybody_is_more_than_text_on_any_page(stage, htmx, record_property):
+def test_no_payload_runs_on_any_page(stage, htmx, record_property):
     stage.finish_jobs()
-    with undone():
-        speak(stage, Way(1))
+    with rolled_back():
+        give_answers(stage, AnswerSet(1))
         poisoned, words = poison(stage.carla.project)
         make_more(stage)
         wrong, shown, pages, inline = {}, set(), 0, {}
@@ -170,13 +170,15 @@ def test_no_text_of_anybody_is_more_than_text_on_any_page(stage, htmx, record_pr
             member = Membership.objects.select_related("user").get(pk=stage.members[name].pk)
             doors = [f"/projects/{member.project.slug}/loads/", *addresses(stage)]
             doors += [load.get_absolute_url() for load in Load.objects.all()]
-            for url, (status, headers, body) in walk(member, doors, on=not htmx, htmx=htmx).items():
+            for url, (status, headers, body) in crawl(
+                member, doors, follow=not htmx, htmx=htmx
+            ).items():
                 pages += 1
-                # What is packed is saved, and never shown.
+                # Compressed content is downloaded and never shown.
                 text = body.decode(errors="replace")
                 shown |= {word for word in words if word in text}
                 if any("text/html" in one for one in headers):
-                    if found := running(text):
+                    if found := find_running_code(text):
                         wrong[url] = found
                 elif status == 200 and not any("attachment" in one for one in headers):
                     inline[url] = headers
@@ -187,16 +189,16 @@ def test_no_text_of_anybody_is_more_than_text_on_any_page(stage, htmx, record_pr
         )
 
     assert wrong == {}
-    # Nothing but pages is shown by a browser as more than words.
+    # Everything else that a browser shows is plain text.
     kinds = {part.partition(";")[0] for headers in inline.values() for part in headers}
     assert {kind for kind in kinds if kind.startswith("Content-Type")} <= PLAIN
     assert len(shown) > 30
 
 
-def test_staff_reads_the_same_texts_as_text(stage, client):
+def test_no_payload_runs_in_the_administration(stage, client):
     client.force_login(User.objects.get(username="root"))
-    with undone():
-        speak(stage, Way(1))
+    with rolled_back():
+        give_answers(stage, AnswerSet(1))
         poison(stage.carla.project)
         seen = 0
         for model in apps.get_models():
@@ -209,7 +211,7 @@ def test_staff_reads_the_same_texts_as_text(stage, client):
                 pages.append(client.get(f"{url}{first.pk}/change/"))
             for page in pages:
                 seen += 1
-                found = [one for one in running(answer(page)[2].decode()) if "zq" in one]
+                found = [one for one in find_running_code(answer(page)[2].decode()) if "zq" in one]
                 assert found == [], page.request["PATH_INFO"]
 
     assert seen > 10

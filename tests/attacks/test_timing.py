@@ -1,7 +1,7 @@
-"""How long an answer takes tells nobody what others said: the work behind it is the same.
+"""Response times do not reveal others' judgments: the same queries are run.
 
-Time itself cannot be asserted on a machine that others use. What takes time here are queries, and
-those can be counted.
+Time itself cannot be asserted reliably on a shared machine. Queries take most of the time, and they
+can be compared.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from django.db import connection
 from django.test import Client
 
 from tests import factories
-from tests.test_blindness import Way, signed_in, speak, undone
+from tests.test_blindness import AnswerSet, give_answers, rolled_back, signed_in
 from tests.test_permissions import ROUTES
 
-# What is asked for, how much of it, and the names of savepoints, which are counted.
+# Literals, numbers, placeholders, and the numbered names of savepoints.
 VALUES = re.compile(r"'[^']*'|\b[0-9]+\b|\"s[0-9]+_x[0-9]+\"|%s(?:, %s)*")
 
 
 def shapes(client: Client, url: str) -> list[str]:
-    """The queries behind an address, without what they ask for."""
+    """Return the queries behind an address, without their values."""
     found: list[str] = []
 
     def watch(execute: Any, sql: Any, params: Any, many: bool, context: Any) -> Any:
@@ -35,20 +35,26 @@ def shapes(client: Client, url: str) -> list[str]:
 
 
 @pytest.mark.parametrize("name", ["ada", "dan"])
-def test_the_queries_behind_a_page_are_the_same_whatever_others_said(stage, name, record_property):
-    told: dict[int, dict[str, list[str]]] = {}
+def test_the_queries_of_a_page_do_not_depend_on_others_judgments(stage, name, record_property):
+    queries_by_way: dict[int, dict[str, list[str]]] = {}
     for number in (1, 2):
-        with undone():
-            speak(stage, Way(number))
+        with rolled_back():
+            give_answers(stage, AnswerSet(number))
             client = signed_in(stage.members[name])
-            told[number] = {route: shapes(client, stage.world.url(route)) for route in ROUTES}
-    record_property("tried", f"timing, {name}: queries of {len(told[1]):,} answers compared")
+            queries_by_way[number] = {
+                route: shapes(client, stage.world.url(route)) for route in ROUTES
+            }
+    record_property(
+        "tried", f"timing, {name}: queries of {len(queries_by_way[1]):,} answers compared"
+    )
 
-    assert {route for route, queries in told[1].items() if queries != told[2][route]} == set()
-    assert max(map(len, told[1].values())) > 5
+    assert {
+        route for route, queries in queries_by_way[1].items() if queries != queries_by_way[2][route]
+    } == set()
+    assert max(map(len, queries_by_way[1].values())) > 5
 
 
-def test_a_name_that_is_nobodys_takes_the_same_work_to_refuse(db, monkeypatch, client):
+def test_refusing_an_unknown_name_takes_the_same_work(db, monkeypatch, client):
     hashed: list[str] = []
     from django.contrib.auth import hashers
 

@@ -1,7 +1,7 @@
-"""Every token that is not good enough x every route of the API x every verb; what a good one may.
+"""Every kind of insufficient token x API route x verb; and what a valid token may do.
 
-Routes come from the URL configuration, scopes from what each verb declares: a new route is tried
-without being named here.
+Routes come from the URL configuration, scopes from the declaration of each verb, so new routes are
+tried without being listed here.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ __all__ = ["worlds"]
 
 Worlds = tuple[World, World]
 
-# They come with a session alone: a page, and what pages send.
+# They need a session: a page, and requests that pages send.
 OF_PAGES = {"api_page", "annotate:api_journal"}
-# Not made of the resources that declare a scope: who reads the schema has any token.
+# A view without declared scopes: any token may read the schema.
 UNDECLARED = {"api_schema"}
 API = sorted(
     name
@@ -45,7 +45,7 @@ API = sorted(
 
 
 def operation_of(name: str, verb: str) -> Any:
-    """What a verb of a route declares; None: it has no such verb."""
+    """Return the declaration of a verb of a route, or None without such a verb."""
     callback: Any = ROUTES[name].callback
     return getattr(getattr(callback.cls, verb.lower(), None), "operation", None)
 
@@ -59,8 +59,9 @@ PROBLEM = "application/problem+json"
 
 
 def secret_of(name: str, *scopes: str, **changed: Any) -> str:
-    """The words of a token that is changed afterwards; that it was used is known already, so that
-    nothing needs to be written of it.
+    """Return the secret of a new token with changed columns.
+
+    Its last use is already set, so that using it writes nothing.
     """
     user = factories.user(name)
     made = make_token(name="Tried", scopes=scopes, days=1, by=user)
@@ -68,8 +69,8 @@ def secret_of(name: str, *scopes: str, **changed: Any) -> str:
     return made.secret
 
 
-def not_good(way: str) -> str:
-    """A header by which a lead with every scope is not let in."""
+def invalid_header(way: str) -> str:
+    """Return an Authorization header that must not let a lead with every scope in."""
     now = timezone.now()
     good = secret_of("carla", "judge", "lead")
     match way:
@@ -96,7 +97,7 @@ def not_good(way: str) -> str:
     raise AssertionError(way)
 
 
-NOT_GOOD = (
+INVALID = (
     *("expired", "ended", "closed", "its digest", "what is kept of it", "another's letters"),
     *("longer", "no words", "another scheme"),
 )
@@ -104,16 +105,16 @@ NOT_GOOD = (
 
 @pytest.fixture(autouse=True)
 def quiet(caplog: pytest.LogCaptureFixture) -> None:
-    """Thousands are refused here, and each is a line of the log that would be kept."""
+    """Silence the log: thousands of requests are refused, each with a captured log line."""
     caplog.set_level(logging.CRITICAL, logger="django.request")
 
 
 def tried_on(client: Client, url: str, verb: str) -> tuple[Any, list[str]]:
-    """The answer, and what was written; all of it is undone."""
+    """Send a request, undo it, and return the response and the writing statements."""
     with transaction.atomic():
         with writes() as written:
             answer: Any = client.generic(verb, url, "{}", content_type="application/json")
-            # What is streamed is looked up while it is read.
+            # A streaming response runs its queries while it is read.
             body = answer.getvalue()
         transaction.set_rollback(True)
     answer.body = body
@@ -121,7 +122,7 @@ def tried_on(client: Client, url: str, verb: str) -> tuple[Any, list[str]]:
 
 
 def left_something(client: Client, url: str, verb: str) -> bool:
-    """Whether a request leaves other rows: some are refused in the middle, and leave nothing."""
+    """Return whether a request changes rows; some are refused half-way and roll back."""
     before = rows()
     with transaction.atomic():
         client.generic(verb, url, "{}", content_type="application/json").getvalue()
@@ -130,16 +131,20 @@ def left_something(client: Client, url: str, verb: str) -> bool:
     return left
 
 
-@pytest.mark.parametrize("way", NOT_GOOD)
-def test_a_token_that_is_not_good_opens_nothing(worlds, repeated_requests, way, record_property):
-    client = Client(headers={"Authorization": not_good(way)})
+@pytest.mark.parametrize("way", INVALID)
+def test_an_invalid_token_is_refused_everywhere(worlds, repeated_requests, way, record_property):
+    client = Client(headers={"Authorization": invalid_header(way)})
     wrong = {}
     for name in API:
         for verb in VERBS:
             answer, written = tried_on(client, worlds[0].url(name), verb)
-            told = (answer.status_code, answer["Content-Type"])
-            if told != (401, PROBLEM) or "Bearer" not in answer["WWW-Authenticate"] or written:
-                wrong[verb, name] = (*told, written)
+            response_kind = (answer.status_code, answer["Content-Type"])
+            if (
+                response_kind != (401, PROBLEM)
+                or "Bearer" not in answer["WWW-Authenticate"]
+                or written
+            ):
+                wrong[verb, name] = (*response_kind, written)
     record_property(
         "tried",
         f"tokens, {way}: {len(API)} routes x {len(VERBS)} verbs = {len(API) * len(VERBS):,} "
@@ -150,7 +155,7 @@ def test_a_token_that_is_not_good_opens_nothing(worlds, repeated_requests, way, 
     assert len(API) > 90
 
 
-def test_a_token_that_is_elsewhere_than_in_its_header_is_none(worlds):
+def test_a_token_outside_its_header_is_ignored(worlds):
     secret = secret_of("carla", "judge", "lead")
     client = Client(raise_request_exception=False)
     client.cookies["Authorization"] = f"Bearer {secret}"
@@ -162,10 +167,10 @@ def test_a_token_that_is_elsewhere_than_in_its_header_is_none(worlds):
 
 
 @pytest.mark.parametrize("scope", ["judge", "lead"])
-def test_a_token_without_the_scope_is_refused_before_anything_is_looked_up(
+def test_a_token_without_the_scope_is_refused_before_any_lookup(
     worlds, repeated_requests, scope, record_property
 ):
-    # Whoever runs the installation and leads the project: nothing but the scope is in the way.
+    # An administrator who also leads the project: only the scope is missing.
     root = User.objects.get(username="root")
     factories.lead(worlds[0].project, "root")
     assert root.is_superuser
@@ -180,9 +185,9 @@ def test_a_token_without_the_scope_is_refused_before_anything_is_looked_up(
                 for world in (*worlds, missing):
                     tried += 1
                     answer, written = tried_on(client, world.url(name), verb_sent)
-                    told = (answer.status_code, answer["Content-Type"])
-                    if told != (403, PROBLEM) or written:
-                        wrong[verb_sent, name] = (*told, written)
+                    response_kind = (answer.status_code, answer["Content-Type"])
+                    if response_kind != (403, PROBLEM) or written:
+                        wrong[verb_sent, name] = (*response_kind, written)
     record_property(
         "tried", f"tokens, without the scope “{scope}”: {tried:,} requests, by who may all"
     )
@@ -191,8 +196,8 @@ def test_a_token_without_the_scope_is_refused_before_anything_is_looked_up(
     assert tried > 100
 
 
-def test_what_changes_something_takes_more_than_reading():
-    # It reads words that are sent, and keeps none.
+def test_writes_require_more_than_the_scope_read():
+    # It analyses the text that is sent and stores nothing.
     harmless = {("annotate:api_advice", "POST")}
     scopes: Counter[tuple[str, bool]] = Counter()
     for name, verb, operation in DECLARED:
@@ -209,15 +214,13 @@ def test_what_changes_something_takes_more_than_reading():
 
 
 def outcome_of(answer: Any, verb: str) -> tuple[int, str, bytes]:
-    """What an answer tells; of a write not the keys, UUIDs and times that were just made."""
+    """Return what to compare of a response; for writes without the body, which has new keys."""
     kind = answer.get("Content-Type", "")
     return answer.status_code, kind, answer.body if verb == "GET" else b""
 
 
 @pytest.mark.parametrize("who", ["ada", "carla", "eve", "gone", "root"])
-def test_a_token_is_told_and_may_do_what_its_person_could_and_no_more(
-    worlds, repeated_requests, who, record_property
-):
+def test_a_token_has_the_same_rights_as_its_owner(worlds, repeated_requests, who, record_property):
     token = Client(
         headers={"Authorization": f"Bearer {secret_of(who, 'judge', 'lead')}"},
         raise_request_exception=False,
@@ -227,7 +230,7 @@ def test_a_token_is_told_and_may_do_what_its_person_could_and_no_more(
     wrong: dict[tuple[str, str], Any] = {}
     tried = 0
     for name, verb, _operation in DECLARED:
-        # How a token differs from a session: this resource says so.
+        # The resource "me" differs by design between a token and a session.
         for world in worlds if name != "annotate:api_me" else ():
             tried += 1
             url = world.url(name)
@@ -247,12 +250,12 @@ def test_a_token_is_told_and_may_do_what_its_person_could_and_no_more(
 
 
 def of_pages() -> Iterator[str]:
-    """Every route that is no program's."""
+    """Return every route that is not part of the API."""
     return (name for name in ROUTES if name not in API)
 
 
-def doors() -> dict[str, Any]:
-    """Everything by which somebody comes in."""
+def sign_in_rows() -> dict[str, Any]:
+    """Return all rows that let somebody sign in."""
     return {
         "tokens": list(
             Token.objects.order_by("pk").values_list("pk", "user", "digest", "ended_at")
@@ -264,13 +267,13 @@ def doors() -> dict[str, Any]:
     }
 
 
-def test_a_token_opens_no_page(worlds, repeated_requests, record_property):
+def test_a_token_does_not_open_pages(worlds, repeated_requests, record_property):
     root = secret_of("root", "judge", "lead")
     nobody, token = (
         Client(headers=headers, raise_request_exception=False)
         for headers in ({}, {"Authorization": f"Bearer {root}"})
     )
-    before, wrong, tried = doors(), {}, 0
+    before, wrong, tried = sign_in_rows(), {}, 0
     for name in of_pages():
         for verb in VERBS:
             tried += 1
@@ -287,7 +290,7 @@ def test_a_token_opens_no_page(worlds, repeated_requests, record_property):
     record_property("tried", f"tokens on pages: {tried:,} requests, answered as nobody's")
 
     assert wrong == {}
-    assert doors() == before
+    assert sign_in_rows() == before
 
 
 PASSWORD_PAGES: dict[str, dict[str, Any]] = {
@@ -303,20 +306,20 @@ PASSWORD_PAGES: dict[str, dict[str, Any]] = {
 }
 
 
-def test_no_token_makes_tokens_or_changes_how_somebody_signs_in(worlds):
+def test_a_token_cannot_make_tokens_or_change_sign_in_data(worlds):
     token = Client(headers={"Authorization": f"Bearer {secret_of('carla', 'judge', 'lead')}"})
-    before = doors()
+    before = sign_in_rows()
 
     for url, form in PASSWORD_PAGES.items():
         answer: Any = token.post(url, form)
         assert answer.status_code in {302, 404}, url
         assert answer.status_code == 404 or "/accounts/login/" in answer.url
 
-    assert doors() == before
+    assert sign_in_rows() == before
 
 
-def test_nothing_that_programs_send_is_about_signing_in(worlds):
-    """Names of all fields of all bodies: none is a password, a code or a token's scope."""
+def test_no_request_body_has_sign_in_data(worlds):
+    """No field of any request body is a password, a code or a token's scope."""
     from config.schema import schema
 
     components = schema()["components"]["schemas"]

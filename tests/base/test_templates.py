@@ -1,4 +1,4 @@
-"""Every template can be read, keeps to the pages' security policy, and is the house's own."""
+"""Every template compiles and obeys the security policy and the style rules."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FOLDER = Path(settings.BASE_DIR) / "templates"
 STATIC = Path(settings.BASE_DIR) / "static"
 TEMPLATES = sorted(str(path.relative_to(FOLDER)) for path in FOLDER.rglob("*.html"))
 
-# What the Content-Security-Policy header would block, or what would let content run.
+# What the Content-Security-Policy header would block, or what would let content run as code.
 FORBIDDEN = {
     "an inline style": re.compile(r"\sstyle\s*="),
     "an inline handler": re.compile(r"\son[a-z]+\s*="),
@@ -27,7 +27,7 @@ FORBIDDEN = {
 }
 
 
-def test_every_template_can_be_read():
+def test_every_template_compiles():
     unread = {}
     for name in TEMPLATES:
         try:
@@ -40,16 +40,16 @@ def test_every_template_can_be_read():
 
 
 @pytest.mark.parametrize("what", FORBIDDEN)
-def test_no_template_holds(what):
-    holders = [
+def test_no_template_contains(what):
+    found = [
         name for name in TEMPLATES if FORBIDDEN[what].search((FOLDER / name).read_text("utf-8"))
     ]
 
-    assert holders == []
+    assert found == []
 
 
-def test_what_people_do_with_htmx_works_without_it():
-    """Beside every hx-post stands an action, beside every hx-get of a link or form its address."""
+def test_every_htmx_action_works_without_htmx():
+    """Every hx-post has an action, and every hx-get of a link or form has its address."""
     tags = [
         tag
         for name in TEMPLATES
@@ -67,7 +67,7 @@ def test_what_people_do_with_htmx_works_without_it():
 
 
 def imported_styles() -> list[str]:
-    """The style sheets that every page has, by their path, in order."""
+    """Return the paths of the style sheets that every page has, in order."""
     names = re.findall(r'@import url\("([^"]+)"\);', (STATIC / "css/all.css").read_text("utf-8"))
     return [f"css/{name}" for name in names]
 
@@ -78,8 +78,8 @@ def test_every_style_sheet_is_on_the_page():
     assert linked == {str(path.relative_to(STATIC)) for path in STATIC.rglob("*.css")}
 
 
-def test_a_block_is_described_in_one_style_sheet():
-    """Two that call different things by one name would each spoil the other's looks."""
+def test_each_css_block_is_defined_in_one_style_sheet():
+    """Two style sheets that use one name for different blocks would break each other."""
     described: dict[str, list[str]] = {}
     for path in sorted((STATIC / "css").glob("*/*.css")):
         source = re.sub(r"/\*.*?\*/", "", path.read_text("utf-8"), flags=re.DOTALL)
@@ -98,7 +98,7 @@ def test_the_order_of_the_layers_comes_first():
 
 
 def style_sheets() -> dict[str, str]:
-    """Every style sheet without its comments, by its path."""
+    """Return every style sheet without its comments, by its path."""
     return {
         str(path.relative_to(STATIC)): re.sub(
             r"/\*.*?\*/", "", path.read_text("utf-8"), flags=re.DOTALL
@@ -107,7 +107,7 @@ def style_sheets() -> dict[str, str]:
     }
 
 
-def test_colours_are_said_in_tokens_alone():
+def test_colours_are_defined_only_in_tokens():
     literal = re.compile(r"#[0-9a-f]{3,8}\b|\b(?:rgb|hsl|oklch|oklab)a?\(", re.IGNORECASE)
     sheets = style_sheets()
 
@@ -117,14 +117,14 @@ def test_colours_are_said_in_tokens_alone():
     assert literal.search(sheets["css/tokens.css"])
 
 
-def test_looks_hang_on_classes_and_every_token_is_known():
+def test_styles_use_classes_and_known_tokens():
     sheets = style_sheets()
     tokens = set(re.findall(r"(--[a-z0-9-]+)\s*:", sheets["css/tokens.css"]))
     on_ids, unknown = {}, {}
     for path, source in sheets.items():
         own = set(re.findall(r"(--[a-z0-9-]+)\s*:", source))
         used = set(re.findall(r"var\((--[a-z0-9-]+)\)", source))
-        # A variant's property may be set by its neighbour, then a fallback stands beside it.
+        # A variant's property may be set by another sheet; then it is used with a fallback.
         if not used - tokens - own <= {"--tone"}:
             unknown[path] = used - tokens - own
         if found := re.findall(r"(?:^|[\s,>+~(])#[a-zA-Z][\w-]*", source):
@@ -134,7 +134,7 @@ def test_looks_hang_on_classes_and_every_token_is_known():
     assert on_ids == {}
 
 
-def test_pages_link_each_style_sheet_and_the_joined_one_where_there_is_one(settings):
+def test_pages_link_each_style_sheet_or_the_joined_one(settings):
     each = Template("{% load rejudge %}{% style_sheets %}").render(Context())
     settings.STORAGES = settings.STORAGES | {
         "staticfiles": {"BACKEND": "tests.base.test_templates.Joined"}
@@ -146,6 +146,6 @@ def test_pages_link_each_style_sheet_and_the_joined_one_where_there_is_one(setti
 
 
 class Joined(StaticFilesStorage):
-    """A storage whose style sheets are in one file."""
+    """A storage that joins the style sheets in one file."""
 
     joins_files = True

@@ -1,10 +1,10 @@
-"""Documents are fetched before they are needed, and anew where what was said has changed."""
+"""Documents are fetched ahead, and fetched again if their answer has changed."""
 
 from __future__ import annotations
 
 from django.templatetags.static import static
 
-# The server's answers come when the test lets them: the first asked for last.
+# The test decides when the server's responses arrive.
 RUN = """async (address) => {
     const { Stack } = await import(address);
     const answers = [];
@@ -28,7 +28,7 @@ RUN = """async (address) => {
 }"""
 
 
-def test_what_was_on_its_way_already_is_not_taken_for_what_was_asked_for_anew(page):
+def test_an_older_response_is_not_taken_for_a_newer_request(page):
     page.goto("/accounts/login/")
 
     assert page.evaluate(RUN, static("js/judging/stack.js")) == [True, "after", 2]

@@ -1,5 +1,6 @@
-"""Documents of every kind in a real browser: long, wide, tall, in every script; found in, marked,
-and come back to.
+"""Documents of every kind in a real browser: long, wide, tall, and in every script.
+
+Readers find words in them, see words marked, and return to where they were.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ def tall(rows: int = 5_000, columns: int = 4) -> str:
 
 @pytest.fixture
 def read(live_server, new_person):
-    """Open a document on the judge page: `read("words", markup=...)`, in a pool with `others`."""
+    """A function that opens a document on the judge page, in a pool with `others`."""
 
     def open_page(text: str, *others: str, markup: str = "plain", title: str = "") -> Page:
         project = factories.project("tides", judge_order="doc_id", order_seed=406)
@@ -58,7 +59,7 @@ def read(live_server, new_person):
 
 
 def marked(page: Page, name: str) -> list[str]:
-    """The words under a highlight, in the order of the document."""
+    """Return the words under a highlight, in the order of the document."""
     found: list[str] = page.evaluate(
         """name => [...(CSS.highlights.get(name) ?? [])]
             .sort((one, other) => one.compareBoundaryPoints(Range.START_TO_START, other))
@@ -73,7 +74,7 @@ def text_of(page: Page) -> str:
 
 
 def in_sight(page: Page, name: str) -> bool:
-    """Whether the one place under a highlight is on the screen."""
+    """Return whether the only range of a highlight is on the screen."""
     found: bool = page.evaluate(
         """name => {
             const box = [...CSS.highlights.get(name)][0].getBoundingClientRect();
@@ -120,12 +121,12 @@ def test_each_paragraph_has_the_direction_of_its_own_script(read):
     assert first > second + 200
 
 
-def test_of_a_hundred_thousand_words_only_those_in_sight_are_laid_out(read):
+def test_only_the_visible_parts_of_a_long_text_are_laid_out(read):
     page = read(LONG)
 
     parts = page.locator(".document__part")
     assert parts.count() > 100
-    # What was never laid out has the height that the style sheet guesses: 48 times 16 pixels.
+    # Parts never laid out have the height that the style sheet assumes: 48 times 16 pixels.
     skipped = page.evaluate(
         """() => [...document.querySelectorAll('.document__part')]
             .filter(part => part.getBoundingClientRect().height === 768).length"""
@@ -197,7 +198,7 @@ def test_keys_go_from_mark_to_mark_and_bring_each_into_sight(read):
 # --- finding --------------------------------------------------------------------------------------
 
 
-def test_what_one_looks_for_stays_from_document_to_document(read):
+def test_the_words_to_find_stay_from_document_to_document(read):
     page = read("A dam. Dams and DAM.", "No such word, but a dam")
 
     page.keyboard.press("/")
@@ -216,7 +217,7 @@ def test_what_one_looks_for_stays_from_document_to_document(read):
     expect(page.locator("[data-find-status]")).to_have_text("2 found")
 
 
-def test_a_button_clears_what_one_looks_for(read):
+def test_a_button_clears_the_words_to_find(read):
     page = read("A dam.")
     page.keyboard.press("/")
     page.keyboard.type("dam")
@@ -227,7 +228,7 @@ def test_a_button_clears_what_one_looks_for(read):
     expect(page.get_by_role("textbox", name="Words to find")).to_be_focused()
 
 
-def test_what_is_not_there_is_said(read):
+def test_the_page_says_that_nothing_was_found(read):
     page = read("A dam.")
     page.keyboard.press("/")
     page.keyboard.type("(dam")
@@ -284,7 +285,7 @@ def test_words_are_found_in_all_windows_of_a_table(read):
     assert marked(page, "find-here") == ["SPRING"]
 
 
-def test_one_stands_in_one_place_on_a_mark_or_on_a_match(read):
+def test_only_one_mark_or_match_is_current(read):
     page = read("tidal spring tidal spring")
     page.keyboard.press("/")
     page.keyboard.type("spring")
@@ -386,7 +387,7 @@ def test_windows_marks_and_the_find_box_can_be_used_by_everybody(read, accessibi
     assert accessibility(page) == []
 
 
-# --- coming back ----------------------------------------------------------------------------------
+# --- returning ------------------------------------------------------------------------------------
 
 
 def test_one_returns_to_where_one_stopped_reading_and_begins_new_documents_at_their_start(read):

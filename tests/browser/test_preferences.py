@@ -1,4 +1,4 @@
-"""One's own settings: a key is pressed into its field and judges; a theme and a zone go along."""
+"""Personal settings: keys that then work on the judge page, a theme and a time zone."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_a_pressed_key_becomes_the_actions_and_works_on_the_judge_page(new_perso
     assert Judgment.objects.current().count() == 0
 
 
-def test_two_actions_on_one_key_are_said_at_once_and_not_sent(new_person, pair):
+def test_a_key_of_two_actions_is_reported_at_once_and_not_saved(new_person, pair):
     page = new_person("ada")
     page.goto("/settings/")
     said = (
@@ -87,7 +87,7 @@ def test_two_actions_on_one_key_are_said_at_once_and_not_sent(new_person, pair):
     ("key", "sentence"),
     [("5", "Digits give grades."), ("?", "? shows the keys."), ("l", "is the key of two")],
 )
-def test_a_key_that_cannot_be_is_said_at_its_field(new_person, pair, key, sentence):
+def test_an_impossible_key_is_reported_at_its_field(new_person, pair, key, sentence):
     page = new_person("ada")
     page.goto("/settings/")
 
@@ -139,7 +139,7 @@ def test_without_script_a_key_is_typed_saved_and_put_back(new_person, pair):
     field(page, "Take the last judgment back").fill("u")
     field(page, "Previous document").fill("up")
     page.keyboard.press("Enter")
-    expect(page.locator("#wrong-previous")).to_contain_text("“up” is not one key")
+    expect(page.locator("#wrong-previous")).to_contain_text("“up” is not a key")
     expect(field(page, "Take the last judgment back")).to_have_value("u")
     field(page, "Previous document").fill("page up")
     save(page)

@@ -1,4 +1,4 @@
-"""A row that breaks a rule of the project's kind is told, and loaded if the lead says so."""
+"""Rows that break a rule of the project's kind are reported, and loaded only on request."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def claims(pair_id, *relevances):
 
 
 def counted(conditions, *relevances):
-    """A pair with so many conditions, and what is claimed of its documents."""
+    """Return a pair with this many conditions, and claims about its documents."""
     texts = [f"Condition {number}." for number in range(conditions)]
     altered = {"side": "altered", "text": "Find it.", "conditions": texts}
     return jsonl({"query_id": "0", "narratives": [altered]}, *claims("0", *relevances))
@@ -60,19 +60,19 @@ FEW = jsonl(
     *claims("1", 1, 1, 0),
     *claims("2", 1, 1, 1),
 )
-# Of each rule a kind that asks for it, a file, and what is told of which line.
+# For each rule: a kind that has it, a file that breaks it, and the reported lines with messages.
 BROKEN = [
     (
         "followtable",
         "pairs-jsonl",
         FEW,
-        [(1, "instruction 1 has 2 relevant documents; this kind asks for 3 at least")],
+        [(1, "instruction 1 has 2 relevant documents; this kind asks for at least 3")],
     ),
     (
         "followtable",
         "pairs-jsonl",
         jsonl({"query_id": "1", "altered": "Only sea harbours.", "category": "C3"}),
-        [(1, "the category C3 is none of the project's types")],
+        [(1, "the category C3 is not one of the project's types")],
     ),
     (
         "infosearch",
@@ -88,21 +88,21 @@ BROKEN = [
             {"query_id": "3", "altered": "In verse.", "category": "verse"},
         ),
         [
-            (2, "2 has a reversed instruction and not the one that it reverses"),
-            (3, "the category verse is none of the project's types"),
+            (2, "2 has a reversed instruction but not the one that it reverses"),
+            (3, "the category verse is not one of the project's types"),
         ],
     ),
     (
         "multiconir",
         "pairs-jsonl",
         counted(11, 10, 3),
-        [(1, "instruction 0 has 11 conditions; this kind counts 10 at most")],
+        [(1, "instruction 0 has 11 conditions; this kind allows at most 10")],
     ),
     (
         "multiconir",
         "pairs-jsonl",
         counted(3, 3, 4, 0),
-        [(3, "d1 is said to meet 4 conditions, and there are 3")],
+        [(3, "d1 is labelled as meeting 4 conditions, but there are 3")],
     ),
     (
         "multi-infosearch",
@@ -122,7 +122,7 @@ BROKEN = [
                 ],
             }
         ),
-        [(1, "the dimension mood is none of the project's types")],
+        [(1, "the dimension mood is not one of the project's types")],
     ),
 ]
 
@@ -132,7 +132,7 @@ def sentences_of(report):
 
 
 @pytest.mark.parametrize(("kind", "what", "content", "rows"), BROKEN)
-def test_the_preview_tells_each_row_that_breaks_a_rule(db, kind, what, content, rows):
+def test_the_preview_reports_each_row_that_breaks_a_rule(db, kind, what, content, rows):
     made = project(kind)
     report = load(made, what, content, dry_run=True)
 
@@ -142,7 +142,7 @@ def test_the_preview_tells_each_row_that_breaks_a_rule(db, kind, what, content, 
 
 
 @pytest.mark.parametrize(("kind", "what", "content", "rows"), BROKEN)
-def test_such_a_file_is_loaded_as_it_is_where_the_lead_says_so(db, kind, what, content, rows):
+def test_a_file_that_breaks_rules_is_loaded_only_on_request(db, kind, what, content, rows):
     made = project(kind)
 
     refused = load(made, what, content)
@@ -159,16 +159,16 @@ def test_such_a_file_is_loaded_as_it_is_where_the_lead_says_so(db, kind, what, c
     assert f"{len(rows)} despite rules of the kind" in words
 
 
-def test_a_relevance_in_qrels_above_the_number_of_conditions_is_told(db):
+def test_a_relevance_in_qrels_above_the_number_of_conditions_is_reported(db):
     made = project("multiconir")
     load(made, "pairs-jsonl", counted(2, 2))
 
     report = load(made, "trec-qrels", "0 0 d0 2\n0 0 d1 3\n", dry_run=True)
 
-    assert sentences_of(report) == [(2, "d1 is said to meet 3 conditions, and there are 2")]
+    assert sentences_of(report) == [(2, "d1 is labelled as meeting 3 conditions, but there are 2")]
 
 
-def test_the_rule_is_held_against_what_is_here_as_well(db):
+def test_rules_take_existing_rows_into_account(db):
     made = project("infosearch")
     load(made, "pairs-jsonl", jsonl({"query_id": "1", "altered": "For children."}))
 
@@ -187,24 +187,24 @@ def test_a_project_without_types_has_no_unknown_category(db):
 
 
 @pytest.mark.parametrize("kind", ["followir", "own"])
-def test_other_kinds_ask_for_none_of_this(db, kind):
+def test_other_kinds_have_no_load_rules(db, kind):
     assert KINDS[kind].load_rules == ()
     assert load(project(kind), "pairs-jsonl", FEW).broken == 0
 
 
-def test_every_rule_that_a_kind_names_is_there():
+def test_every_rule_that_a_kind_names_exists():
     asked = {one.rule for kind in KINDS.values() for one in kind.load_rules}
 
     assert asked == {rule.value for rule in LoadRule}
     assert set(_RULES) == set(LoadRule)
 
 
-def handed_in(by):
+def upload_preview(by):
     file = SimpleUploadedFile("pairs.jsonl", FEW.encode())
-    return done(load_jobs.request_load(format_name="pairs-jsonl", file=file, by=by))
+    return finish(load_jobs.request_load(format_name="pairs-jsonl", file=file, by=by))
 
 
-def done(found):
+def finish(found):
     now = timezone.now()
     load_jobs.perform_load(found, Progress())
     Load.objects.filter(pk=found.pk).update(state="done", started_at=now, finished_at=now)
@@ -216,7 +216,7 @@ def test_the_page_lists_the_rows_and_loads_them_once_the_lead_ticks_it(db, stora
     made = project("followtable")
     carla = made.memberships.get(name="carla")
     client.force_login(carla.user)
-    preview = handed_in(carla)
+    preview = upload_preview(carla)
 
     page = client.get(preview.get_absolute_url()).content.decode()
     assert "1 row breaks a rule of the kind" in page
@@ -227,7 +227,7 @@ def test_the_page_lists_the_rows_and_loads_them_once_the_lead_ticks_it(db, stora
 
     client.post(confirm, {"despite_rules": "yes"})
 
-    loaded = done(Load.objects.get(preview=preview))
+    loaded = finish(Load.objects.get(preview=preview))
     assert loaded.despite_rules
     assert InstructionPair.objects.count() == 3
     assert "They were loaded as they are" in (
@@ -235,9 +235,9 @@ def test_the_page_lists_the_rows_and_loads_them_once_the_lead_ticks_it(db, stora
     )
 
 
-def test_a_program_reads_the_rows_and_says_that_they_are_loaded(db, storage):
+def test_the_api_reports_broken_rules_and_loads_despite_them(db, storage):
     made = project("followtable")
-    preview = handed_in(made.memberships.get(name="carla"))
+    preview = upload_preview(made.memberships.get(name="carla"))
     program = Program("carla", "lead")
     address = f"projects/tides/loads/{preview.pk}/"
 
@@ -250,15 +250,15 @@ def test_a_program_reads_the_rows_and_says_that_they_are_loaded(db, storage):
     assert accepted.json()["despite_rules"]
 
 
-def test_confirming_without_a_word_on_the_rules_is_refused(db, storage):
+def test_confirming_broken_rules_without_despite_rules_is_refused(db, storage):
     made = project("followtable")
     carla = made.memberships.get(name="carla")
 
     with pytest.raises(Refused, match="break rules of the project's kind"):
-        load_jobs.confirm_load(preview=handed_in(carla), by=carla)
+        load_jobs.confirm_load(preview=upload_preview(carla), by=carla)
 
 
-def test_the_command_names_the_rows_and_loads_them_when_told_to(db, tmp_path):
+def test_the_command_lists_broken_rules_and_loads_despite_them(db, tmp_path):
     made = project("followtable")
     file = tmp_path / "pairs.jsonl"
     file.write_text(FEW)

@@ -16,7 +16,7 @@ from config import installation_status
 from config.celery import BrokerAway
 from exporters.models import Export
 from jobs.models import Heartbeat
-from jobs.status import beat
+from jobs.status import record_heartbeat
 from tests import factories
 from tests.errands.models import Errand
 
@@ -120,8 +120,8 @@ def test_what_cannot_be_tried_again_says_why(client, olga, carla):
     again = client.post(reverse("status_retry", args=["annotate.load", load.pk]), follow=True)
 
     assert reverse("status_retry", args=["annotate.load", load.pk]) not in shown
-    assert "Its file was put away. Upload it again." in shown
-    assert "Its file was put away. Upload it again." in again.content.decode()
+    assert "Its file was discarded. Upload it again." in shown
+    assert "Its file was discarded. Upload it again." in again.content.decode()
     load.refresh_from_db()
     assert load.state == "failed"
     assert not AuditEvent.objects.filter(what="job.retried").exists()
@@ -146,8 +146,8 @@ def test_who_does_not_look_after_the_installation_sees_and_does_nothing(client, 
 
 
 def test_workers_are_there_or_silent(client, olga):
-    beat("celery@there")
-    beat("celery@silent", now=timezone.now() - timedelta(minutes=5))
+    record_heartbeat("celery@there")
+    record_heartbeat("celery@silent", now=timezone.now() - timedelta(minutes=5))
     Heartbeat.objects.create(
         worker="celery@busy", at=timezone.now() - timedelta(hours=1), seen_at=timezone.now()
     )
@@ -170,14 +170,14 @@ def test_it_says_what_is_missing(client, olga, monkeypatch):
     shown = page(client).content.decode()
 
     assert "The broker does not answer." in shown
-    assert "No worker takes work." in shown
+    assert "No worker is running." in shown
     assert "No worker was seen since yesterday." in shown
     assert "No job is under way." in shown
     assert "No job failed." in shown
 
 
 def test_with_all_in_place_it_complains_of_nothing(client, olga):
-    beat("celery@one")
+    record_heartbeat("celery@one")
 
     assert "notice--error" not in page(client).content.decode()
 
@@ -245,7 +245,7 @@ def test_it_costs_the_same_however_much_failed(
 
 def test_the_command_says_the_same(carla, monkeypatch):
     monkeypatch.setattr(installation_status, "messages", lambda: 3)
-    beat("celery@one")
+    record_heartbeat("celery@one")
     export = failed(carla)
 
     code, said = status()
@@ -273,7 +273,7 @@ def test_the_command_ends_with_one_where_nobody_works(monkeypatch):
 
 def test_the_command_ends_with_one_where_the_broker_is_away(monkeypatch):
     monkeypatch.setattr(installation_status, "messages", lambda: None)
-    beat("celery@one")
+    record_heartbeat("celery@one")
 
     code, said = status()
 
@@ -292,7 +292,7 @@ def test_the_command_ends_with_one_where_the_database_is_old(monkeypatch):
 
 def test_the_command_speaks_json(carla, monkeypatch):
     monkeypatch.setattr(installation_status, "messages", lambda: 0)
-    beat("celery@one")
+    record_heartbeat("celery@one")
     export = failed(carla)
 
     said = json.loads(status("--json")[1])
@@ -335,7 +335,7 @@ def test_pages_that_need_a_worker_say_so_where_there_is_none(client, carla, name
     address = reverse(name, args=["tides"])
 
     without = client.get(address).content.decode()
-    beat("celery@one")
+    record_heartbeat("celery@one")
     with_one = client.get(address).content.decode()
 
     words = "No worker is running. Jobs wait until one is; nothing is lost."
@@ -349,7 +349,7 @@ def test_a_job_that_waits_says_so_where_there_is_no_worker(client, carla):
     client.force_login(carla.user)
 
     without = client.get(export.get_absolute_url()).content.decode()
-    beat("celery@one")
+    record_heartbeat("celery@one")
     with_one = client.get(export.get_absolute_url()).content.decode()
 
     assert "No worker is running." in without

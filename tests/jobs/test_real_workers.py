@@ -1,4 +1,4 @@
-"""Real worker processes over real brokers: what is done, and what a killed one leaves behind."""
+"""Real worker processes and real brokers: jobs are done, also after a worker was killed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.both_database
 
 @pytest.fixture(params=["embedded", "redis"])
 def broker_url(request, monkeypatch):
-    """One broker after the other; what is published here goes to it."""
+    """Return the URL of each broker in turn, and publish jobs to it."""
     if request.param == "embedded":
         return settings.BROKER_URL
     url = request.getfixturevalue("redis_url")
@@ -39,7 +39,7 @@ def is_alive(process):
 
 
 @pytest.mark.parametrize("beside_the_web", [False, True])
-def test_a_worker_does_what_is_asked_for_and_shows_up(broker_url, beside_the_web):
+def test_a_worker_does_the_job_and_is_alive(broker_url, beside_the_web):
     with worker(broker_url, "one@test", beside_the_web=beside_the_web):
         errand = Errand.objects.create()
         enqueue(errand)
@@ -53,7 +53,7 @@ def test_a_worker_does_what_is_asked_for_and_shows_up(broker_url, beside_the_web
 
 
 @pytest.mark.parametrize("beside_the_web", [False, True])
-def test_a_worker_told_to_stop_ends_by_itself(broker_url, beside_the_web):
+def test_a_worker_stops_on_sigterm(broker_url, beside_the_web):
     with worker(broker_url, "one@test", beside_the_web=beside_the_web) as one:
         one.process.send_signal(signal.SIGTERM)
 
@@ -70,7 +70,7 @@ def test_a_killed_workers_job_is_finished_by_the_next(broker_url, beside_the_web
         first.process.kill()
         first.process.wait()
         wait_until(lambda: not is_alive(at_it), "the killed worker's child to end with it")
-    # A minute later, as far as the lease knows.
+    # Move the lease a minute into the past.
     long_ago = timezone.now() - timedelta(seconds=61)
     Errand.objects.update(lease_until=long_ago, published_at=long_ago)
 
@@ -84,7 +84,7 @@ def test_a_killed_workers_job_is_finished_by_the_next(broker_url, beside_the_web
     assert errand.process != at_it
 
 
-def test_a_worker_stopped_in_the_middle_hands_its_job_back(broker_url):
+def test_a_worker_stopped_during_a_job_queues_it_again(broker_url):
     errand = Errand.objects.create(kind=Errand.Kind.LONG_AT_FIRST)
     with worker(broker_url, "first@test") as first:
         enqueue(errand)

@@ -1,4 +1,4 @@
-"""One judgment: said once, kept for ever, never edited."""
+"""Judgments: recorded once, kept for ever, never edited."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from annotate.judging.withdrawal import undo
 from annotate.judgments import assignments
 from annotate.models import Assignment, Candidate, Flag, Judgment, Project, Unseen
 from annotate.rewriting import actions as rewriting
-from base.errors import NotHere, Refused, Stale
+from base.errors import ObjectNotFound, Refused, Stale
 from tests import factories
 
 pytestmark = pytest.mark.both_databases
@@ -25,9 +25,7 @@ ONE = UUID("00000000-0000-4000-8000-000000000001")
 
 
 class Scene:
-    """A pair of two documents that were relevant and one that was not, with ada in her
-    assignment.
-    """
+    """A pair with two documents that were relevant and one that was not; ada has an assignment."""
 
     def __init__(self) -> None:
         self.project = factories.project()
@@ -133,7 +131,7 @@ def test_a_document_of_another_query_is_refused(scene):
 
 
 def unshown(scene):
-    """A document that a load has written into the pool and not shown yet."""
+    """Return a document that a load has written into the pool but not made visible yet."""
     factories.unseen_rows(scene.project)
     return Candidate._base_manager.filter(query=scene.query).latest("pk")
 
@@ -142,7 +140,7 @@ def unshown(scene):
 def test_a_document_of_a_load_that_is_not_done_is_not_in_the_pool(scene):
     candidate = unshown(scene)
 
-    with pytest.raises(NotHere):
+    with pytest.raises(ObjectNotFound):
         scene.judge(1, of=candidate)
     Unseen.objects.all().delete()
     scene.judge(1, of=candidate)

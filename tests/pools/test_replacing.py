@@ -1,4 +1,4 @@
-"""A gold document that fails is replaced: what changes is shown first, and it can be undone."""
+"""A failed gold document is replaced, after a preview of the effects; this can be undone."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db
 
 
 class Scene:
-    """Queries 1 and 2 of one core query and 3 of another; G in every pool, gold of query 1.
+    """Queries 1 and 2 share a core query, 3 has another; G is in every pool, gold of query 1.
 
     A machine claims G relevant to the instructed and, wrongly, to the reversed query 1.
     """
@@ -88,7 +88,7 @@ def test_a_preview_counts_what_changes_and_writes_nothing(tides):
     assert not Document.objects.filter(doc_id="H").exists()
 
 
-def test_the_new_document_stands_in_every_pool_of_the_core_query_with_the_claims(tides):
+def test_the_new_document_is_in_every_pool_of_the_core_query_with_the_claims(tides):
     tides.replace()
 
     assert [tides.pool(query_id) for query_id in "123"] == [[("H", 1)], [("H", 1)], [("G", 1)]]
@@ -99,7 +99,7 @@ def test_the_new_document_stands_in_every_pool_of_the_core_query_with_the_claims
     ]
 
 
-def test_what_was_said_of_the_old_document_is_kept_and_it_says_why_it_is_out(tides):
+def test_judgments_of_the_old_document_are_kept_and_its_removal_has_a_reason(tides):
     tides.replace()
 
     old = Candidate.with_removed.get(pk=tides.pools["1"].pk)
@@ -131,7 +131,7 @@ def test_a_document_can_be_replaced_again_after_undoing(tides):
     assert Judgment.objects.filter(candidate__document__doc_id="H").count() == 2
 
 
-def test_the_claims_that_go_over_are_in_the_chain(tides):
+def test_claims_that_move_to_the_new_document_are_in_the_chain(tides):
     before = verify(tides.project)
 
     tides.replace()
@@ -144,14 +144,14 @@ def test_the_claims_that_go_over_are_in_the_chain(tides):
 @pytest.mark.parametrize(
     ("new", "sentence"),
     [
-        (NewDocument("G"), "This is the document itself."),
-        (NewDocument("N"), "There is no document N here. Give its text, or load it first."),
-        (NewDocument("K", text="More."), "Document K is here already."),
-        (NewDocument("P"), "Document P is in the pool of query 2 already."),
-        (NewDocument("a b"), "The new document has no right id: doc_id 'a b' holds white space."),
+        (NewDocument("G"), "This is the old document itself."),
+        (NewDocument("N"), "This project has no document N. Give its text, or load it first."),
+        (NewDocument("K", text="More."), "Document K already exists."),
+        (NewDocument("P"), "Document P is already in the pool of query 2."),
+        (NewDocument("a b"), "The new document has no valid id: doc_id 'a b' holds white space."),
     ],
 )
-def test_a_document_that_cannot_come_in_is_refused(tides, new, sentence):
+def test_an_invalid_new_document_is_refused(tides, new, sentence):
     factories.document(tides.project, "K")
     factories.candidate(tides.pools["2"].query, "P")
 
@@ -165,7 +165,7 @@ def test_effects_that_changed_since_the_preview_are_refused(tides):
     digest = effects(tides.pools["1"], NewDocument("H", text="Better.")).digest
     factories.judgment(tides.altered, tides.pools["1"], factories.member(tides.project, "ben"), 0)
 
-    with pytest.raises(Refused, match=r"has changed meanwhile"):
+    with pytest.raises(Refused, match=r"have changed since the preview"):
         tides.replace(digest=digest)
 
     assert not Replacement.objects.exists()
@@ -193,13 +193,13 @@ def test_the_pages_show_the_effects_replace_and_undo(tides, client):
         reverse("annotate:replacement_undoing", args=["tides", Replacement.objects.get().pk])
     )
 
-    assert "2 claimed labels go over to the new document." in shown.content.decode()
+    assert "2 claimed labels move to the new document." in shown.content.decode()
     assert done.status_code == 302
     assert "Off topic." in listed
     assert tides.pool("1") == [("G", 1)]
 
 
-def test_programs_preview_replace_list_and_undo(tides):
+def test_the_api_previews_replaces_lists_and_undoes(tides):
     program = Program("carla", "read", "lead")
     asked = {"query_id": "1", "doc_id": "G", "new_doc_id": "H", "text": "Better."}
     at = "projects/tides/replacements/"
@@ -216,7 +216,7 @@ def test_programs_preview_replace_list_and_undo(tides):
     assert [row["id"] for row in program.get(at).json()["results"]] == [made["id"]]
 
 
-def test_the_command_shows_what_changes_and_replaces(tides, tmp_path):
+def test_the_command_previews_and_replaces(tides, tmp_path):
     (tmp_path / "h.txt").write_text("Better.")
     out = StringIO()
     asked = ["tides", "replace", "--candidate", "1", "G", "--with", "H", "--by", "carla"]
@@ -226,7 +226,7 @@ def test_the_command_shows_what_changes_and_replaces(tides, tmp_path):
     before = tides.pool("1")
     call_command("candidates", *asked, stdout=out)
 
-    said = "2 pools, 2 claims go over; 1 judgments and 0 checks stop counting\n"
+    said = "2 pools, 2 claims are transferred; 1 judgments and 0 checks no longer count\n"
     assert out.getvalue() == said + said + "replaced\n"
     assert (before, tides.pool("1")) == ([("G", 1)], [("H", 1)])
     assert Replacement.objects.get().by == tides.carla
@@ -234,7 +234,7 @@ def test_the_command_shows_what_changes_and_replaces(tides, tmp_path):
 
 @pytest.mark.parametrize(
     ("missing", "sentence"),
-    [("--by", "Say with --by which lead"), ("--with", "the new one with --with")],
+    [("--by", "Name with --by the lead"), ("--with", "the new one with --with")],
 )
 def test_the_command_needs_a_lead_and_a_new_document(tides, missing, sentence):
     asked = {"--candidate": ["1", "G"], "--with": ["H"], "--by": ["carla"]}

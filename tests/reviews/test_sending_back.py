@@ -1,4 +1,4 @@
-"""A lead sends a disagreement back to one of the annotators, and it waits there."""
+"""A lead sends a disagreement back to one of the annotators, and it waits for their answer."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WORDS = "Read the second paragraph."
 
 @pytest.fixture
 def asked(disputed):
-    """The scene, where ada has an assignment; names are shown."""
+    """The scene with an assignment for ada, and names shown."""
     disputed.project.hide_names = False
     disputed.project.save()
     assignments.take(pair=disputed.pair, task=Assignment.Task.JUDGE, by=disputed.ada)
@@ -46,7 +46,7 @@ def test_it_leaves_what_is_open_and_waits_for_the_annotator(asked, client):
 
     page = send(asked, client)
 
-    assert "S1 is sent back, and waits for an annotator." in page.content.decode()
+    assert "S1 was sent back and waits for an annotator." in page.content.decode()
     rejudge_request = RejudgeRequest.objects.get()
     assert (rejudge_request.judgment, rejudge_request.words, rejudge_request.by) == (
         asked.adas,
@@ -106,7 +106,7 @@ def test_the_lead_takes_it_back(asked, client):
         follow=True,
     ).content.decode()
 
-    assert "nobody is asked for it any more" in page
+    assert "The request is withdrawn." in page
     assert listed(asked) == [asked.first.pk]
     assert not RejudgeRequest.objects.open().exists()
 
@@ -115,7 +115,7 @@ def test_the_lead_takes_it_back(asked, client):
     ("fields", "sentence"),
     [
         ({"words": "  "}, "Say in a few words what to look at."),
-        ({"judgment": ""}, "Choose whose answer is to be looked at again."),
+        ({"judgment": ""}, "Choose whose answer to send back."),
     ],
 )
 def test_what_is_missing_is_said_on_the_page(asked, client, fields, sentence):
@@ -208,7 +208,7 @@ def test_a_lead_who_judges_first_sends_nothing_back(asked, client):
 
 
 def test_what_a_file_brought_can_be_sent_back_to_who_signs_in(disputed, client):
-    """ben judged in a file; a free assignment is his then."""
+    """ben's judgment came from a file; he gets a free assignment."""
     send(disputed, client, judgment=disputed.bens.pk)
 
     assignment = disputed.ben.assignments.get(task=Assignment.Task.JUDGE)

@@ -1,4 +1,4 @@
-"""The second pass counts nothing that was said of an older text of a document."""
+"""The second pass counts no judgment or check of an older text of a document."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.both_databases
 
 
 def change(candidate: Candidate, text: str = "Another text.") -> list[str]:
-    """Load another text for a candidate's document, and return what the load says."""
+    """Load a new text for a candidate's document, and return the notes of the load."""
     found = Document.objects.get(pk=candidate.document_id)
     line = jsonl({"doc_id": found.doc_id, "text": text})
     return load(found.project, "docs-jsonl", line).notes
@@ -109,7 +109,7 @@ def test_many_are_not_settled_on_a_text_that_arrives_between_the_count_and_the_l
         change(disputed.first)
         return True
 
-    monkeypatch.setattr(text_versions, "hold_of", load_then_lock)
+    monkeypatch.setattr(text_versions, "lock_texts", load_then_lock)
 
     with pytest.raises(Stale, match="a document got another text"):
         settle_many(
@@ -127,7 +127,7 @@ def test_texts_are_held_until_the_end_of_the_transaction_on_postgresql(
     disputed, django_assert_num_queries
 ):
     with django_assert_num_queries(2 if connection.vendor == "postgresql" else 0) as queries:
-        held = text_versions.hold_of([disputed.first.pk])
+        held = text_versions.lock_texts([disputed.first.pk])
 
     assert held == (connection.vendor == "postgresql")
     assert all("FOR NO KEY UPDATE" in one["sql"] for one in queries.captured_queries[1:])
@@ -135,7 +135,7 @@ def test_texts_are_held_until_the_end_of_the_transaction_on_postgresql(
 
 @pytest.fixture
 def checked(db):
-    """Ada and ben have checked what a machine claims of A."""
+    """Ada and ben have checked a machine's claim on A."""
     scene = claimed_scene()
     scene.sample = draw(scene)
     say(scene.sample, "A", ada=1, ben=1)

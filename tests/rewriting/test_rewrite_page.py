@@ -1,4 +1,4 @@
-"""The rewrite page: the original beside the altered narrative, and what is at stake."""
+"""The rewrite page: the original beside the altered narrative, and the documents at stake."""
 
 from __future__ import annotations
 
@@ -55,12 +55,12 @@ def test_writing_begins_with_the_original(pair, ada, client):
     assert ">Any plant counts.</textarea>" in page
 
 
-def test_the_documents_that_were_relevant_are_at_hand(pair, ada, client):
+def test_the_page_lists_the_documents_that_were_relevant(pair, ada, client):
     page = client.get(url(pair)).content.decode()
 
     bare = pair.query.candidates.get(document__doc_id="bare").document
     assert "A barrage" in page
-    # Its id could give an answer away.
+    # Its id could give the answer away.
     assert "bare" not in page
     assert neutral_name(bare.pk, bare.project_id) in page
     assert "A dam" not in page
@@ -96,14 +96,14 @@ def test_saving_makes_a_version_and_stays_on_the_page(pair, ada, client):
 
 
 @pytest.mark.parametrize("text", ["", "Any plant counts.", "At\x00sea"])
-def test_what_is_refused_is_said_at_the_field(pair, ada, client, text):
+def test_a_refusal_is_shown_at_the_field(pair, ada, client, text):
     response = client.post(url(pair), {"text": text, "based_on": 0})
 
     assert response.status_code == 422
     assert texts(pair) == []
 
 
-def test_when_someone_was_faster_what_was_typed_is_still_there(pair, ada, client):
+def test_a_stale_save_is_refused_and_the_typed_text_stays(pair, ada, client):
     client.post(url(pair), {"text": "At sea only.", "based_on": 0})
 
     response = client.post(url(pair), {"text": "In rivers only.", "based_on": 0})
@@ -124,7 +124,7 @@ def test_saving_once_more_after_reading_the_other_version_is_possible(pair, ada,
     assert texts(pair) == ["At sea only.", "In rivers only."]
 
 
-def test_from_a_saved_version_one_goes_on_to_judge(pair, ada, client):
+def test_a_saved_version_offers_judging(pair, ada, client):
     before = client.get(url(pair)).content.decode()
     client.post(url(pair), {"text": "At sea only.", "based_on": 0})
 
@@ -162,7 +162,7 @@ def test_a_query_that_came_without_a_narrative_says_so(pair, ada, client):
 
 
 def rows(client, pair, **asked) -> list[str]:
-    """The ids that the list shows for what is asked of it."""
+    """Return the ids that the list shows for these parameters."""
     page = client.get(url(pair), asked, headers={"HX-Request": "true"}).content.decode()
     assert "<html" not in page
     ids = dict(pair.query.candidates.values_list("pk", "document__doc_id"))
@@ -190,7 +190,7 @@ def test_documents_are_found_by_title_id_and_on_request_by_text(pair, ada, clien
 @pytest.mark.parametrize(
     ("role", "words"), [("annotator", "Words of the title"), ("lead", "Title or id")]
 )
-def test_the_search_offers_ids_only_to_who_sees_them(pair, ada, client, role, words):
+def test_the_search_offers_ids_only_to_readers_who_see_them(pair, ada, client, role, words):
     if role == "lead":
         client.force_login(factories.lead(pair.project).user)
 
@@ -205,14 +205,14 @@ def test_a_lead_finds_documents_by_their_ids_as_well(pair, client):
     assert rows(client, pair, find="bare") == ["bare"]
 
 
-def test_only_finding_in_the_texts_touches_them(pair, ada, client, django_assert_max_num_queries):
+def test_only_a_search_in_the_texts_reads_them(pair, ada, client, django_assert_max_num_queries):
     for asked, touched in ({"find": "text"}, False), ({"find": "text", "in": "texts"}, True):
         with django_assert_max_num_queries(25) as queries:
             client.get(url(pair), asked)
 
         read = [one["sql"].lower() for one in queries.captured_queries]
         assert any("documenttext" in sql for sql in read) is touched
-        # What is found there stays there: no text comes along.
+        # The texts are only searched: none is fetched.
         assert not any('"text"' in sql.split(" from ")[0] for sql in read if "documenttext" in sql)
 
 
@@ -223,7 +223,7 @@ def test_a_text_of_another_pool_is_not_found(pair, ada, client):
 
 
 @pytest.mark.sqlite
-def test_texts_of_a_load_that_is_not_done_are_not_looked_through(pair):
+def test_texts_of_an_unfinished_load_are_not_searched(pair):
     lead = factories.lead(pair.project)
     factories.unseen_rows(pair.project)
 
@@ -293,7 +293,7 @@ def test_without_a_script_advice_comes_with_the_page_and_what_was_typed(pair, ad
     assert f"{name}: some text that was copied from one of them all of it word by word" in whole
 
 
-def test_what_needs_the_texts_waits_until_it_is_asked_for(pair, ada, client):
+def test_the_check_of_the_texts_waits_until_it_is_requested(pair, ada, client):
     Draft.objects.create(
         pair=pair,
         side="altered",
@@ -307,7 +307,7 @@ def test_what_needs_the_texts_waits_until_it_is_asked_for(pair, ada, client):
     assert 'hx-trigger="load, input' in page
 
 
-def test_advice_says_when_it_looked_only_at_some(pair, ada, client, monkeypatch):
+def test_advice_says_how_many_documents_it_read(pair, ada, client, monkeypatch):
     factories.candidate(pair.query, "another", prior=1)
     monkeypatch.setattr("annotate.rewriting.advice.MOST_TEXT", 1)
 
@@ -320,7 +320,7 @@ def test_advice_says_when_it_looked_only_at_some(pair, ada, client, monkeypatch)
     assert "Looked at 1 of 2 documents." in part
 
 
-def test_advice_is_no_gate(pair, ada, client):
+def test_advice_does_not_block_saving(pair, ada, client):
     client.post(url(pair), {"text": "Any.", "based_on": 0})
 
     assert texts(pair) == ["Any."]
@@ -354,7 +354,7 @@ def test_a_reversed_narrative_has_versions_of_its_own(pair, ada, client):
     response = client.post(address, {"text": "Not at sea.", "based_on": 0, "note": "turned"})
     page = client.get(response.url).content.decode()
 
-    # It is written from the altered one, which stands beside it.
+    # It is written from the altered one, which is shown beside it.
     assert ">At sea only.</textarea>" in begun
     assert response.url == address
     assert "Version 1 is saved." in page
@@ -370,7 +370,7 @@ def test_a_reversed_narrative_without_an_altered_one_begins_with_the_original(pa
     assert ">Any plant counts.</textarea>" in page
 
 
-def test_reversing_gives_judges_no_work_again(pair, ada, client):
+def test_a_reversed_version_does_not_reopen_judging(pair, ada, client):
     client.post(url(pair), {"text": "At sea only.", "based_on": 0})
     ben = factories.member(pair.project, "ben")
     assignment = assignments.take(pair=pair, task=Assignment.Task.JUDGE, by=ben)
@@ -384,7 +384,7 @@ def test_reversing_gives_judges_no_work_again(pair, ada, client):
     assert assignment.done_at is not None
 
 
-# --- what no narrative can hold -------------------------------------------------------------------
+# --- characters that no narrative can hold --------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -393,12 +393,14 @@ def test_reversing_gives_judges_no_work_again(pair, ada, client):
         (b"At+sea%00only", "Null characters are not allowed."),
         (b"At+sea%1Bonly", "control character (U+001B)"),
         (b"At+sea%C2%85only", "control character (U+0085)"),
-        # Half of a pair, as a broken program would send it: there is no such character.
+        # Half of a surrogate pair, as a broken program could send it: not a character.
         (b"At+sea%ED%A0%80only", "broken character (U+FFFD)"),
-        (b"word+" * 200_000, "This has 1000000 characters; at most 100000 are kept."),
+        (b"word+" * 200_000, "This has 1000000 characters; at most 100000 are allowed."),
     ],
 )
-def test_what_no_narrative_can_hold_is_refused_and_still_there(pair, ada, client, typed, sentence):
+def test_invalid_characters_are_refused_and_the_form_stays_filled(
+    pair, ada, client, typed, sentence
+):
     body = b"based_on=0&note=why&conditions=in+use&text=" + typed
 
     response = client.post(url(pair), body, "application/x-www-form-urlencoded")
@@ -412,7 +414,7 @@ def test_what_no_narrative_can_hold_is_refused_and_still_there(pair, ada, client
     assert form["text"].value().startswith(("At sea", "word word "))
 
 
-def test_what_came_strange_with_its_file_may_stay(pair, ada, client):
+def test_odd_characters_from_a_file_may_stay(pair, ada, client):
     pair.narratives.update(text="Any plant\x85 counts.")
 
     client.post(url(pair), {"text": "Any plant\x85 at sea counts.", "based_on": 0})
@@ -420,14 +422,14 @@ def test_what_came_strange_with_its_file_may_stay(pair, ada, client):
     assert texts(pair) == ["Any plant\x85 at sea counts."]
 
 
-def test_the_share_that_drops_out_stands_by_the_title(pair, ada, client):
+def test_the_share_that_drops_out_is_shown_by_the_title(pair, ada, client):
     page = client.get(url(pair)).content.decode()
 
     header = page[page.index('<header class="page-header">') :].split("</header>")[0]
     assert '<p class="goal">' in header
 
 
-def test_the_documents_at_stake_stand_beside_the_form(pair, ada, client):
+def test_the_documents_at_stake_are_shown_beside_the_form(pair, ada, client):
     page = client.get(url(pair)).content.decode()
 
     assert page.index('<div class="rewrite">') < page.index('id="rewriting"')
@@ -445,7 +447,7 @@ def test_checks_that_passed_are_folded_to_one_line(pair, ada, client):
 
 
 def test_the_next_narrative_is_offered_once_this_one_is_written(pair, ada, client):
-    """Another narrative waits: the way to it is on the page as soon as this one is in force."""
+    """Another narrative waits: the page offers it as soon as this one is written."""
     other = factories.pair(factories.query(pair.project, "302"), altered=None)
     offer = f'action="{reverse("annotate:assignment", args=[pair.project.slug])}"'
     before = client.get(url(pair)).content.decode()

@@ -1,4 +1,4 @@
-"""How documents are cut into passages, and which texts a layout holds."""
+"""How documents are cut into passages, and which texts layouts publish."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from rest_framework.response import Response
 from annotate.collection.models import PassageRule
 from annotate.collection.passages import FIELDS, passage_rule_of, set_passage_rule
 from annotate.projects import access
-from base.api.resource import Resource, Scope, Sent, reads, writes
+from base.api.resource import RequestBody, Resource, Scope, reads, writes
 
 
 class PassagesSerializer(serializers.Serializer[Any]):
-    """How passages are cut and published."""
+    """The rule by which passages are cut and published."""
 
-    words = serializers.IntegerField(help_text="Of one passage.")
+    words = serializers.IntegerField(help_text="Words per passage.")
     overlap = serializers.IntegerField(help_text="Words that the next passage repeats.")
     at_sentences = serializers.BooleanField()
     published = serializers.ChoiceField(choices=PassageRule.Published.choices)
     share = serializers.IntegerField(
-        help_text="Percent of a document that passages around its evidence may hold."
+        help_text="Percent of a document that passages around its evidence may contain."
     )
 
 
-class SentPassages(Sent):
-    """What of it changes."""
+class SentPassages(RequestBody):
+    """The fields of the rule to change."""
 
     words = serializers.IntegerField(required=False, min_value=1, max_value=100_000)
     overlap = serializers.IntegerField(required=False, min_value=0, max_value=100_000)
@@ -37,7 +37,7 @@ class SentPassages(Sent):
 
 
 class Passages(Resource):
-    """The passages of a project."""
+    """The passage rule of a project."""
 
     tag = "Collection"
 
@@ -46,11 +46,11 @@ class Passages(Resource):
         """Read how passages are cut and published."""
         return Response(_as_json(passage_rule_of(access.lead(self.person, slug).project)))
 
-    @writes(PassagesSerializer, sent=SentPassages, scope=Scope.LEAD)
+    @writes(PassagesSerializer, body=SentPassages, scope=Scope.LEAD)
     def patch(self, request: Request, slug: str) -> Response:
         """Change how passages are cut and published."""
         by = access.lead(self.person, slug)
-        rule = set_passage_rule(project=by.project, changes=self.sent(), by=by)
+        rule = set_passage_rule(project=by.project, changes=self.body(), by=by)
         return Response(_as_json(rule))
 
 

@@ -1,4 +1,4 @@
-"""One file on its way in, and what it brings of each kind of record."""
+"""The intake of one file, and the staging of each kind of record in it."""
 
 from __future__ import annotations
 
@@ -13,14 +13,16 @@ from annotate.projects.models import Membership, Project
 from base import bulk
 from base.bulk import Stage
 
-# A place is one number: which file of a folder, and which line of it.
+# A place is one number that encodes a file of a folder and a line of that file.
 LINES = 2**40
 
 
 class Options(NamedTuple):
-    """How a file is to be taken: `no_grade` is the value that means no grade, `pool` how many
-    documents of each query of a run join the pool, `side` under which narratives a run ranks them
-    (a `Run.Side`; "" leaves it to the ids on its lines).
+    """Options of an intake.
+
+    `no_grade` is the value that means no grade. `pool` is the number of documents per query of a
+    run that join the pool. `side` says under which narratives a run ranks them (a `Run.Side`; ""
+    derives it from the ids on its lines).
     """
 
     no_grade: int | None = None
@@ -31,7 +33,7 @@ class Options(NamedTuple):
 
 
 class Intake:
-    """One file on its way into a project: its report, and the stages its records wait in."""
+    """The loading of one file into a project: its report and its staged records."""
 
     def __init__(
         self,
@@ -52,88 +54,88 @@ class Intake:
         self.files: list[str] = []
         self.params: dict[str, Any] = {
             "project": project.pk,
-            "now": bulk.moment(now),
+            "now": bulk.datetime_parameter(now),
         }
-        # While it is written a little at a time.
+        # Set while the rows are written in slices.
         self.slices: Slices | None = None
         self.committed = False
         self._numbers: dict[str, int] = {}
-        self._arrivals: dict[type[Arrivals], Arrivals] = {}
+        self._staged: dict[type[StagedRecords], StagedRecords] = {}
 
-    def taker(self, record: type) -> Callable[[Any, int], None]:
-        """Return what takes records of this type in."""
+    def stager_for(self, record: type) -> Callable[[Any, int], None]:
+        """Return the function that stages records of this type."""
         for kind in _kinds:
             if record in kind.records:
-                if kind not in self._arrivals:
-                    self._arrivals[kind] = kind(self)
-                return self._arrivals[kind].take
+                if kind not in self._staged:
+                    self._staged[kind] = kind(self)
+                return self._staged[kind].take
         raise TypeError(f"nothing takes a {record.__name__}")
 
     @property
-    def arrivals(self) -> list[Arrivals]:
-        """What the file brought, in the order in which it is written."""
-        return [self._arrivals[kind] for kind in _kinds if kind in self._arrivals]
+    def staged(self) -> list[StagedRecords]:
+        """The kinds of records in the file, in the order in which they are written."""
+        return [self._staged[kind] for kind in _kinds if kind in self._staged]
 
-    def brings(self, kind: type[Arrivals]) -> bool:
-        """Say whether the file has records of this kind."""
-        return kind in self._arrivals
+    def has_records(self, kind: type[StagedRecords]) -> bool:
+        """Return whether the file has records of this kind."""
+        return kind in self._staged
 
-    def place(self, file: str, line: int | None) -> int:
-        """Return a line of a file as one number."""
+    def encode_place(self, file: str, line: int | None) -> int:
+        """Encode a line of a file as one number."""
         number = self._numbers.get(file)
         if number is None:
             number = self._numbers[file] = len(self.files)
             self.files.append(file)
         return number * LINES + (line or 0)
 
-    def at(self, place: int) -> tuple[str, int | None]:
-        """Return file and line of a place."""
+    def decode_place(self, place: int) -> tuple[str, int | None]:
+        """Return the file and the line of a place."""
         return self.files[place // LINES], (place % LINES) or None
 
-    def line(self, place: int, beside: int) -> str:
-        """Return a place in words, for a sentence about another place."""
-        file, line = self.at(place)
+    def describe_place(self, place: int, beside: int) -> str:
+        """Describe a place in words, for a message about the place `beside`."""
+        file, line = self.decode_place(place)
         words = "the whole file" if line is None else f"line {line:,}"
-        return words if file == self.at(beside)[0] else f"{words} of {file}"
+        return words if file == self.decode_place(beside)[0] else f"{words} of {file}"
 
     def refuse(self, message: str, place: int | None = None) -> None:
         """Refuse the record at `place`, or the file as a whole."""
-        file, line = (self.report.file, None) if place is None else self.at(place)
+        file, line = (self.report.file, None) if place is None else self.decode_place(place)
         self.report.refuse(Problem(file, line, None, message))
 
-    def refuse_found(self, sql: str, sentence: Callable[..., str], **params: Any) -> int:
-        """Refuse each row that `sql` finds, and return how many they are.
+    def refuse_rows(self, sql: str, sentence: Callable[..., str], **params: Any) -> int:
+        """Refuse each row that `sql` finds; return their number.
 
-        Its columns are n, place and what `sentence` takes.
+        Its columns are n, place and the arguments of `sentence`.
         """
-        found, count = self._found(sql, params)
-        for _, place, *columns in found:
+        rows, count = self._select_rows(sql, params)
+        for _, place, *columns in rows:
             self.refuse(sentence(*columns), place)
-        self.report.refused += count - len(found)
+        self.report.refused += count - len(rows)
         return count
 
-    def tell_found(self, sql: str, sentence: Callable[..., str], **params: Any) -> None:
-        """Tell each row that `sql` finds as one that breaks a rule; as `refuse_found`."""
-        found, count = self._found(sql, params)
-        for _, place, *columns in found:
-            file, line = self.at(place)
-            self.report.tell_broken(Problem(file, line, None, sentence(*columns)))
-        self.report.broken += count - len(found)
+    def report_broken_rows(self, sql: str, sentence: Callable[..., str], **params: Any) -> None:
+        """Report each row that `sql` finds as breaking a rule. Parameters as in `refuse_rows`."""
+        rows, count = self._select_rows(sql, params)
+        for _, place, *columns in rows:
+            file, line = self.decode_place(place)
+            self.report.report_broken(Problem(file, line, None, sentence(*columns)))
+        self.report.broken += count - len(rows)
 
-    def _found(self, sql: str, params: dict[str, Any]) -> tuple[list[tuple[Any, ...]], int]:
-        """Return the first MAX_SHOWN rows that `sql` finds, and how many there are."""
+    def _select_rows(self, sql: str, params: dict[str, Any]) -> tuple[list[tuple[Any, ...]], int]:
+        """Return the first MAX_SHOWN rows that `sql` finds, and the number of all."""
         params = {**self.params, **params}
         everything = f"FROM ({sql}) AS found"
-        found = bulk.select(f"SELECT * {everything} ORDER BY n LIMIT {MAX_SHOWN}", params)
-        if len(found) < MAX_SHOWN:
-            return found, len(found)
-        return found, bulk.number(f"SELECT COUNT(*) {everything}", params)
+        rows = bulk.select(f"SELECT * {everything} ORDER BY n LIMIT {MAX_SHOWN}", params)
+        if len(rows) < MAX_SHOWN:
+            return rows, len(rows)
+        return rows, bulk.number(f"SELECT COUNT(*) {everything}", params)
 
     def run(self, sql: str, **params: Any) -> int:
-        """Execute a statement with the project's parameters; return how many rows it touched."""
+        """Execute a statement with the project's parameters; return the number of affected rows."""
         return bulk.run(sql, {**self.params, **params})
 
-    def put(
+    def insert(
         self,
         table: str,
         columns: str,
@@ -143,49 +145,50 @@ class Intake:
         beside: str = "",
         needed: bool = True,
     ) -> int:
-        """Write what the query `rows` finds into columns of a table; return how many rows that are.
+        """Insert the rows of the query `rows` into columns of a table; return their number.
 
-        `values` is made of such a row, `p`, and of what `beside` joins with it, as long texts that
-        need not be copied in between ("CROSS JOIN … WHERE …"). `needed`: a later statement looks
-        these rows up, so that a preview has to write them as well before it takes them away again.
+        `values` is a select list over such a row, `p`, and over whatever `beside` joins to it
+        ("CROSS JOIN … WHERE …"), such as long texts that should not be copied in between. `needed`:
+        a later statement looks these rows up, so even a preview has to write them before it
+        deletes them again.
         """
         if self.slices is not None:
-            return self.slices.put(
+            return self.slices.insert(
                 table, columns, rows, self.params, values=values, beside=beside, needed=needed
             )
-        found = f"SELECT {values} FROM ({rows}) p {beside}" if beside else rows  # noqa: S608 (ours)
-        return self.run(f"INSERT INTO {table} ({columns}) {found}")
+        select = f"SELECT {values} FROM ({rows}) p {beside}" if beside else rows  # noqa: S608 (ours)
+        return self.run(f"INSERT INTO {table} ({columns}) {select}")
 
-    def at_last(self, sql: str) -> None:
-        """Execute a statement that changes rows which others see: at the end, with everything."""
+    def run_at_end(self, sql: str) -> None:
+        """Execute a statement that changes visible rows, in the final transaction."""
         if self.slices is not None:
-            self.slices.at_last(lambda: self.run(sql))
+            self.slices.run_at_end(lambda: self.run(sql))
         else:
             self.run(sql)
 
     def number(self, sql: str, **params: Any) -> int:
-        """Execute a query for one number with the project's parameters."""
+        """Return the one number that a query with the project's parameters selects."""
         return bulk.number(sql, {**self.params, **params})
 
-    def rows(self, kind: str) -> RowCounts:
-        """Return the counts of one kind of rows, to be added to."""
-        return self.report.of(kind)
+    def row_counts(self, kind: str) -> RowCounts:
+        """Return the counts of one kind of rows, for the caller to increase."""
+        return self.report.counts_of(kind)
 
     def add_raters(self, names: str) -> None:
-        """Make raters without a login of names nobody has yet.
+        """Create raters without a login for unknown names.
 
-        `names` is a query for columns n, place, name and machine (1, 0). A name that a person has
-        cannot come from a machine.
+        `names` is a query for columns n, place, name and machine (1, 0). Refused: a machine with
+        the name of a person.
         """
-        self.refuse_found(
+        self.refuse_rows(
             f"""
             SELECT MIN(x.n) AS n, MIN(x.place) AS place, x.name FROM ({names}) x
             JOIN annotate_membership m ON m.project_id = %(project)s AND m.name = x.name
             WHERE x.machine = 1 AND NOT m.is_machine GROUP BY x.name
             """,  # noqa: S608 (our own statements)
-            lambda name: f"“{name}” is a person here; a machine needs another name",
+            lambda name: f"“{name}” is a person in this project; a machine needs another name",
         )
-        found = bulk.select(
+        raters = bulk.select(
             f"""
             SELECT x.name, MAX(x.machine), SUM(CASE WHEN m.id IS NULL THEN 1 ELSE 0 END)
             FROM ({names}) x
@@ -194,7 +197,7 @@ class Intake:
             """,  # noqa: S608
             self.params,
         )
-        fresh = [(name, machine) for name, machine, missing in found if missing]
+        fresh = [(name, machine) for name, machine, missing in raters if missing]
         Membership.objects.bulk_create(
             [
                 Membership(
@@ -207,34 +210,34 @@ class Intake:
             ],
             batch_size=1_000,
         )
-        counts = self.rows("raters")
+        counts = self.row_counts("raters")
         counts.new += len(fresh)
-        counts.unchanged += len(found) - len(fresh)
+        counts.unchanged += len(raters) - len(fresh)
 
-    def commit(self) -> None:
-        """Note that everything is written for good."""
+    def mark_committed(self) -> None:
+        """Note that the transaction with the rows was committed."""
         self.committed = True
 
     def close(self) -> None:
         """Drop every stage."""
-        for arrivals in self._arrivals.values():
-            arrivals.close()
+        for records in self._staged.values():
+            records.close()
 
 
-class Arrivals(ABC):
-    """What a file brings of one kind of record, waiting until all of the file is read.
+class StagedRecords(ABC):
+    """The records of one kind in a file, staged until all of the file is read.
 
-    `check` finds what is wrong between the lines, in the stages alone. `write` runs inside the one
-    transaction: it refuses what does not fit the project's rows, and writes the rest.
+    `check` finds contradictions between lines, in the stages alone. `write` runs inside the one
+    transaction: it refuses records that do not fit the project's rows, and writes the rest.
     """
 
     records: ClassVar[tuple[type, ...]]
-    # The place of this kind among all kinds when a file's rows are written.
+    # Kinds with a lower order are written first.
     order: ClassVar[int]
-    # Says of a kind that it writes by `Intake.put` and `Intake.at_last` alone, so that it may be
-    # written in slices: outside of one transaction.
+    # Whether this kind writes only by `Intake.insert` and `Intake.run_at_end`, and can therefore be
+    # written in slices, outside of one transaction.
     in_slices: ClassVar[bool] = False
-    # A temporary table for which rows of the project differ from the file's.
+    # The name of a temporary table of the project's rows that differ from the file's.
     differing: ClassVar[str] = ""
 
     def __init__(self, intake: Intake) -> None:
@@ -244,47 +247,47 @@ class Arrivals(ABC):
         self.changed = 0
         self.stages: list[Stage] = []
 
-    def stage(self, name: str, /, **columns: str) -> Stage:
-        """Make a stage that goes with these arrivals."""
+    def create_stage(self, name: str, /, **columns: str) -> Stage:
+        """Create a stage that `close` drops."""
         made = Stage(name, {"place": "integer", **columns})
         self.stages.append(made)
         return made
 
     @abstractmethod
     def take(self, record: Any, place: int) -> None:
-        """Put a record into its stage, or refuse it."""
+        """Stage a record, or refuse it."""
 
     def query_ids(self) -> list[str]:
-        """Return queries for the ids of all queries named, column query_id."""
+        """Return SQL for the ids of all queries named, column query_id."""
         return []
 
     def doc_ids(self) -> list[str]:
-        """Return queries for the ids of documents named and not brought, column doc_id."""
+        """Return SQL for the ids of documents named but not contained, column doc_id."""
         return []
 
     def check(self) -> None:  # noqa: B027 (many have nothing to check)
-        """Refuse what the lines say against each other."""
+        """Refuse lines that contradict each other."""
 
     @abstractmethod
     def write(self) -> None:
-        """Write the rows, and count the records that are new and changed."""
+        """Write the rows; count new and changed records."""
 
-    def failed(self) -> None:  # noqa: B027 (many have nothing to put back)
-        """Nothing was written after all."""
+    def undo_side_effects(self) -> None:  # noqa: B027 (many have nothing to put back)
+        """Undo side effects after the transaction was rolled back."""
 
     def close(self) -> None:
-        """Drop the stages, and what was found beside them."""
+        """Drop the stages and the table of differing rows."""
         for stage in self.stages:
             stage.drop()
         if self.differing:
             bulk.drop(self.differing)
 
-    def repeats(
+    def refuse_contradictions(
         self, stage: Stage, keys: Sequence[str], differs: str, sentence: Callable[..., str]
     ) -> None:
-        """Refuse rows of a key met before that say something else; drop those that say the same.
+        """Refuse rows that contradict an earlier row with the same key; drop exact repeats.
 
-        `differs` compares a row `s` with the first of its key `f`. `sentence` takes the first
+        `differs` compares a row `s` with the first row `f` of its key. `sentence` takes the first
         place in words, then the keys.
         """
         columns = ", ".join(keys)
@@ -298,27 +301,27 @@ class Arrivals(ABC):
         )
         if bulk.number("SELECT COUNT(*) FROM stage_twice"):
             same_key = " AND ".join(f"s.{key} = t.{key}" for key in keys)
-            named = ", ".join(f"s.{key}" for key in keys)
-            again = f"""
+            key_columns = ", ".join(f"s.{key}" for key in keys)
+            repeats = f"""
                 FROM stage_twice t
                 CROSS JOIN {stage.name} f
                 CROSS JOIN {stage.name} s
                 WHERE f.n = t.first AND s.n <> t.first AND {same_key}
                 """
-            self.intake.refuse_found(
-                f"SELECT s.n, s.place, s.place AS at, f.place AS first, {named} "
-                f"{again} AND ({differs})",
-                lambda place, first, *ids: sentence(self.intake.line(first, place), *ids),
+            self.intake.refuse_rows(
+                f"SELECT s.n, s.place, s.place AS at, f.place AS first, {key_columns} "
+                f"{repeats} AND ({differs})",
+                lambda place, first, *ids: sentence(self.intake.describe_place(first, place), *ids),
             )
             if not self.intake.report.refused:
-                self.intake.run(f"DELETE FROM {stage.name} WHERE n IN (SELECT s.n {again})")  # noqa: S608
+                self.intake.run(f"DELETE FROM {stage.name} WHERE n IN (SELECT s.n {repeats})")  # noqa: S608
         bulk.drop("stage_twice")
 
 
-_kinds: list[type[Arrivals]] = []
+_kinds: list[type[StagedRecords]] = []
 
 
-def register(*kinds: type[Arrivals]) -> None:
-    """Take these kinds of records in from now on; each is written in its `order`."""
+def register(*kinds: type[StagedRecords]) -> None:
+    """Register kinds of records to load; each is written in its `order`."""
     _kinds.extend(kind for kind in kinds if kind not in _kinds)
     _kinds.sort(key=lambda kind: kind.order)

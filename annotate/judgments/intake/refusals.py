@@ -1,4 +1,4 @@
-"""Refuses statements that do not fit: grades, spans outside a text, verdicts on no condition."""
+"""Refuse statements with unknown grades, spans outside a text, or verdicts on no condition."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def refuse_other_grades(intake: Intake) -> None:
             said += f" (if {relevance} means no grade, say so when loading: --no-grade {relevance})"
         return said
 
-    intake.refuse_found(
+    intake.refuse_rows(
         """
         SELECT n, place, relevance FROM stage_statements
         WHERE what IN ('judgment', 'adjudication') AND relevance NOT IN (
@@ -28,10 +28,8 @@ def refuse_other_grades(intake: Intake) -> None:
 
 
 def refuse_other_instructions(intake: Intake) -> None:
-    """Refuse what is said of a document under another instruction than the one it was written
-    for.
-    """
-    intake.refuse_found(
+    """Refuse statements on a document under an instruction that it was not generated for."""
+    intake.refuse_rows(
         """
         SELECT s.n, s.place, s.doc_id, o.pair_id AS own, p.pair_id AS other
         FROM stage_statements s
@@ -47,8 +45,8 @@ def refuse_other_instructions(intake: Intake) -> None:
 
 
 def refuse_spans_outside(intake: Intake) -> None:
-    """Refuse new judgments whose spans lie outside of a text that is known."""
-    intake.refuse_found(
+    """Refuse new judgments whose spans are outside a known text."""
+    intake.refuse_rows(
         """
         SELECT s.n, s.place, s.doc_id, s.evidence_end, t.length
         FROM stage_statements s
@@ -62,7 +60,7 @@ def refuse_spans_outside(intake: Intake) -> None:
             f"{length:,}"
         ),
     )
-    intake.refuse_found(
+    intake.refuse_rows(
         """
         SELECT s.n, s.place, p.pair_id, v.side, v.version, s.clauses_end,
             LENGTH(v.text) AS length
@@ -79,8 +77,8 @@ def refuse_spans_outside(intake: Intake) -> None:
 
 
 def refuse_verdicts_on_nothing(intake: Intake) -> None:
-    """Refuse new judgments with a verdict on a condition that their narrative has not."""
-    intake.refuse_found(
+    """Refuse new judgments with a verdict on a condition that their narrative does not have."""
+    intake.refuse_rows(
         """
         SELECT x.n, s.place, p.pair_id, v.side, v.version, x.number, (
             SELECT COUNT(*) FROM annotate_condition c WHERE c.narrative_id = v.id

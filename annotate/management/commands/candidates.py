@@ -10,9 +10,9 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from annotate.collection.models import Candidate
-from annotate.management.projects import project_called
+from annotate.management.projects import get_project
 from annotate.pools.removal import (
-    named,
+    candidate_keys,
     remove_candidates,
     removed_candidates,
     restore_candidates,
@@ -39,12 +39,12 @@ class Command(RejudgeCommand):
             nargs=2,
             default=[],
             metavar=("QUERY", "DOCUMENT"),
-            help="a candidate by its ids; may be given again",
+            help="a candidate, by its query's id and its document's; may be repeated",
         )
-        parser.add_argument("--file", help="candidates, one a line: query id, TAB, document id")
+        parser.add_argument("--file", help="candidates, one per line: query id, TAB, document id")
         parser.add_argument("--reason", default="", help="why they are taken out or replaced")
         parser.add_argument(
-            "--with", dest="new", metavar="DOCUMENT", help="replace: the new one's id"
+            "--with", dest="new", metavar="DOCUMENT", help="replace: the id of the new document"
         )
         parser.add_argument("--title", default="", help="replace: the title of a new document")
         parser.add_argument("--text", metavar="FILE", help="replace: the text of a new document")
@@ -52,11 +52,11 @@ class Command(RejudgeCommand):
         parser.add_argument(
             "--dry-run",
             action="store_true",
-            help="replace: say what it changes",
+            help="replace: print what would change, and change nothing",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        project = project_called(options["project"])
+        project = get_project(options["project"])
         if options["action"] == "list":
             rows = removed_candidates(project).order_by("query__query_id", "document__doc_id")
             for row in rows.select_related("query", "document"):
@@ -66,9 +66,9 @@ class Command(RejudgeCommand):
             return
         ids = [(query, document) for query, document in options["candidate"]]
         if options["file"]:
-            ids += _read(Path(options["file"]))
+            ids += _read_candidate_ids(Path(options["file"]))
         try:
-            keys = named(project, ids)
+            keys = candidate_keys(project, ids)
             if options["action"] == "replace":
                 self._replace(project, keys, options)
                 return
@@ -81,7 +81,7 @@ class Command(RejudgeCommand):
         except Refused as refused:
             raise CommandError(str(refused)) from refused
         done = "taken out" if options["action"] == "remove" else "brought back"
-        self.stdout.write(f"{changed.changed:,} {done}, {changed.unchanged:,} were so already")
+        self.stdout.write(f"{changed.changed:,} {done}, {changed.unchanged:,} unchanged")
 
     def _replace(self, project: Project, keys: list[int], options: dict[str, Any]) -> None:
         """Replace one document, as its page does."""
@@ -89,7 +89,7 @@ class Command(RejudgeCommand):
             raise CommandError("Name one document with --candidate, and the new one with --with.")
         lead = project.memberships.filter(name=options["by"] or "").first()
         if lead is None:
-            raise CommandError("Say with --by which lead of this project replaces it.")
+            raise CommandError("Name with --by the lead of this project who replaces it.")
         candidate = Candidate.objects.select_related("query__project", "document").get(pk=keys[0])
         try:
             text = Path(options["text"]).read_text("utf-8") if options["text"] else ""
@@ -98,8 +98,8 @@ class Command(RejudgeCommand):
         new = NewDocument(options["new"], options["title"], text)
         found = effects(candidate, new)
         self.stdout.write(
-            f"{len(found.pools):,} pools, {found.claims:,} claims go over; {found.judgments:,} "
-            f"judgments and {found.checks:,} checks stop counting"
+            f"{len(found.pools):,} pools, {found.claims:,} claims are transferred; "
+            f"{found.judgments:,} judgments and {found.checks:,} checks no longer count"
         )
         if options["dry_run"]:
             return
@@ -109,7 +109,7 @@ class Command(RejudgeCommand):
         self.stdout.write("replaced")
 
 
-def _read(file: Path) -> list[tuple[str, str]]:
+def _read_candidate_ids(file: Path) -> list[tuple[str, str]]:
     try:
         with file.open(encoding="utf-8", newline="") as stream:
             lines = list(csv.reader(stream, delimiter="\t", quoting=csv.QUOTE_NONE))
@@ -119,7 +119,7 @@ def _read(file: Path) -> list[tuple[str, str]]:
     for number, line in enumerate(lines, 1):
         if len(line) < 2:
             raise CommandError(
-                f"Line {number} of {file} has no TAB. Write the query's id, a TAB, the document's."
+                f"Line {number} of {file} has no TAB. Write query id, TAB, document id."
             )
         found.append((line[0], line[1]))
     return found

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from annotate.management.projects import project_called
+from annotate.management.projects import get_project
 from annotate.pools.judged import CUTOFFS, judged_at
 from base.commands import RejudgeCommand
 from base.errors import Refused
@@ -25,11 +25,11 @@ class Command(RejudgeCommand):
             type=int,
             action="append",
             dest="cutoffs",
-            help="a cutoff; may be given again (10, 20 and 100 without it)",
+            help="a cutoff; may be repeated (default: 10, 20 and 100)",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        project = project_called(options["project"])
+        project = get_project(options["project"])
         try:
             found = judged_at(project, options["cutoffs"] or CUTOFFS)
         except Refused as refused:

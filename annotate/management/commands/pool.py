@@ -8,7 +8,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from annotate.management.projects import project_called
+from annotate.management.projects import get_project
 from annotate.pools import actions
 from annotate.pools.models import Pool
 from base.commands import RejudgeCommand
@@ -17,9 +17,9 @@ from jobs.runner import JobError, run
 
 
 class Command(RejudgeCommand):
-    """Choose documents of runs for judging, by a rule that the pool keeps."""
+    """Select documents of runs for judging, by a rule that is stored with the pool."""
 
-    help = "Put documents of runs up for judging. --count only says what the pool would hold."
+    help = "Select documents of runs for judging. --count only prints what the pool would hold."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("project", help="the project's short name")
@@ -30,19 +30,19 @@ class Command(RejudgeCommand):
             default=[],
             dest="runs",
             metavar="RUN",
-            help="the name of a loaded run; may be given again",
+            help="the name of a loaded run; may be repeated",
         )
         parser.add_argument("--method", default="union", choices=Pool.Method.values)
         parser.add_argument("--depth", type=int, help="documents of each run, or of a fusion")
         parser.add_argument(
-            "--strata", default="", help="of a sample, as in '10:100 50:20': last rank:percentage"
+            "--strata", default="", help="strata of a sample: last rank:percentage, '10:100 50:20'"
         )
-        parser.add_argument("--seed", type=int, default=1, help="decides what a sample draws")
-        parser.add_argument("--count", action="store_true", help="make nothing, only count")
+        parser.add_argument("--seed", type=int, default=1, help="the seed of a sample (default: 1)")
+        parser.add_argument("--count", action="store_true", help="only count, make nothing")
         parser.add_argument("--json", action="store_true", help="print the count as JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        project = project_called(options["project"])
+        project = get_project(options["project"])
         rule = {name: options[name] for name in ("method", "runs", "depth", "strata", "seed")}
         try:
             recipe = actions.recipe_of(project=project, **rule)
@@ -61,18 +61,18 @@ class Command(RejudgeCommand):
         for sentence in counted["warnings"]:
             self.stdout.write(sentence)
         for query in counted["queries"]:
-            self.stdout.write(f"{query['query_id']}: {_words(query)}")
+            self.stdout.write(f"{query['query_id']}: {_describe_counts(query)}")
         for number, one in enumerate(counted["runs"], 1):
             shared = ", ".join(f"{many:,}" for many in one["shared"])
             self.stdout.write(
                 f"run {number}, {one['name']}: {one['documents']:,} documents, {one['alone']:,} "
-                f"alone; with each run {shared}"
+                f"in no other run; shared with each run: {shared}"
             )
         made = "would hold" if options["count"] else "holds"
-        self.stdout.write(f"{options['name']} {made} {_words(counted)}")
+        self.stdout.write(f"{options['name']} {made} {_describe_counts(counted)}")
 
 
-def _words(counts: dict[str, Any]) -> str:
+def _describe_counts(counts: dict[str, Any]) -> str:
     return (
         f"{counts['documents']:,} documents: {counts['new']:,} new, {counts['judged']:,} judged, "
         f"{counts['waiting']:,} not judged, {counts['removed']:,} taken out"

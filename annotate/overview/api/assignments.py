@@ -1,4 +1,4 @@
-"""Who works on what: assignments are taken, and given back while nothing was done in them."""
+"""Assignments: listed, taken, and given back while nothing was done in them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,15 @@ from annotate.pairs import access as pairs_access
 from annotate.pairs.models import Assignment
 from annotate.projects import access
 from annotate.projects.models import Membership
-from base.api.resource import Asked, Resource, Scope, Sent, done, reads, writes
+from base.api.resource import (
+    QueryParameters,
+    RequestBody,
+    Resource,
+    Scope,
+    no_content,
+    reads,
+    writes,
+)
 
 
 class AssignmentSerializer(serializers.Serializer[Any]):
@@ -28,58 +36,58 @@ class AssignmentSerializer(serializers.Serializer[Any]):
     taken_at = serializers.DateTimeField()
     touched_at = serializers.DateTimeField(
         allow_null=True,
-        help_text="When work began; an untouched assignment comes back after a while.",
+        help_text="When work began; an untouched assignment is freed after a while.",
     )
     done_at = serializers.DateTimeField(
         allow_null=True,
-        help_text="When the work here was ended; null also where a file brought it.",
+        help_text="When the work was finished; null also if its answers came from a file.",
     )
     open = serializers.BooleanField(help_text="Whether work is left.")
 
 
 class TakenSerializer(serializers.Serializer[Any]):
-    """What came of asking for an assignment."""
+    """The assignment that you got, if any."""
 
     assignment = AssignmentSerializer(
         allow_null=True, help_text="null: every assignment is taken, or there is nothing to do now."
     )
 
 
-class SentConfirmation(Sent):
-    """That a lead may take an assignment that hides figures from them."""
+class SentConfirmation(RequestBody):
+    """A lead's confirmation of an assignment that hides figures from them."""
 
     become_blind = serializers.BooleanField(
         default=False,
         help_text="Leads send true to take an assignment to judge or review: until they have "
-        "answered everything in it, they see no agreement, export or release. Else 422.",
+        "answered everything in it, they see no agreement, export or release. Otherwise 422.",
     )
 
 
 class SentTask(SentConfirmation):
-    """What is to be done in the assignment."""
+    """The task of the assignment."""
 
     task = serializers.ChoiceField(choices=Assignment.Task.choices)
 
 
-class AskedAssignments(Asked):
-    """Which assignments."""
+class AskedAssignments(QueryParameters):
+    """Filter of the assignments."""
 
     task = serializers.ChoiceField(choices=Assignment.Task.choices, required=False)
     open = serializers.BooleanField(
-        required=False, default=True, help_text="Only those with work left; else all."
+        required=False, default=True, help_text="Only those with work left; false: all."
     )
 
 
 class Assignments(Resource):
-    """The assignments of the person who asks, in one project."""
+    """Your assignments in one project."""
 
     tag = "Assignments"
 
-    @reads(AssignmentSerializer, asked=AskedAssignments, paged=True)
+    @reads(AssignmentSerializer, parameters=AskedAssignments, paged=True)
     def get(self, request: Request, slug: str) -> Response:
         """List your assignments in a project."""
         member = access.member(self.person, slug)
-        asked = self.asked()
+        asked = self.parameters()
         mine = member.assignments.filter(pair__removed_at__isnull=True)
         if asked["open"]:
             mine = mine.filter(pk__in=[assignment.pk for assignment in open_assignments(member)])
@@ -87,11 +95,11 @@ class Assignments(Resource):
             mine = mine.filter(task=asked["task"])
         return self.page(mine.select_related("pair"), lambda rows: _all_as_json(member, rows))
 
-    @writes(TakenSerializer, sent=SentTask, scope=Scope.JUDGE)
+    @writes(TakenSerializer, body=SentTask, scope=Scope.JUDGE)
     def post(self, request: Request, slug: str) -> Response:
-        """Take the next open task of a kind; the one you have not begun, if there is one."""
+        """Take the next open task of a kind, or get the one you hold and have not begun."""
         member = access.member(self.person, slug)
-        sent = self.sent()
+        sent = self.body()
         taken = assignments.take_next(
             task=sent["task"], by=member, become_blind=sent["become_blind"]
         )
@@ -105,10 +113,10 @@ class OneAssignment(Resource):
 
     @writes(None, status=204, scope=Scope.JUDGE)
     def delete(self, request: Request, slug: str, assignment: int) -> Response:
-        """Give an assignment back in which nothing was done. A lead may free anyone's."""
+        """Give back an assignment in which nothing was done. A lead may free anyone's."""
         member = access.member(self.person, slug)
         assignments.give_back(assignment=pairs_access.assignment(member, assignment), by=member)
-        return done()
+        return no_content()
 
 
 class PairAssignments(Resource):
@@ -116,11 +124,11 @@ class PairAssignments(Resource):
 
     tag = "Assignments"
 
-    @writes(AssignmentSerializer, sent=SentTask, scope=Scope.JUDGE)
+    @writes(AssignmentSerializer, body=SentTask, scope=Scope.JUDGE)
     def post(self, request: Request, pair: int) -> Response:
-        """Take an assignment on this very pair; the one you hold, if you do."""
+        """Take an assignment on this pair, or get the one you hold."""
         member, found = pairs_access.pair(self.person, pair)
-        sent = self.sent()
+        sent = self.body()
         taken = assignments.take(
             pair=found, task=sent["task"], by=member, become_blind=sent["become_blind"]
         )

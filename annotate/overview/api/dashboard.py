@@ -1,4 +1,4 @@
-"""How the work goes: how far, at which pace, what was flagged, and who said what of what."""
+"""The dashboard in the API: progress, pace, flags and the matrix."""
 
 from __future__ import annotations
 
@@ -34,17 +34,17 @@ from annotate.overview.time_estimate import time_estimate
 from annotate.projects import access
 from annotate.projects.models import Membership
 from base import reader_preferences as personal
-from base.api.resource import Resource, reads, wrong
+from base.api.resource import Resource, form_errors, reads
 
 
 class Progress(Resource):
-    """How far a project is."""
+    """Progress of a project."""
 
     tag = "Progress"
 
     @reads(ProgressSerializer)
     def get(self, request: Request, slug: str) -> Response:
-        """Read how far a project is."""
+        """Read the progress of a project."""
         member = access.member(self.person, slug)
         judgments = completion.judging(member.project)
         return Response(
@@ -60,15 +60,15 @@ class Progress(Resource):
 
 
 class Pace(Resource):
-    """How a project comes on."""
+    """Pace of a project."""
 
     tag = "Progress"
 
-    @reads(PaceSerializer, asked=AskedPace)
+    @reads(PaceSerializer, parameters=AskedPace)
     def get(self, request: Request, slug: str) -> Response:
         """Read what was judged day by day, what is left, and when it will be done."""
         member = access.lead(self.person, slug)
-        pace = self.asked()["days"]
+        pace = self.parameters()["days"]
         calendar = _calendar()
         judging = completion.judging(member.project)
         work = paces.workload(member, judging)
@@ -107,18 +107,18 @@ class Pace(Resource):
 
 
 class MemberPace(Resource):
-    """How one person comes on."""
+    """Pace of one person."""
 
     tag = "Progress"
 
-    @reads(OnePersonPaceSerializer, asked=AskedPace)
+    @reads(OnePersonPaceSerializer, parameters=AskedPace)
     def get(self, request: Request, slug: str, member: int) -> Response:
-        """Read what one person has done: for themselves, and for leads."""
+        """Read what one person has done; leads may read everybody's, others their own."""
         reader = access.member(self.person, slug)
-        found = access.fellow(reader, member)
+        found = access.member_of_project(reader, member)
         if found.pk != reader.pk and not reader.leads:
-            raise PermissionDenied(_("This is another person's. You can read your own."))
-        pace = self.asked()["days"]
+            raise PermissionDenied(_("This is another person's pace. You can read only your own."))
+        pace = self.parameters()["days"]
         calendar = _calendar()
         done = next(iter(paces.people_pace(reader, calendar, of=found)), None)
         done = done or paces.PersonPace(found, calendar.days())
@@ -126,15 +126,15 @@ class MemberPace(Resource):
 
 
 class ProjectFlags(Resource):
-    """What was flagged in a project."""
+    """The flags of a project."""
 
     tag = "Progress"
 
-    @reads(FlaggedSerializer, asked=AskedFlags, paged=True)
+    @reads(FlaggedSerializer, parameters=AskedFlags, paged=True)
     def get(self, request: Request, slug: str) -> Response:
-        """List what was flagged, with the words."""
+        """List the flags with their words."""
         member = access.lead(self.person, slug)
-        asked = self.asked()
+        asked = self.parameters()
         flags = standing(member)
         if "kind" in asked:
             flags = flags.filter(kind=asked["kind"])
@@ -145,23 +145,23 @@ class ProjectFlags(Resource):
 
 
 class MatrixPart(Resource):
-    """What each person said of each document."""
+    """Each person's answer to each document."""
 
     tag = "Progress"
 
-    @reads(MatrixSerializer, asked=AskedMatrix)
+    @reads(MatrixSerializer, parameters=AskedMatrix)
     def get(self, request: Request, slug: str) -> Response:
         """Read a part of the matrix of documents and people."""
         member = access.lead(self.person, slug)
-        self.asked()
+        self.parameters()
         form = MatrixForm(member, request.query_params)
         if not form.is_valid():
-            raise wrong(form, "?")
+            raise form_errors(form, "?")
         found = matrix(member, form.people, form.asked())
         return Response(
             {
-                "next": _place(request, "after", found.after),
-                "previous": _place(request, "before", found.before),
+                "next": _page_url(request, "after", found.after),
+                "previous": _page_url(request, "before", found.before),
                 "people": [{"member": one.pk, "name": one.name} for one in found.people],
                 "results": [_row(row, found.people) for row in found.rows],
             }
@@ -169,7 +169,7 @@ class MatrixPart(Resource):
 
 
 def _calendar() -> paces.Calendar:
-    """The days of whoever asks."""
+    """Return the calendar in the reader's time zone."""
     return paces.Calendar.of(personal.zone_of_reader() or datetime.UTC)
 
 
@@ -232,8 +232,8 @@ def _cell(one: Membership, cell: Cell) -> dict[str, Any]:
     }
 
 
-def _place(request: Request, name: str, key: Key | None) -> str | None:
-    """The address of the part before or behind this one."""
+def _page_url(request: Request, name: str, key: Key | None) -> str | None:
+    """Return the address of the part before or after this one."""
     if key is None:
         return None
     url = request.build_absolute_uri(request.path)

@@ -1,30 +1,32 @@
-"""Intake of documents that were written for one instruction: they enter its pool alone."""
+"""Intake of documents that were written for one instruction: they enter only its pool."""
 
 from __future__ import annotations
 
 from typing import ClassVar
 
-from annotate.collection.intake.arrivals import Arrivals, Intake
+from annotate.collection.intake.arrivals import Intake, StagedRecords
 from base import bulk
 from formats.records import Generated
 
 
-class GeneratedDocuments(Arrivals):
-    """Documents of one instruction of a query. One that is in the pool already is kept in that of
-    its instruction, unless something was said of it under another one.
+class GeneratedDocuments(StagedRecords):
+    """Documents of one instruction of a query.
+
+    One that is already in the query's pool is restricted to its instruction; it is refused if it
+    has labels or answers under another one.
     """
 
-    # After whatever else puts a document of the file into a pool, and before what is said of it.
+    # After all other records that add candidates, and before answers about them.
     order = 55
     records: ClassVar = (Generated,)
 
     def __init__(self, intake: Intake) -> None:
         super().__init__(intake)
-        self.generated = self.stage(
+        self.generated = self.create_stage(
             "stage_generated",
             pair_id="text",
             doc_id="text",
-            # Found when it is written.
+            # Looked up when it is written.
             pair="integer NULL",
             candidate="integer NULL",
         )
@@ -37,11 +39,11 @@ class GeneratedDocuments(Arrivals):
         return ["SELECT doc_id FROM stage_generated"]
 
     def check(self) -> None:
-        self.repeats(
+        self.refuse_contradictions(
             self.generated,
             ["pair_id", "doc_id"],
             "1 = 0",
-            lambda first, pair_id, doc_id: f"{doc_id} of {pair_id} is on {first} already",
+            lambda first, pair_id, doc_id: f"{doc_id} of {pair_id} is already on {first}",
         )
 
     def write(self) -> None:
@@ -54,7 +56,7 @@ class GeneratedDocuments(Arrivals):
             )
             """
         )
-        intake.refuse_found(
+        intake.refuse_rows(
             "SELECT n, place, pair_id FROM stage_generated WHERE pair IS NULL",
             lambda pair_id: (
                 f"there is no instruction pair {pair_id} in this project: load it first"
@@ -87,7 +89,7 @@ class GeneratedDocuments(Arrivals):
             )
             """
         )
-        if self._refuse_several():
+        if self._refuse_used_elsewhere():
             return
         taken = intake.run(
             """
@@ -96,14 +98,14 @@ class GeneratedDocuments(Arrivals):
             """
         )
         self.new, self.changed = joined, taken - joined
-        rows = intake.rows("candidates")
+        rows = intake.row_counts("candidates")
         rows.new += joined
         rows.changed += taken - joined
         rows.unchanged += bulk.number("SELECT COUNT(*) FROM stage_generated") - taken
 
-    def _refuse_several(self) -> int:
-        """Refuse documents of which another instruction knows as well; return how many."""
-        refused = self.intake.refuse_found(
+    def _refuse_used_elsewhere(self) -> int:
+        """Refuse documents that another instruction uses as well; return their number."""
+        refused = self.intake.refuse_rows(
             """
             SELECT s.n, s.place, s.doc_id, s.pair_id, o.pair_id AS other FROM stage_generated s
             JOIN annotate_candidate c ON c.id = s.candidate
@@ -117,15 +119,15 @@ class GeneratedDocuments(Arrivals):
                 f"generated for {pair_id}"
             ),
         )
-        said = " UNION ALL ".join(
+        answers = " UNION ALL ".join(
             f"SELECT narrative_id, candidate_id FROM {table} "  # noqa: S608 (our own tables)
             "WHERE candidate_id IN (SELECT candidate FROM stage_generated)"
             for table in ("annotate_judgment", "annotate_flag", "annotate_adjudication")
         )
-        return refused + self.intake.refuse_found(
+        return refused + self.intake.refuse_rows(
             f"""
             SELECT s.n, s.place, s.doc_id, s.pair_id, MIN(o.pair_id) AS other
-            FROM stage_generated s JOIN ({said}) j ON j.candidate_id = s.candidate
+            FROM stage_generated s JOIN ({answers}) j ON j.candidate_id = s.candidate
             JOIN annotate_narrative v ON v.id = j.narrative_id AND v.pair_id <> s.pair
             JOIN annotate_instructionpair o ON o.id = v.pair_id
             GROUP BY s.n, s.place, s.doc_id, s.pair_id

@@ -1,4 +1,4 @@
-"""Inviting several people at once, each to one project or more."""
+"""Invite several people at once in the API, each to one or more projects."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotate.people.api.members import NewLinkSerializer, link_told
-from annotate.people.invitation_batches import MOST, Invited, Invitee, invite_several
-from annotate.people.invitation_mail import HandedOver, hand_over_all
+from annotate.people.api.members import NewLinkSerializer, link_as_json
+from annotate.people.invitation_batches import MOST, InvitationResult, Invitee, invite_several
+from annotate.people.invitation_mail import Delivery, deliver_links
 from annotate.people.invitations import DAYS
 from annotate.projects import access
 from annotate.projects.models import Membership
-from base.api.resource import Resource, Scope, Sent, writes
+from base.api.resource import RequestBody, Resource, Scope, writes
 
 
-class SentInvitee(Sent):
+class SentInvitee(RequestBody):
     """A person to invite: a user name, a mail address, or both."""
 
     username = serializers.CharField(
@@ -31,8 +31,8 @@ class SentInvitee(Sent):
     email = serializers.EmailField(required=False, allow_blank=True, default="")
 
 
-class SentRole(Sent):
-    """A project that the person who asks leads, and the role in it."""
+class SentRole(RequestBody):
+    """A project that you lead, and the role in it."""
 
     project = serializers.SlugField(max_length=80)
     role = serializers.ChoiceField(
@@ -40,8 +40,8 @@ class SentRole(Sent):
     )
 
 
-class SentInvitations(Sent):
-    """Whom to invite to this project, and to which others with it."""
+class SentInvitations(RequestBody):
+    """People to invite to this project and to others."""
 
     people = serializers.ListField(child=SentInvitee(), min_length=1, max_length=MOST)
     role = serializers.ChoiceField(
@@ -57,21 +57,22 @@ class SentInvitations(Sent):
 
 
 class InvitedSerializer(serializers.Serializer[Any]):
-    """What was done for one person: an account was added at once, or a link was made."""
+    """The result for one person: an account was added at once, or a link was made."""
 
     username = serializers.CharField()
     email = serializers.CharField()
     projects = serializers.ListField(
-        child=serializers.CharField(), help_text="Slugs of the projects they are added to."
+        child=serializers.CharField(), help_text="Short names of the projects they are added to."
     )
     link = NewLinkSerializer(allow_null=True, help_text="null: the account was added at once.")
 
 
 class InvitedPeopleSerializer(serializers.Serializer[Any]):
-    """What was done for each person, in the order in which they were sent."""
+    """The result for each person, in the order of the request."""
 
     people = InvitedSerializer(
-        many=True, help_text="null where the same is sent again with one key: links are not kept."
+        many=True,
+        help_text="null if the request is sent again with the same key: links are not stored.",
     )
 
 
@@ -82,18 +83,18 @@ class SeveralInvitations(Resource):
 
     @writes(
         InvitedPeopleSerializer,
-        sent=SentInvitations,
+        body=SentInvitations,
         status=201,
         scope=Scope.LEAD,
         secret=("people",),
     )
     def post(self, request: Request, slug: str) -> Response:
-        """Invite people to this project, and to others that you lead: all of them, or none. Whoever
-        has an account of the name is added at once; anybody else gets one link for all projects.
-        Lines of an error are places in `people`, from 1.
+        """Invite people to this project and to others that you lead: all of them, or none. A person
+        with an account of the name is added at once; anybody else gets one link for all projects.
+        Line numbers in errors are positions in `people`, from 1.
         """
         by = access.lead(self.person, slug)
-        sent = self.sent()
+        sent = self.body()
         roles = {by: sent["role"]}
         for other in sent["other_projects"]:
             roles.setdefault(access.lead(self.person, other["project"]), other["role"])
@@ -105,19 +106,19 @@ class SeveralInvitations(Resource):
             people=dict(enumerate(people, start=1)), roles=roles, days=sent["days"]
         )
         links = [one.link for one in found if one.link is not None]
-        handed = iter(hand_over_all(request, links))
+        handed = iter(deliver_links(request, links))
         people_as_json = [_as_json(one, next(handed) if one.link else None) for one in found]
         return Response(
             {"people": people_as_json}, status=201, headers={"Cache-Control": "no-store"}
         )
 
 
-def _as_json(one: Invited, handed: HandedOver | None) -> dict[str, Any]:
+def _as_json(one: InvitationResult, handed: Delivery | None) -> dict[str, Any]:
     return {
         "username": one.invitee.name,
         "email": one.invitee.email,
         "projects": [project.slug for project in one.projects],
-        "link": {**link_told(one.link.invitation), **handed._asdict()}
+        "link": {**link_as_json(one.link.invitation), **handed._asdict()}
         if one.link and handed
         else None,
     }

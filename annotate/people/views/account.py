@@ -1,4 +1,4 @@
-"""One's own account: what signs one in, and where one is signed in."""
+"""The reader's own account: how they sign in, and their sessions."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods
 
 from base.page_request import PageRequest
-from base.pagination import key
+from base.pagination import parse_key
 
 
 @require_GET
 def account(request: PageRequest) -> HttpResponse:
-    """Show what signs the reader in, with the way to change each."""
+    """Show how the reader signs in, with links to change that."""
     user = request.user
     return render(
         request,
@@ -40,14 +40,14 @@ def account(request: PageRequest) -> HttpResponse:
 @never_cache
 @require_http_methods(["GET", "POST"])
 def sessions(request: PageRequest) -> HttpResponse:
-    """List where the reader is signed in; end one (`session`), or all but this one (`others`)."""
+    """List the reader's sessions; end one (`session`), or all except this one (`others`)."""
     found = _sessions(request)
     if request.method == "GET":
         return render(request, "people/sessions.html", {"sessions": found})
     if "others" in request.POST:
         ended = [one for one in found if not one.is_current()]
     else:
-        ended = [one for one in found if one.pk == key(request.POST.get("session", ""))]
+        ended = [one for one in found if one.pk == parse_key(request.POST.get("session", ""))]
         if not ended:
             raise Http404("There is no such session of yours.")
     here = any(one.is_current() for one in ended)
@@ -59,10 +59,10 @@ def sessions(request: PageRequest) -> HttpResponse:
 
 
 def _sessions(request: PageRequest) -> list[UserSession]:
-    """Where the reader is signed in now, the newest first; this one among them."""
+    """Return the reader's sessions including the current one, newest first."""
     found = UserSession.objects.purge_and_list(request.user)
     if not any(one.is_current() for one in found):
-        # Made before sessions were listed, or by a program.
+        # The session was created before sessions were recorded, or by a program.
         UserSession.objects.create_from_request(request)
         found = UserSession.objects.purge_and_list(request.user)
     return sorted(found, key=lambda one: one.created_at, reverse=True)

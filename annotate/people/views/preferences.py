@@ -1,4 +1,4 @@
-"""How one person likes the pages: their keys, light or dark, their time zone."""
+"""The page of a person's preferences: keys, theme, time zone, mails."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
-from annotate.people.preferences import Unsuitable, change_preferences
+from annotate.people.preferences import InvalidPreferences, change_preferences
 from annotate.projects.access import memberships_of
 from base import keymap
 from base.page_request import PageRequest
@@ -19,24 +19,24 @@ from base.reader_preferences import preferences as preferences_of
 from base.reader_preferences import zones
 
 YEAR = 60 * 60 * 24 * 365
-# Whether new notices are mailed, as the page sends it; anything else leaves it.
+# The values of `mail_digest`; any other value changes nothing.
 DIGESTS = {"yes": True, "no": False}
-# Of what cannot be a key, as much comes back as a person can have typed.
+# Invalid input is shown again up to this length.
 SHOWN = 200
 
 
 @require_http_methods(["GET", "POST"])
 def preferences(request: PageRequest) -> HttpResponse:
-    """Show one's own settings; change those that are sent: keys, `theme`, `time_zone`,
-    `mail_digest`.
+    """Show the reader's preferences; change those that are sent.
 
-    Keys are sent as `key-<action>`; `reset` puts one action's key back, `reset_all` every one. A
-    script that asks for JSON gets an empty answer (204) instead of the page.
+    These are keys, `theme`, `time_zone` and `mail_digest`. Keys are sent as `key-<action>`; `reset`
+    resets the key of one action, `reset_all` every key. A script that accepts only JSON gets an
+    empty response (204) instead of the page.
     """
     if request.method == "GET":
         return _page(request, keymap.keys_for(request.user))
-    typed = _typed(request.POST)
-    keys = _asked(request.POST, typed)
+    typed = _typed_keys(request.POST)
+    keys = _requested_keys(request.POST, typed)
     theme, zone = request.POST.get("theme"), request.POST.get("time_zone")
     try:
         changed = change_preferences(
@@ -46,7 +46,7 @@ def preferences(request: PageRequest) -> HttpResponse:
             mail_digest=DIGESTS.get(request.POST.get("mail_digest", "")),
             by=request.user,
         )
-    except Unsuitable as refused:
+    except InvalidPreferences as refused:
         return _page(
             request,
             keymap.keys_for(request.user) | typed,
@@ -66,18 +66,18 @@ def preferences(request: PageRequest) -> HttpResponse:
     return response
 
 
-def _typed(sent: QueryDict) -> dict[str, Any]:
-    """What was sent for each action: one text, or a list where it was not one."""
+def _typed_keys(sent: QueryDict) -> dict[str, Any]:
+    """Return what was sent for each action: one text, or a list if not exactly one was sent."""
     found = {name[4:]: sent.getlist(name) for name in sent if name.startswith("key-")}
     return {name: texts[0] if len(texts) == 1 else texts for name, texts in found.items()}
 
 
-def _asked(sent: QueryDict, typed: dict[str, Any]) -> dict[str, Any]:
-    """The keys that are wanted: those typed, or those of the house for what is put back."""
+def _requested_keys(sent: QueryDict, typed: dict[str, Any]) -> dict[str, Any]:
+    """Return the requested keys: those typed, or the defaults for actions that are reset."""
     if "reset_all" in sent:
         return dict(keymap.DEFAULTS)
     keys = {
-        name: keymap.canonical(text) if isinstance(text, str) else text
+        name: keymap.normalize_key(text) if isinstance(text, str) else text
         for name, text in typed.items()
     }
     if back := sent.get("reset"):
@@ -86,7 +86,7 @@ def _asked(sent: QueryDict, typed: dict[str, Any]) -> dict[str, Any]:
 
 
 def _zone(typed: str | None) -> str | None:
-    """The zone of that name, however its letters were typed; what is none stays as it is."""
+    """Return the time zone of that name, ignoring case; return an unknown name unchanged."""
     if typed is None:
         return None
     plain = typed.strip().replace(" ", "_").lower()
@@ -127,7 +127,7 @@ def _page(
             "groups": groups,
             "changed": sum(row["changed"] for group in groups for row in group["rows"]),
             "wrong": wrong,
-            "error": wrong.get("", _("Nothing was changed. What is wrong stands at the field."))
+            "error": wrong.get("", _("Nothing was changed. The errors are shown at the fields."))
             if wrong
             else "",
             "theme_chosen": kept.theme if theme is None else theme,

@@ -1,4 +1,4 @@
-"""The page on which a lead invites several people at once, to one project or more."""
+"""The page on which a lead invites several people at once, to one or more projects."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from django.views.decorators.http import require_http_methods
 
 from annotate.people.forms.people import SeveralForm
 from annotate.people.invitation_batches import (
-    Invited,
+    InvitationResult,
     RefusedLines,
     invite_several,
     read_lines,
     sentences_by_line,
 )
-from annotate.people.invitation_mail import hand_over_all
+from annotate.people.invitation_mail import deliver_links
 from annotate.projects import access
 from annotate.projects.models import Membership
 from base.errors import Refused
@@ -27,7 +27,7 @@ from base.page_request import PageRequest
 
 @require_http_methods(["GET", "POST"])
 def several(request: PageRequest, slug: str) -> HttpResponse:
-    """Invite people, one per line, to any of the projects that the person leads."""
+    """Invite people, one per line, to any of the projects that the reader leads."""
     member = access.lead(request.user, slug)
     leading = list(
         access.memberships_of(request.user)
@@ -53,8 +53,8 @@ def several(request: PageRequest, slug: str) -> HttpResponse:
         except Refused as refused:
             form.add_error(None, str(refused))
         else:
-            # Links are shown in the answer itself, so that they are kept nowhere.
-            done = _done(request, found)
+            # Links are shown in this response, so that they are not stored.
+            done = _results(request, found)
             form = SeveralForm(leading=leading, here=member)
     response = render(
         request,
@@ -73,12 +73,12 @@ def several(request: PageRequest, slug: str) -> HttpResponse:
     return response
 
 
-def _done(request: HttpRequest, found: list[Invited]) -> list[dict[str, Any]]:
-    """What was done for each person: the link and whether it was mailed, or where they are in."""
+def _results(request: HttpRequest, found: list[InvitationResult]) -> list[dict[str, Any]]:
+    """Return each person's result: the link and whether it was mailed, or their projects."""
     links = [one.link for one in found if one.link is not None]
-    handed = dict(zip([link.token for link in links], hand_over_all(request, links), strict=True))
+    handed = dict(zip([link.token for link in links], deliver_links(request, links), strict=True))
     if any(one.mailed is False for one in handed.values()):
-        messages.error(request, _("Mails could not be sent. Hand these links over yourself."))
+        messages.error(request, _("The mails could not be sent. Pass these links on yourself."))
     return [
         {
             "name": one.invitee.name or one.invitee.email,

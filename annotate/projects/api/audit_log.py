@@ -1,4 +1,4 @@
-"""What leads and administrators did."""
+"""The audit log in the API."""
 
 from __future__ import annotations
 
@@ -15,77 +15,76 @@ from annotate.projects import access
 from annotate.projects.audit_log_page import audit_events, table
 from annotate.projects.forms.audit_log import AuditLogForm
 from annotate.projects.models import AuditEvent, Membership
-from base.api.resource import Asked, Resource, reads, wrong
+from base.api.resource import QueryParameters, Resource, form_errors, reads
 from base.csv_output import csv_lines
 
 
 class AuditEventSerializer(serializers.Serializer[Any]):
-    """One thing that somebody did who leads a project."""
+    """One action of a lead or an administrator."""
 
     uuid = serializers.UUIDField()
     at = serializers.DateTimeField()
-    who = serializers.CharField(help_text="As they were called then; empty: a command.")
+    who = serializers.CharField(help_text="Their name at that time; empty: a command.")
     what = serializers.CharField()
-    about = serializers.CharField(help_text="What it was done to, as it was called then.")
-    kind = serializers.CharField(help_text="Which kind of row that is ...")
-    key = serializers.IntegerField(allow_null=True, help_text="... and which one.")
+    about = serializers.CharField(help_text="The affected object, by its name at that time.")
+    kind = serializers.CharField(help_text="The kind of the affected row ...")
+    key = serializers.IntegerField(allow_null=True, help_text="... and its key.")
     words = serializers.CharField()
-    changes = serializers.DictField(help_text="By name: what was before, and what is now.")
+    changes = serializers.DictField(help_text="By field: the values before and after.")
 
 
-class AskedAuditLog(Asked):
-    """Which audit events."""
+class AskedAuditLog(QueryParameters):
+    """A filter of audit events."""
 
     who = serializers.CharField(
         required=False, max_length=20, help_text="The key of a user, or: command."
     )
     what = serializers.CharField(required=False, max_length=40)
-    since = serializers.DateField(required=False, help_text="From this day on, where you are.")
-    until = serializers.DateField(required=False, help_text="Up to this day.")
+    since = serializers.DateField(required=False, help_text="From this day on, in your time zone.")
+    until = serializers.DateField(required=False, help_text="Up to and including this day.")
 
 
 class AuditLog(Resource):
-    """What leads and administrators did in a project."""
+    """The audit log of a project."""
 
     tag = "Audit log"
 
-    @reads(AuditEventSerializer, asked=AskedAuditLog, paged=True)
+    @reads(AuditEventSerializer, parameters=AskedAuditLog, paged=True)
     def get(self, request: Request, slug: str) -> Response:
-        """List what was done, newest first, as far as you may know now."""
-        return listed(self, access.lead(self.person, slug))
+        """List the audit events that you may see now, newest first."""
+        return events_response(self, access.lead(self.person, slug))
 
 
 class AuditLogTable(Resource):
-    """The same as a table."""
+    """The audit log of a project as a table."""
 
     tag = "Audit log"
 
-    @reads(OpenApiTypes.STR, asked=AskedAuditLog, media="text/csv")
+    @reads(OpenApiTypes.STR, parameters=AskedAuditLog, media="text/csv")
     def get(self, request: Request, slug: str) -> StreamingHttpResponse:
-        """Take all of it, oldest first, as far as you may know now."""
-        return tabled(self, access.lead(self.person, slug))
+        """Download the audit events that you may see now as CSV, oldest first."""
+        return table_response(self, access.lead(self.person, slug))
 
 
-def listed(resource: Resource, reader: Membership | None) -> Response:
-    """The part of an audit log that the address asks for; `reader` as for
-    `annotate.projects.audit_log_page`."""
-    found = _wanted(resource, reader)
+def events_response(resource: Resource, reader: Membership | None) -> Response:
+    """Return the requested page of an audit log; `reader`: see `audit_log_page`."""
+    found = _matching_events(resource, reader)
     return resource.page(found, lambda rows: [_audit_event(row) for row in rows], newest_first=True)
 
 
-def tabled(resource: Resource, reader: Membership | None) -> StreamingHttpResponse:
-    """All that the address asks for as a table."""
+def table_response(resource: Resource, reader: Membership | None) -> StreamingHttpResponse:
+    """Return all events that match the request as a table."""
     return StreamingHttpResponse(
-        csv_lines(table(_wanted(resource, reader))), content_type="text/csv; charset=utf-8"
+        csv_lines(table(_matching_events(resource, reader))), content_type="text/csv; charset=utf-8"
     )
 
 
-def _wanted(resource: Resource, reader: Membership | None) -> QuerySet[AuditEvent]:
-    resource.asked()
+def _matching_events(resource: Resource, reader: Membership | None) -> QuerySet[AuditEvent]:
+    resource.parameters()
     form = AuditLogForm(reader, resource.request.query_params)
     if not form.is_valid():
-        raise wrong(form, "?")
-    return audit_events(reader, form.kinds, form.asked())
+        raise form_errors(form, "?")
+    return audit_events(reader, form.kinds, form.event_filter())
 
 
 def _audit_event(row: AuditEvent) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The types of a project's instructions."""
+"""The types of a project's instructions in the API."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from rest_framework.response import Response
 from annotate.projects import access, taxonomy
 from annotate.projects.models import Project
 from annotate.projects.taxonomies import TAXONOMIES, Kind
-from base.api.resource import Resource, Scope, Sent, reads, writes
+from base.api.resource import RequestBody, Resource, Scope, reads, writes
 
 
-class CategorySerializer(Sent):
+class CategorySerializer(RequestBody):
     """One type of instruction."""
 
-    key = serializers.CharField(max_length=60, help_text="As files name it.")
+    key = serializers.CharField(max_length=60, help_text="The key that files use.")
     name = serializers.CharField(max_length=120)
     sentence = serializers.CharField(max_length=500, required=False, allow_blank=True, default="")
 
 
-class TaxonomySerializer(Sent):
-    """The types of a project's instructions, in their order: all of them."""
+class TaxonomySerializer(RequestBody):
+    """All types of a project's instructions, in their order."""
 
     categories = serializers.ListField(child=CategorySerializer(), max_length=taxonomy.MOST)
 
 
-class SentTaxonomy(Sent):
-    """A taxonomy that comes with Rejudge."""
+class SentTaxonomy(RequestBody):
+    """The name of a ready-made taxonomy."""
 
     name = serializers.ChoiceField(choices=list(TAXONOMIES))
 
@@ -41,27 +41,27 @@ class Categories(Resource):
 
     @reads(TaxonomySerializer)
     def get(self, request: Request, slug: str) -> Response:
-        """Read the types."""
+        """Return the types."""
         return Response(_as_json(access.lead(self.person, slug).project))
 
-    @writes(TaxonomySerializer, sent=TaxonomySerializer, scope=Scope.LEAD)
+    @writes(TaxonomySerializer, body=TaxonomySerializer, scope=Scope.LEAD)
     def put(self, request: Request, slug: str) -> Response:
         """Make these the types; instructions keep the keys they have."""
         by = access.lead(self.person, slug)
-        taxonomy.set_categories(kinds=[Kind(**one) for one in self.sent()["categories"]], by=by)
+        taxonomy.set_categories(kinds=[Kind(**one) for one in self.body()["categories"]], by=by)
         return Response(_as_json(by.project))
 
 
 class Taxonomy(Resource):
-    """Taking the types of a taxonomy that comes with Rejudge."""
+    """Adding the types of a ready-made taxonomy."""
 
     tag = "Projects"
 
-    @writes(TaxonomySerializer, sent=SentTaxonomy, scope=Scope.LEAD)
+    @writes(TaxonomySerializer, body=SentTaxonomy, scope=Scope.LEAD)
     def post(self, request: Request, slug: str) -> Response:
-        """Add the types of a taxonomy; a key that is there stays as it is."""
+        """Add the types of a taxonomy; types whose key exists are not changed."""
         by = access.lead(self.person, slug)
-        taxonomy.take_taxonomy(name=self.sent()["name"], by=by)
+        taxonomy.add_taxonomy(name=self.body()["name"], by=by)
         return Response(_as_json(by.project))
 
 

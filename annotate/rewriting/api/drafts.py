@@ -1,6 +1,4 @@
-"""What someone writes on one side of a pair before it is a version: drafts, advice, the
-documents at stake.
-"""
+"""Writing a narrative before it is a version: drafts, advice, the documents at stake."""
 
 from __future__ import annotations
 
@@ -20,27 +18,36 @@ from annotate.projects.models import Membership
 from annotate.rewriting import drafts
 from annotate.rewriting.drafts import MAX_CONDITIONS, MAX_NOTE, MAX_TEXT_LENGTH, Page, Words
 from annotate.rewriting.models import Draft
-from annotate.rewriting.rewrite_impact import MOST_FIND, advise, candidates_at_stake, matching
-from base.api.resource import Asked, KeyField, Resource, Scope, Sent, done, reads, writes
+from annotate.rewriting.rewrite_impact import MOST_FIND, advise, candidates_at_stake, search_filter
+from base.api.resource import (
+    KeyField,
+    QueryParameters,
+    RequestBody,
+    Resource,
+    Scope,
+    no_content,
+    reads,
+    writes,
+)
 from base.raw_sql import LARGEST_KEY
 
 SIDES = [Narrative.Side.ALTERED.value, Narrative.Side.REVERSED.value]
-# Candidates that one draft can name.
+# How many candidates one draft can name.
 MOST_DROPS = 10_000
 
 
 class DraftSerializer(serializers.Serializer[Any]):
-    """What you are writing."""
+    """Your draft."""
 
     text = serializers.CharField()
     note = serializers.CharField()
-    conditions = serializers.CharField(help_text="One a line.")
+    conditions = serializers.CharField(help_text="One per line.")
     based_on = serializers.IntegerField(help_text="The version it was begun from; 0: none.")
     drops = serializers.ListField(
         child=serializers.IntegerField(), help_text="Candidates that would drop out."
     )
-    place = serializers.CharField(help_text="Which page or program wrote it last ...")
-    turn = serializers.IntegerField(help_text="... and when, in milliseconds of its clock.")
+    place = serializers.CharField(help_text="The page or program that wrote it last.")
+    turn = serializers.IntegerField(help_text="When that was, in milliseconds of its clock.")
     saved_at = serializers.DateTimeField()
     overtaken = serializers.ListField(
         child=serializers.JSONField(),
@@ -54,8 +61,8 @@ class KeptDraftSerializer(serializers.Serializer[Any]):
     draft = DraftSerializer(allow_null=True)
 
 
-class SentDraft(Sent):
-    """What shall be kept."""
+class SentDraft(RequestBody):
+    """The draft to store."""
 
     side = serializers.ChoiceField(choices=SIDES, default=SIDES[0])
     text = serializers.CharField(
@@ -77,24 +84,24 @@ class SentDraft(Sent):
         r"^[A-Za-z0-9._-]+$",
         max_length=36,
         required=False,
-        help_text="Who writes: make one UUID and keep to it.",
+        help_text="Who writes: choose one UUID and reuse it.",
     )
     turn = serializers.IntegerField(
         min_value=0,
         max_value=LARGEST_KEY,
         required=False,
-        help_text="When it was written, in milliseconds; left out: now.",
+        help_text="When it was written, in milliseconds; default: now.",
     )
     seen = serializers.DictField(
         child=serializers.IntegerField(min_value=0, max_value=LARGEST_KEY),
         required=False,
         default=dict,
-        help_text="What it goes on from: the turn of each place that you have read.",
+        help_text="What it continues from: the turn of each place that you have read.",
     )
 
 
-class SentWords(Sent):
-    """What is written, to be looked at."""
+class SentWords(RequestBody):
+    """The text to get advice on."""
 
     side = serializers.ChoiceField(choices=SIDES, default=SIDES[0])
     text = serializers.CharField(
@@ -113,28 +120,28 @@ class SentWords(Sent):
 
 
 class AdviceSerializer(serializers.Serializer[Any]):
-    """One thing that is worth a second look."""
+    """The result of one check of a text."""
 
     check = serializers.CharField()
-    good = serializers.BooleanField(allow_null=True, help_text="null: not looked at.")
+    good = serializers.BooleanField(allow_null=True, help_text="null: not checked.")
     found = serializers.ListField(child=serializers.CharField())
     number = serializers.IntegerField()
     of = serializers.IntegerField()
 
 
-class AskedSide(Asked):
-    """Which side of the pair."""
+class AskedSide(QueryParameters):
+    """The side of the pair."""
 
     side = serializers.ChoiceField(choices=SIDES, default=SIDES[0])
 
 
-class AskedRewriteImpact(Asked):
-    """Which of the documents at stake."""
+class AskedRewriteImpact(QueryParameters):
+    """Filter of the documents at stake."""
 
     find = serializers.CharField(
         required=False, max_length=MOST_FIND, help_text="Words of the title or the id."
     )
-    in_texts = serializers.BooleanField(default=False, help_text="Look also in the texts.")
+    in_texts = serializers.BooleanField(default=False, help_text="Search the texts too.")
 
 
 class AtRewriteImpactSerializer(serializers.Serializer[Any]):
@@ -144,33 +151,31 @@ class AtRewriteImpactSerializer(serializers.Serializer[Any]):
     name = serializers.CharField(help_text="What pages call it: its title, or a neutral name.")
     doc_id = serializers.CharField(allow_null=True, help_text="null while it is hidden from you.")
     title = serializers.CharField(
-        allow_blank=True, help_text="Empty also where it is made of an id that is hidden."
+        allow_blank=True, help_text="Empty also if it is made of a hidden id."
     )
     prior_relevance = serializers.IntegerField(
-        allow_null=True, help_text="null where the project hides it."
+        allow_null=True, help_text="null if the project hides it."
     )
 
 
 class MyDraft(Resource):
-    """What the person who asks is writing on one side of a pair."""
+    """Your draft on one side of a pair."""
 
     tag = "Rewriting"
 
-    @reads(KeptDraftSerializer, asked=AskedSide)
+    @reads(KeptDraftSerializer, parameters=AskedSide)
     def get(self, request: Request, pair: int) -> Response:
         """Read your draft."""
-        member, found = _writer(self, pair)
-        side = self.asked()["side"]
+        member, found = _get_writer(self, pair)
+        side = self.parameters()["side"]
         draft = Draft.objects.filter(pair=found, side=side, member=member).first()
         return Response({"draft": _as_json(draft)})
 
-    @writes(KeptDraftSerializer, sent=SentDraft, scope=Scope.JUDGE)
+    @writes(KeptDraftSerializer, body=SentDraft, scope=Scope.JUDGE)
     def put(self, request: Request, pair: int) -> Response:
-        """Keep a draft, and read the one that counts: of two that write, the newest words do, and
-        the others are put by.
-        """
+        """Store a draft and get the one that counts: the newest words; others become overtaken."""
         member, found = access.pair(self.person, pair)
-        sent = self.sent()
+        sent = self.body()
         kept = drafts.save_draft(
             pair=found,
             side=sent["side"],
@@ -190,45 +195,45 @@ class MyDraft(Resource):
         )
         return Response({"draft": _as_json(kept)})
 
-    @writes(None, status=204, asked=AskedSide, scope=Scope.JUDGE)
+    @writes(None, status=204, parameters=AskedSide, scope=Scope.JUDGE)
     def delete(self, request: Request, pair: int) -> Response:
-        """Throw your draft away."""
-        member, found = _writer(self, pair)
-        drafts.discard_draft(pair=found, side=self.asked()["side"], by=member)
-        return done()
+        """Discard your draft."""
+        member, found = _get_writer(self, pair)
+        drafts.discard_draft(pair=found, side=self.parameters()["side"], by=member)
+        return no_content()
 
 
 class Overtaken(Resource):
-    """Words of the person who asks that were overtaken by others of their own."""
+    """Words of yours that were overtaken by newer words of yours."""
 
     tag = "Rewriting"
 
-    @writes(KeptDraftSerializer, asked=AskedSide, scope=Scope.JUDGE)
+    @writes(KeptDraftSerializer, parameters=AskedSide, scope=Scope.JUDGE)
     def put(self, request: Request, pair: int, which: str) -> Response:
-        """Let these words be the draft again; those that were the draft are put by."""
-        member, found = _writer(self, pair)
-        side = self.asked()["side"]
+        """Make these words the draft again; those that were the draft become overtaken."""
+        member, found = _get_writer(self, pair)
+        side = self.parameters()["side"]
         kept = drafts.take_overtaken(pair=found, side=side, which=which, by=member)
         return Response({"draft": _as_json(kept)})
 
-    @writes(None, status=204, asked=AskedSide, scope=Scope.JUDGE)
+    @writes(None, status=204, parameters=AskedSide, scope=Scope.JUDGE)
     def delete(self, request: Request, pair: int, which: str) -> Response:
-        """Throw these words away."""
-        member, found = _writer(self, pair)
-        drafts.drop_overtaken(pair=found, side=self.asked()["side"], which=which, by=member)
-        return done()
+        """Delete these words."""
+        member, found = _get_writer(self, pair)
+        drafts.drop_overtaken(pair=found, side=self.parameters()["side"], which=which, by=member)
+        return no_content()
 
 
 class LookAtWords(Resource):
-    """Advice on what is written."""
+    """Advice on a text."""
 
     tag = "Rewriting"
 
-    @writes(AdviceSerializer, sent=SentWords, many=True, scope=Scope.READ)
+    @writes(AdviceSerializer, body=SentWords, many=True, scope=Scope.READ)
     def post(self, request: Request, pair: int) -> Response:
-        """Look at what is written. Nothing is saved."""
-        member, found = _writer(self, pair)
-        sent = self.sent()
+        """Get advice on a text. Nothing is saved."""
+        member, found = _get_writer(self, pair)
+        sent = self.body()
         source = found.written_from(sent["side"])
         advice = advise(
             found,
@@ -258,19 +263,21 @@ class ImpactedDocuments(Resource):
 
     tag = "Rewriting"
 
-    @reads(AtRewriteImpactSerializer, asked=AskedRewriteImpact, paged=True)
+    @reads(AtRewriteImpactSerializer, parameters=AskedRewriteImpact, paged=True)
     def get(self, request: Request, pair: int) -> Response:
         """List the documents at stake when the narrative is rewritten."""
-        member, found = _writer(self, pair)
-        asked = self.asked()
+        member, found = _get_writer(self, pair)
+        asked = self.parameters()
         rows = candidates_at_stake(found).select_related("document")
         if find := asked.get("find"):
-            rows = rows.filter(matching(found, find, member, in_texts=asked["in_texts"]))
+            rows = rows.filter(search_filter(found, find, member, in_texts=asked["in_texts"]))
         prior = found.project.show_prior or member.leads
-        return self.page(rows, lambda part: _stakes(member, part, prior=prior))
+        return self.page(rows, lambda part: _documents_as_json(member, part, prior=prior))
 
 
-def _stakes(member: Membership, rows: list[Candidate], *, prior: bool) -> list[dict[str, Any]]:
+def _documents_as_json(
+    member: Membership, rows: list[Candidate], *, prior: bool
+) -> list[dict[str, Any]]:
     names = names_to(member, rows)
     return [
         {
@@ -284,10 +291,10 @@ def _stakes(member: Membership, rows: list[Candidate], *, prior: bool) -> list[d
     ]
 
 
-def _writer(resource: Resource, pair: int) -> tuple[Membership, InstructionPair]:
-    """Who asks and the pair, if they may write on it; else refused."""
+def _get_writer(resource: Resource, pair: int) -> tuple[Membership, InstructionPair]:
+    """Return the member and the pair, or refuse a member who may not rewrite it."""
     member, found = access.pair(resource.person, pair)
-    drafts.may_write(pair=found, by=member)
+    drafts.refuse_unless_writer(pair=found, by=member)
     return member, found
 
 

@@ -1,4 +1,4 @@
-"""Queries and instructions that are taken out: taking some out, and bringing them back."""
+"""Taking out queries and instructions, and bringing them back, in the API."""
 
 from __future__ import annotations
 
@@ -16,37 +16,37 @@ from annotate.pairs.models import InstructionPair
 from annotate.projects import access
 from annotate.topics import removal
 from annotate.topics.filters import filter_counts
-from base.api.resource import Resource, Scope, Sent, reads, writes
+from base.api.resource import RequestBody, Resource, Scope, reads, writes
 
 
 def _ids() -> Any:
-    """A field of ids, as they are."""
+    """Return a list field of ids, without trimming white space."""
     return serializers.ListField(
         child=serializers.CharField(max_length=255, trim_whitespace=False),
         max_length=MOST,
     )
 
 
-class SentQueries(Sent):
-    """Which queries."""
+class SentQueries(RequestBody):
+    """A list of queries."""
 
     queries = _ids()
 
 
 class SentQueryRemoval(SentQueries):
-    """Which queries are taken out, and why."""
+    """Queries to take out, and the reason."""
 
     reason = serializers.CharField(max_length=MAX_REASON)
 
 
-class SentPairs(Sent):
-    """Which instructions."""
+class SentPairs(RequestBody):
+    """A list of instructions."""
 
     pairs = _ids()
 
 
 class SentPairRemoval(SentPairs):
-    """Which instructions are taken out, and why."""
+    """Instructions to take out, and the reason."""
 
     reason = serializers.CharField(max_length=MAX_REASON)
 
@@ -69,17 +69,17 @@ class RemovedQueries(Resource):
 
     @reads(RemovedRowSerializer, paged=True, scope=Scope.LEAD)
     def get(self, request: Request, slug: str) -> Response:
-        """List them with the reasons."""
+        """List the queries that are taken out, with the reasons."""
         member = access.lead(self.person, slug)
         rows = removal.removed_queries(member.project).select_related("removed_by")
         blind = must_answer_first(member)
         return self.page(rows, lambda found: [_as_json(one, one.query_id, blind) for one in found])
 
-    @writes(ChangedRowsSerializer, sent=SentQueryRemoval, scope=Scope.LEAD)
+    @writes(ChangedRowsSerializer, body=SentQueryRemoval, scope=Scope.LEAD)
     def post(self, request: Request, slug: str) -> Response:
-        """Take queries out: nobody works on them, and they are in no qrels."""
+        """Take queries out: nobody works on them, and they are not in qrels."""
         member = access.lead(self.person, slug)
-        given = self.sent()
+        given = self.body()
         changed = removal.remove_queries(
             project=member.project,
             queries=removal.query_keys(member.project, given["queries"]),
@@ -94,30 +94,32 @@ class QueryRestoration(Resource):
 
     tag = "Collection"
 
-    @writes(ChangedRowsSerializer, sent=SentQueries, scope=Scope.LEAD)
+    @writes(ChangedRowsSerializer, body=SentQueries, scope=Scope.LEAD)
     def post(self, request: Request, slug: str) -> Response:
         """Bring queries back, with the instructions that were taken out with them."""
         member = access.lead(self.person, slug)
         changed = removal.restore_queries(
             project=member.project,
-            queries=removal.query_keys(member.project, self.sent()["queries"]),
+            queries=removal.query_keys(member.project, self.body()["queries"]),
             by=member,
         )
         return Response(changed._asdict())
 
 
 class FilterCountSerializer(serializers.Serializer[Any]):
-    """What one machine's filter decided on things of one kind."""
+    """One machine's decisions on queries, instructions or documents."""
 
     machine = serializers.CharField()
     about = serializers.ChoiceField(choices=["queries", "instructions", "documents"])
     kept = serializers.IntegerField()
     discarded = serializers.IntegerField()
-    brought_back = serializers.IntegerField(help_text="Of those discarded: in again.")
+    brought_back = serializers.IntegerField(
+        help_text="Of the discarded ones: brought back by a lead."
+    )
 
 
 class Filters(Resource):
-    """What machines' filters kept and discarded."""
+    """Counts of what machines' filters kept and discarded."""
 
     tag = "Collection"
 
@@ -136,17 +138,17 @@ class RemovedPairs(Resource):
 
     @reads(RemovedRowSerializer, paged=True, scope=Scope.LEAD)
     def get(self, request: Request, slug: str) -> Response:
-        """List those that are out without their query, with the reasons."""
+        """List the instructions that are taken out without their query, with the reasons."""
         member = access.lead(self.person, slug)
         rows = removal.removed_pairs(member.project).select_related("removed_by")
         blind = must_answer_first(member)
         return self.page(rows, lambda found: [_as_json(one, one.pair_id, blind) for one in found])
 
-    @writes(ChangedRowsSerializer, sent=SentPairRemoval, scope=Scope.LEAD)
+    @writes(ChangedRowsSerializer, body=SentPairRemoval, scope=Scope.LEAD)
     def post(self, request: Request, slug: str) -> Response:
-        """Take instructions out: nobody works on them, and they are in no qrels."""
+        """Take instructions out: nobody works on them, and they are not in qrels."""
         member = access.lead(self.person, slug)
-        given = self.sent()
+        given = self.body()
         changed = removal.remove_pairs(
             project=member.project,
             pairs=removal.pair_keys(member.project, given["pairs"]),
@@ -161,13 +163,13 @@ class PairRestoration(Resource):
 
     tag = "Collection"
 
-    @writes(ChangedRowsSerializer, sent=SentPairs, scope=Scope.LEAD)
+    @writes(ChangedRowsSerializer, body=SentPairs, scope=Scope.LEAD)
     def post(self, request: Request, slug: str) -> Response:
         """Bring instructions back."""
         member = access.lead(self.person, slug)
         changed = removal.restore_pairs(
             project=member.project,
-            pairs=removal.pair_keys(member.project, self.sent()["pairs"]),
+            pairs=removal.pair_keys(member.project, self.body()["pairs"]),
             by=member,
         )
         return Response(changed._asdict())

@@ -1,4 +1,4 @@
-"""Taking queries and instructions out, and bringing them back."""
+"""Take queries and instructions out, and bring them back."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_POST
 
-from annotate.collection.removal import MOST, keys_sent
-from annotate.collection.views.removal import changed_rows
+from annotate.collection.removal import MOST, parse_keys
+from annotate.collection.views.removal import redirect_after_change
 from annotate.judgments.blindness import must_answer_first
 from annotate.projects import access
 from annotate.topics import removal
@@ -21,7 +21,7 @@ from base.pagination import page_by_key
 
 @require_GET
 def removed(request: PageRequest, slug: str) -> HttpResponse:
-    """List what is taken out, with the reasons."""
+    """List the queries and instructions that are taken out, with the reasons."""
     member = access.lead(request.user, slug)
     rows = removal.removed_queries(member.project).select_related("removed_by")
     page = page_by_key(rows, request.GET)
@@ -48,11 +48,11 @@ def removed(request: PageRequest, slug: str) -> HttpResponse:
 def query_removal(request: PageRequest, slug: str) -> HttpResponse:
     """Take the ticked queries out."""
     member = access.lead(request.user, slug)
-    return changed_rows(
+    return redirect_after_change(
         request,
         lambda: removal.remove_queries(
             project=member.project,
-            queries=keys_sent(request.POST.getlist("queries")),
+            queries=parse_keys(request.POST.getlist("queries")),
             reason=request.POST.get("reason", ""),
             by=member,
         ),
@@ -65,11 +65,11 @@ def query_removal(request: PageRequest, slug: str) -> HttpResponse:
 def query_restoration(request: PageRequest, slug: str) -> HttpResponse:
     """Bring the ticked queries back."""
     member = access.lead(request.user, slug)
-    return changed_rows(
+    return redirect_after_change(
         request,
         lambda: removal.restore_queries(
             project=member.project,
-            queries=keys_sent(request.POST.getlist("queries")),
+            queries=parse_keys(request.POST.getlist("queries")),
             by=member,
         ),
         lambda n: ngettext("%(n)d query was brought back.", "%(n)d queries were brought back.", n),
@@ -81,11 +81,11 @@ def query_restoration(request: PageRequest, slug: str) -> HttpResponse:
 def pair_removal(request: PageRequest, slug: str) -> HttpResponse:
     """Take the ticked instructions out."""
     member = access.lead(request.user, slug)
-    return changed_rows(
+    return redirect_after_change(
         request,
         lambda: removal.remove_pairs(
             project=member.project,
-            pairs=keys_sent(request.POST.getlist("pairs")),
+            pairs=parse_keys(request.POST.getlist("pairs")),
             reason=request.POST.get("reason", ""),
             by=member,
         ),
@@ -100,11 +100,11 @@ def pair_removal(request: PageRequest, slug: str) -> HttpResponse:
 def pair_restoration(request: PageRequest, slug: str) -> HttpResponse:
     """Bring the ticked instructions back."""
     member = access.lead(request.user, slug)
-    return changed_rows(
+    return redirect_after_change(
         request,
         lambda: removal.restore_pairs(
             project=member.project,
-            pairs=keys_sent(request.POST.getlist("pairs")),
+            pairs=parse_keys(request.POST.getlist("pairs")),
             by=member,
         ),
         lambda n: ngettext(
@@ -115,7 +115,7 @@ def pair_restoration(request: PageRequest, slug: str) -> HttpResponse:
 
 
 def _back(request: PageRequest, slug: str) -> str:
-    """Return the page that something was asked on, else the list of what is taken out."""
+    """Return the page that the request came from, else the list of what is taken out."""
     back = request.POST.get("back", "")
     if url_has_allowed_host_and_scheme(back, allowed_hosts=None) and back.startswith("/"):
         return back

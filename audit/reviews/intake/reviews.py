@@ -22,7 +22,7 @@ MAX_RUBRIC = Review._meta.get_field("rubric").max_length or 0
 
 
 class Reviews(OfNarratives):
-    """Auditors' passes, each with its ratings. One that is here already stays as it is."""
+    """Auditors' reviews, each with its ratings. A stored review cannot change."""
 
     order = 80
     records: ClassVar = (ReviewRecord,)
@@ -32,7 +32,7 @@ class Reviews(OfNarratives):
 
     def __init__(self, intake: Intake) -> None:
         super().__init__(intake)
-        self.reviews = self.stage(
+        self.reviews = self.create_stage(
             self.name,
             pair_id="text",
             query_id="text",
@@ -45,7 +45,7 @@ class Reviews(OfNarratives):
             at="moment",
             **FOUND,
         )
-        self.ratings = self.stage(
+        self.ratings = self.create_stage(
             "stage_ratings",
             review="integer",
             criterion="text",
@@ -54,7 +54,7 @@ class Reviews(OfNarratives):
             rejects="integer",
             words="text",
         )
-        self.texts = self.stage(
+        self.texts = self.create_stage(
             "stage_reviewed_texts",
             review="integer",
             doc_id="text",
@@ -98,7 +98,7 @@ class Reviews(OfNarratives):
             self.texts.add(place, self.reviews.count, read.doc_id, read.text_version)
 
     def _rubric(self, name: str) -> Rubric | None:
-        """Return the rubric of that name; None: the project has none."""
+        """Return the rubric of this name, or None if the project does not have it."""
         if name not in self._rubrics:
             try:
                 self._rubrics[name] = rubrics.named(self.intake.project.pk, name)
@@ -146,8 +146,8 @@ class Reviews(OfNarratives):
         self.count()
 
     def _refuse_other_reviews(self) -> None:
-        """Refuse reviews that stand here with other ratings, documents or another rubric."""
-        self.intake.refuse_found(
+        """Refuse reviews stored with different ratings, documents or rubric, or as a draft."""
+        self.intake.refuse_rows(
             """
             SELECT s.n, s.place, s.who, s.version, s.pair_id FROM stage_reviews s
             JOIN audit_review r ON r.id = s.known
@@ -164,13 +164,13 @@ class Reviews(OfNarratives):
             )
             """,
             lambda who, version, pair: (
-                f"{who} has reviewed version {version} of {pair} here already, and said otherwise: "
-                "a review stays as it is"
+                f"{who} has already reviewed version {version} of {pair}, with other content: a "
+                "review cannot change"
             ),
         )
 
     def _insert(self) -> None:
-        """Write the reviews that are not here yet, with their ratings and texts."""
+        """Insert the new reviews, with their ratings and texts."""
         run = self.intake.run
         run(
             """
@@ -202,7 +202,7 @@ class Reviews(OfNarratives):
         )
 
     def _find_documents(self) -> None:
-        """Find the documents that were at hand; refuse those that are not here, and their texts."""
+        """Look up the documents that were at hand; refuse unknown documents and texts."""
         self.intake.run(
             """
             UPDATE stage_reviewed_texts SET document = (
@@ -211,7 +211,7 @@ class Reviews(OfNarratives):
             )
             """
         )
-        self.intake.refuse_found(
+        self.intake.refuse_rows(
             "SELECT n, place, doc_id FROM stage_reviewed_texts WHERE document IS NULL",
             lambda doc_id: (
                 f"there is no document {doc_id} in this project, which was at hand in this review: "
@@ -232,7 +232,7 @@ def _no_rubric(record: ReviewRecord) -> str:
 
 
 def _fault(record: ReviewRecord, rubric: Rubric) -> str | None:
-    """Say in a sentence why this review cannot be kept, if it cannot."""
+    """Return why this review cannot be stored, or None."""
     if len(record.auditor) > MAX_NAME:
         return f"a name has at most {MAX_NAME} characters"
     rated = [rating.criterion for rating in record.ratings]
