@@ -181,7 +181,7 @@ def counted(tides):
     """Both documents of S1 are claimed to meet two of its three conditions."""
     for number in (1, 2, 3):
         tides.narratives["S1"].conditions.create(number=number, text=f"It has mill {number}.")
-    tides.asked = tides.asked._replace(asks=Sample.Asks.COUNT)
+    tides.selection = tides.selection._replace(asks=Sample.Asks.COUNT)
     return draw(tides, stratify=Sample.Stratify.NONE, size=2)
 
 

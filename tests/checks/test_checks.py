@@ -10,9 +10,9 @@ from django.utils import timezone
 
 from annotate.models import Adjudication, Narrative
 from audit.checks import actions, samples
-from audit.checks.claims import Asked, frame
+from audit.checks.claims import ClaimSelection, build_frame
 from audit.checks.plans import plan
-from audit.checks.queue import following, progress, to_check, to_settle, with_checks
+from audit.checks.queue import next_item, progress, to_check, to_settle, with_checks
 from audit.models import Check, Sample, SampleItem
 from base.errors import Refused
 from tests import factories
@@ -79,7 +79,7 @@ def test_the_same_seed_draws_the_same_in_another_database(scene):
 
     second = samples.draw_sample(
         name="Spot checks",
-        asked=Asked(Sample.Source.MACHINE, machine),
+        selection=ClaimSelection(Sample.Source.MACHINE, machine),
         stratify="category",
         per="stratum",
         size=1,
@@ -99,9 +99,9 @@ def test_so_many_documents_of_each_instruction_can_be_drawn(scene):
 
 
 def test_only_what_is_claimed_relevant_can_be_drawn(scene):
-    asked = scene.asked._replace(relevant_only=True)
+    selection = scene.selection._replace(relevant_only=True)
 
-    assert doc_ids(draw(scene, asked=asked, size=2).items) == ["B", "C", "E", "F"]
+    assert doc_ids(draw(scene, selection=selection, size=2).items) == ["B", "C", "E", "F"]
 
 
 def test_what_people_agree_on_or_a_lead_settled_is_a_claim_and_what_is_disputed_is_none(scene):
@@ -118,16 +118,16 @@ def test_what_people_agree_on_or_a_lead_settled_is_a_claim_and_what_is_disputed_
         by=scene.carla,
     )
 
-    claims = frame(scene.project, Asked(Sample.Source.CONSENSUS)).claims
+    claims = build_frame(scene.project, ClaimSelection(Sample.Source.CONSENSUS)).claims
 
     assert {claim.doc_id: claim.relevance for claim in claims} == {"A": 1, "B": 2}
 
 
 def test_earlier_qrels_claim_under_the_original_narrative(scene):
-    claims = frame(scene.project, Asked(Sample.Source.PRIOR)).claims
+    claims = build_frame(scene.project, ClaimSelection(Sample.Source.PRIOR)).claims
 
     assert {claim.relevance for claim in claims} == {1}
-    assert {claim.under.narrative for claim in claims} == {
+    assert {claim.narrative.pk for claim in claims} == {
         original(narrative).pk for narrative in scene.narratives.values()
     }
 
@@ -136,17 +136,19 @@ def test_a_query_of_several_pairs_claims_each_of_its_documents_once(scene):
     pair = scene.narratives["C1"].pair
     factories.pair(pair.query, pair_id="301_2")
 
-    claims = frame(scene.project, Asked(Sample.Source.PRIOR)).claims
+    claims = build_frame(scene.project, ClaimSelection(Sample.Source.PRIOR)).claims
 
     assert len(claims) == 6
-    assert {claim.under.pair_id for claim in claims} == {"301", "302"}
+    assert {claim.narrative.pair_id for claim in claims} == {"301", "302"}
 
 
 def test_who_wrote_the_instruction_makes_strata(scene):
     pair = scene.narratives["S1"].pair
     pair.narratives.filter(side="altered").update(origin="llm", model="a-model")
 
-    shown = plan(frame(scene.project, scene.asked), stratify="model", per="stratum", size=1, seed=1)
+    shown = plan(
+        build_frame(scene.project, scene.selection), stratify="model", per="stratum", size=1, seed=1
+    )
 
     assert shown.sizes == {"a-model": 3, "people": 3}
 
@@ -179,8 +181,11 @@ def test_who_wrote_the_instruction_makes_strata(scene):
         ({"name": "  "}, "Give the sample a name."),
         ({"stratify": "moon"}, "Choose what the strata are."),
         ({"per": "moon"}, "Choose whether the number is per stratum or per instruction."),
-        ({"asked": Asked("moon")}, "Choose whose labels are checked."),
-        ({"asked": Asked("machine")}, "Choose the machine whose judgments are checked."),
+        ({"selection": ClaimSelection("moon")}, "Choose whose labels are checked."),
+        (
+            {"selection": ClaimSelection("machine")},
+            "Choose the machine whose judgments are checked.",
+        ),
     ],
 )
 def test_what_cannot_be_drawn_is_refused_and_nothing_is_written(scene, choices, sentence):
@@ -204,7 +209,7 @@ def test_a_stratum_with_nothing_in_it_is_refused_unless_fewer_will_do(scene):
 def test_people_are_no_machine_and_a_stranger_s_machine_is_none_of_ours(scene):
     for rater in (scene.ada, factories.machine(scene.eve.project)):
         with pytest.raises(Refused, match="a machine of this project"):
-            draw(scene, asked=Asked(Sample.Source.MACHINE, rater))
+            draw(scene, selection=ClaimSelection(Sample.Source.MACHINE, rater))
 
 
 def test_a_name_is_given_once(scene, sample):
@@ -223,7 +228,7 @@ def test_a_new_version_leaves_the_claims_of_the_old_one_out(scene):
     narrative = scene.narratives["C1"]
     factories.narrative(narrative.pair, Narrative.Side.ALTERED, "Anew.", version=2)
 
-    claims = frame(scene.project, scene.asked).claims
+    claims = build_frame(scene.project, scene.selection).claims
 
     assert sorted(claim.doc_id for claim in claims) == ["D", "E", "F"]
 
@@ -311,22 +316,22 @@ def test_the_same_answer_sent_twice_counts_once(scene, sample):
 def test_a_check_is_taken_back_and_its_place_is_free(scene, sample):
     say(sample, "A", ada=0, ben=1)
 
-    actions.take_back(item=item(sample, "A"), by=scene.ada)
+    actions.withdraw_check(item=item(sample, "A"), by=scene.ada)
 
     taken = Check.objects.get(checker=scene.ada)
     assert taken.withdrawn_at == taken.superseded_at is not None
     actions.check(item=item(sample, "A"), relevance=2, by=scene.dan)
     assert Check.objects.current().get(checker=scene.dan).place == 1
-    assert actions.take_back(item=item(sample, "B"), by=scene.ada) is None
+    assert actions.withdraw_check(item=item(sample, "B"), by=scene.ada) is None
 
 
 def test_what_is_settled_stays_as_it_was_said_until_the_settling_is_taken_back(scene, sample):
     say(sample, "A", ada=0, ben=1, dan=1)
 
-    for do in (actions.take_back, lambda **given: actions.check(relevance=1, **given)):
+    for do in (actions.withdraw_check, lambda **given: actions.check(relevance=1, **given)):
         with pytest.raises(Refused, match="This label is settled"):
             do(item=item(sample, "A"), by=scene.ada)
-    actions.take_back(item=item(sample, "A"), by=scene.dan)
+    actions.withdraw_check(item=item(sample, "A"), by=scene.dan)
 
     assert outcome(sample, "A") is None
     assert doc_ids(to_settle(scene.carla)) == ["A"]
@@ -337,7 +342,7 @@ def test_a_lead_who_could_see_the_other_answer_cannot_change_their_own(scene, sa
     actions.check(item=item(sample, "A"), relevance=1, by=scene.carla)
     actions.check(item=item(sample, "A"), relevance=2, by=scene.ben)
 
-    for do in (actions.take_back, lambda **given: actions.check(relevance=2, **given)):
+    for do in (actions.withdraw_check, lambda **given: actions.check(relevance=2, **given)):
         with pytest.raises(Refused, match="Both have answered, and leads see"):
             do(item=item(sample, "A"), by=scene.carla)
 
@@ -391,10 +396,10 @@ def test_the_queue_goes_onward_then_around(scene, sample):
 
     left = to_check(scene.ada, sample)
 
-    assert following(left, None) == keys[0]
-    assert following(left, keys[0]) == keys[2]
-    assert following(left, keys[5]) == keys[0]
-    assert following(left.filter(pk=keys[3]), keys[3]) is None
+    assert next_item(left, None) == keys[0]
+    assert next_item(left, keys[0]) == keys[2]
+    assert next_item(left, keys[5]) == keys[0]
+    assert next_item(left.filter(pk=keys[3]), keys[3]) is None
 
 
 def item_doc(sample, pk):

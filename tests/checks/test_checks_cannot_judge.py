@@ -104,7 +104,7 @@ def test_a_grade_takes_its_place_and_it_can_be_taken_back(scene, sample):
     assert Check.objects.current().get().relevance == 1
 
     say(sample, "A", ada=None)
-    taken = actions.take_back(item=item(sample, "A"), by=scene.ada)
+    taken = actions.withdraw_check(item=item(sample, "A"), by=scene.ada)
 
     assert taken is not None
     assert taken.cannot_judge

@@ -7,7 +7,7 @@ from django.urls import reverse
 
 from annotate.models import Judgment, Verdict
 from audit.checks import actions
-from audit.checks.claims import Asked, frame
+from audit.checks.claims import ClaimSelection, build_frame
 from audit.checks.figures import figures
 from audit.checks.queue import to_settle
 from audit.models import Check, Sample
@@ -29,7 +29,7 @@ def scene(db):
         made.narratives["C1"].conditions.create(number=number, text=f"Condition {number}.")
         for number in (1, 2, 3)
     ]
-    made.asked = Asked(Sample.Source.MACHINE, made.model, asks=Sample.Asks.COUNT)
+    made.selection = ClaimSelection(Sample.Source.MACHINE, made.model, asks=Sample.Asks.COUNT)
     return made
 
 
@@ -57,14 +57,14 @@ def check(scene, sample, doc_id, **said):
 
 
 def test_what_has_no_conditions_is_no_claim(scene):
-    found = frame(scene.project, scene.asked)
+    found = build_frame(scene.project, scene.selection)
 
     assert sorted((one.doc_id, one.relevance) for one in found.claims) == [
         ("A", 2),
         ("B", 3),
         ("C", 1),
     ]
-    assert [one.pair_id for one in found.under] == ["301"]
+    assert [one.pair_id for one in found.narratives] == ["301"]
 
 
 def test_a_machines_verdicts_claim_the_number_before_its_relevance_does(scene):
@@ -75,7 +75,7 @@ def test_a_machines_verdicts_claim_the_number_before_its_relevance_does(scene):
             Verdict.objects.create(judgment=judgment, condition_id=condition, answer=answer)
     Judgment.objects.filter(candidate=scene.candidates["A"]).update(relevance=3)
 
-    found = frame(scene.project, scene.asked)
+    found = build_frame(scene.project, scene.selection)
 
     # A meets two, whatever relevance the machine gave; B and C claim no number.
     assert [(one.doc_id, one.relevance) for one in found.claims] == [("A", 2)]
@@ -84,11 +84,13 @@ def test_a_machines_verdicts_claim_the_number_before_its_relevance_does(scene):
 def test_what_people_say_and_earlier_qrels_are_taken_for_the_number(scene):
     factories.judgment(scene.narratives["C1"], scene.candidates["A"], scene.ada, 1)
 
-    found = frame(scene.project, Asked(Sample.Source.CONSENSUS, asks=Sample.Asks.COUNT))
+    found = build_frame(
+        scene.project, ClaimSelection(Sample.Source.CONSENSUS, asks=Sample.Asks.COUNT)
+    )
 
     assert [(one.doc_id, one.relevance) for one in found.claims] == [("A", 1)]
     # Earlier qrels are claimed under the originals, which have no conditions here.
-    prior = frame(scene.project, Asked(Sample.Source.PRIOR, asks=Sample.Asks.COUNT))
+    prior = build_frame(scene.project, ClaimSelection(Sample.Source.PRIOR, asks=Sample.Asks.COUNT))
     assert prior.claims == []
 
 
@@ -208,7 +210,7 @@ def test_the_leads_page_has_one_rate_and_writes_numbers(scene, sample, client):
 
 def test_a_lead_draws_such_a_sample_on_the_page(scene, client):
     client.force_login(scene.carla.user)
-    asked = {
+    form_data = {
         "name": "Counts",
         "claims": f"machine-{scene.model.pk}",
         "asks": "count",
@@ -218,7 +220,7 @@ def test_a_lead_draws_such_a_sample_on_the_page(scene, client):
         "seed": 1,
     }
 
-    client.post(reverse("audit:new_sample", args=["tides"]), asked)
+    client.post(reverse("audit:new_sample", args=["tides"]), form_data)
 
     made = Sample.objects.get()
     assert (made.asks, made.items.count(), made.frame) == ("count", 3, {"": 3})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from audit.checks.figures import figures
-from audit.checks.sentence import up_to
+from audit.checks.sentence import format_upper_bound
 from tests.checks.checking import claimed_scene, draw, say
 
 # Ten labels of two categories. The outcome is in brackets; grades from 1 are relevant.
@@ -123,4 +123,4 @@ def test_a_sample_costs_two_queries_however_large(sample, django_assert_num_quer
     [(0.0197734, "2.0"), (0.02, "2.0"), (0.0200001, "2.1"), (0.07, "7.0"), (1.0, "100.0")],
 )
 def test_a_bound_is_never_rounded_down(share, words):
-    assert up_to(share) == words
+    assert format_upper_bound(share) == words

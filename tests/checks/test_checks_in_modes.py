@@ -11,9 +11,9 @@ from annotate.judgments.pair_rules import Rule
 from annotate.judgments.tally import promises
 from annotate.models import Narrative, Run, RunLine
 from audit.checks import actions, samples
-from audit.checks.claims import Asked
-from audit.checks.modes import make_passes
-from audit.checks.suspects import suspicion
+from audit.checks.claims import ClaimSelection
+from audit.checks.modes import make_mode_samples
+from audit.checks.suspects import find_suspects
 from audit.models import Sample
 from audit.reports.rule_standings import rule_standings
 from base.errors import Refused
@@ -48,10 +48,10 @@ class Scene:
             factories.judgment(self.turned, candidate, self.machine, turned)
 
     def passes(self, modes=MODES) -> list[Sample]:
-        return make_passes(
-            lambda name, asked: samples.draw_sample(
+        return make_mode_samples(
+            lambda name, selection: samples.draw_sample(
                 name=name,
-                asked=asked,
+                selection=selection,
                 stratify="none",
                 per="stratum",
                 size=2,
@@ -59,7 +59,7 @@ class Scene:
                 by=self.carla,
             ),
             project=self.project,
-            asked=Asked(Sample.Source.MACHINE, self.machine),
+            selection=ClaimSelection(Sample.Source.MACHINE, self.machine),
             name="Gold",
             modes=modes,
         )
@@ -166,13 +166,13 @@ def test_suspects_of_a_mode_are_what_the_runs_of_that_mode_miss(tides):
         add_run(tides, "b", "altered", tides.other, tides.gold),
         add_run(tides, "c", "reversed", tides.gold, tides.other),
     ]
-    asked = Asked(Sample.Source.MACHINE, tides.machine)
+    selection = ClaimSelection(Sample.Source.MACHINE, tides.machine)
 
     def missed(side, source=Sample.Source.MACHINE):
-        of_mode = asked._replace(
+        of_mode = selection._replace(
             side=side, source=source, rater=tides.machine if source == "machine" else None
         )
-        found = suspicion(tides.project, of_mode, runs=runs, depth=1, at_least=1)
+        found = find_suspects(tides.project, of_mode, runs=runs, depth=1, at_least=1)
         return [(one.claim.doc_id, one.missed, one.of) for one in found.suspects]
 
     assert missed("original", Sample.Source.PRIOR) == [("N", 1, 1)]
@@ -182,7 +182,7 @@ def test_suspects_of_a_mode_are_what_the_runs_of_that_mode_miss(tides):
 
 def test_the_page_draws_a_sample_for_each_ticked_mode(tides, client):
     client.force_login(tides.carla.user)
-    asked = {
+    form_data = {
         "name": "Gold",
         "claims": f"machine-{tides.machine.pk}",
         "modes": ["original", "altered", "reversed"],
@@ -194,8 +194,8 @@ def test_the_page_draws_a_sample_for_each_ticked_mode(tides, client):
     }
     url = reverse("audit:new_sample", args=[tides.project.slug])
 
-    shown = client.post(url, {**asked, "preview": "yes"}).content.decode()
-    made = client.post(url, asked)
+    shown = client.post(url, {**form_data, "preview": "yes"}).content.decode()
+    made = client.post(url, form_data)
 
     assert [shown.count(f"<h3>{mode}</h3>") for mode in ("Original", "Instructed", "Reversed")] == [
         1,
@@ -323,7 +323,7 @@ def test_a_pass_goes_on_in_its_mode_whichever_sample_the_labels_are_in(tides, cl
     # Both documents under both narratives, in one sample.
     together = samples.draw_sample(
         name="All",
-        asked=Asked(Sample.Source.MACHINE, tides.machine),
+        selection=ClaimSelection(Sample.Source.MACHINE, tides.machine),
         stratify="none",
         per="stratum",
         size=4,

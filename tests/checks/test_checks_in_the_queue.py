@@ -6,7 +6,7 @@ import pytest
 from django.urls import reverse
 
 from audit.checks import actions
-from audit.checks.queue import OPEN, to_settle, with_checks
+from audit.checks.queue import TO_SETTLE, to_settle, with_checks
 from audit.models import Check, Sample, SampleItem
 from audit.settling.queue import page
 from audit.settling.queue_filters import Kind, Wanted
@@ -51,7 +51,9 @@ def test_both_queues_hold_the_same_labels(scene, sample):
     for doc_id, said in {"A": (None, 0), "B": (None, None), "C": (2, 0), "D": (1, 1)}.items():
         say(sample, doc_id, ada=said[0], ben=said[1])
 
-    waiting = set(with_checks(SampleItem.objects.all()).filter(OPEN).values_list("pk", flat=True))
+    waiting = set(
+        with_checks(SampleItem.objects.all()).filter(TO_SETTLE).values_list("pk", flat=True)
+    )
 
     assert waiting == set(to_settle(scene.carla).values_list("pk", flat=True))
     assert len(waiting) == len(listed(scene)) == 3
@@ -93,7 +95,7 @@ def test_the_list_and_the_page_write_numbers_of_conditions(scene, client):
         scene.narratives["C1"].conditions.create(number=number, text=f"Condition {number}.")
         for number in (1, 2)
     ]
-    scene.asked = scene.asked._replace(asks=Sample.Asks.COUNT)
+    scene.selection = scene.selection._replace(asks=Sample.Asks.COUNT)
     sample = draw(scene, stratify=Sample.Stratify.NONE)
     for by, answer in ((scene.ada, "met"), (scene.ben, "not_met")):
         verdicts = {one.pk: answer for one in conditions}

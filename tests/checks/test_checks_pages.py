@@ -89,9 +89,9 @@ def test_the_list_of_samples_leads_a_third_person_to_what_two_differ_on(scene, s
 
 def test_the_strata_are_shown_before_anything_is_drawn(scene, client):
     sign_in(client, scene.carla)
-    asked = form(claims=f"machine-{scene.model.pk}")
+    form_data = form(claims=f"machine-{scene.model.pk}")
 
-    page = client.post(url("new_sample", "tides"), {**asked, "preview": "yes"})
+    page = client.post(url("new_sample", "tides"), {**form_data, "preview": "yes"})
 
     assert page.status_code == 200
     assert page.context["plans"][0]["strata"] == [
@@ -103,9 +103,9 @@ def test_the_strata_are_shown_before_anything_is_drawn(scene, client):
 
 def test_a_preview_says_why_nothing_can_be_drawn(scene, client):
     sign_in(client, scene.carla)
-    asked = form(claims="consensus", preview="yes")
+    form_data = form(claims="consensus", preview="yes")
 
-    page = client.post(url("new_sample", "tides"), asked).content.decode()
+    page = client.post(url("new_sample", "tides"), form_data).content.decode()
 
     assert "There is nothing to draw from." in page
 
@@ -151,9 +151,9 @@ def test_drawing_leads_to_the_sample(scene, client):
 )
 def test_a_form_that_makes_no_sense_is_refused_with_a_sentence(scene, client, wrong, sentence):
     sign_in(client, scene.carla)
-    asked = form(claims=f"machine-{scene.model.pk}") | wrong
+    form_data = form(claims=f"machine-{scene.model.pk}") | wrong
 
-    response = client.post(url("new_sample", "tides"), asked)
+    response = client.post(url("new_sample", "tides"), form_data)
 
     assert response.status_code == 422
     assert sentence in response.content.decode()
@@ -295,7 +295,7 @@ def claimed_scene_with_odd_grades(scene, labels):
     scene.model.judgments.all().delete()
     candidate = factories.candidate(narrative.pair.query, "Odd", text="A weir.")
     factories.judgment(narrative, candidate, scene.model, labels["C1"]["A"])
-    scene.asked = scene.asked._replace()
+    scene.selection = scene.selection._replace()
     narrative_of_s1 = scene.narratives["S1"].pair
     narrative_of_s1.removed_at = scene.project.created_at
     narrative_of_s1.removed_by = scene.carla

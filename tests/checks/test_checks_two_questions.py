@@ -8,10 +8,10 @@ import pytest
 from django.urls import reverse
 
 from audit.checks import actions
-from audit.checks.claims import Asked, frame
+from audit.checks.claims import ClaimSelection, build_frame
 from audit.checks.condition_counts import label_rows
 from audit.checks.figures import figures
-from audit.checks.queue import labels_of, to_settle
+from audit.checks.queue import filter_labels, to_settle
 from audit.models import Check, Sample
 from audit.settling.queue import page
 from audit.settling.queue_filters import Kind, Wanted
@@ -34,7 +34,7 @@ def scene(db):
         candidate.prior_relevance = BEFORE.get(doc_id)
         candidate.origin = "prior" if doc_id in BEFORE else "judged"
         candidate.save()
-    made.asked = Asked(Sample.Source.MACHINE, made.model, asks=Sample.Asks.QUESTIONS)
+    made.selection = ClaimSelection(Sample.Source.MACHINE, made.model, asks=Sample.Asks.QUESTIONS)
     return made
 
 
@@ -64,7 +64,8 @@ def check(scene, sample, doc_id, **said):
 
 def test_labels_claim_the_questions_where_earlier_relevance_says_which(scene):
     claims = {
-        one.doc_id: (one.topic, one.constraint) for one in frame(scene.project, scene.asked).claims
+        one.doc_id: (one.topic, one.constraint)
+        for one in build_frame(scene.project, scene.selection).claims
     }
 
     assert claims == {
@@ -94,10 +95,10 @@ def test_a_project_with_more_grades_than_two_asks_for_the_grade(scene):
 
 
 def test_earlier_qrels_claim_nothing_of_a_constraint(scene):
-    asked = Asked(Sample.Source.PRIOR, asks=Sample.Asks.QUESTIONS)
+    selection = ClaimSelection(Sample.Source.PRIOR, asks=Sample.Asks.QUESTIONS)
 
     with pytest.raises(Refused, match="original narrative, which sets no constraint"):
-        draw(scene, asked=asked, size=1)
+        draw(scene, selection=selection, size=1)
 
 
 # --- answers -------------------------------------------------------------------------------------
@@ -132,7 +133,7 @@ def test_both_questions_are_answered_and_no_grade_is_given(scene, sample, answer
 
 
 def test_a_sample_of_grades_does_not_take_answers_to_the_questions(scene):
-    grades = draw(scene, asked=scene.asked._replace(asks=Sample.Asks.GRADE), size=5)
+    grades = draw(scene, selection=scene.selection._replace(asks=Sample.Asks.GRADE), size=5)
 
     with pytest.raises(Refused, match="does not ask the two questions"):
         actions.check(item=item(grades, "A"), questions=replies("++"), by=scene.ada)
@@ -154,7 +155,7 @@ def test_two_answers_that_lead_to_one_grade_are_for_a_third(scene, sample):
     check(scene, sample, "B", ada="-+", ben="+-")
 
     assert [one.pk for one in to_settle(scene.dan, sample)] == [item(sample, "B").pk]
-    assert [one.pk for one in labels_of(sample, "to-settle")] == [item(sample, "B").pk]
+    assert [one.pk for one in filter_labels(sample, "to-settle")] == [item(sample, "B").pk]
     queued = page(scene.carla, Wanted(kind=Kind.CHECK))
     assert [(one.sample, one.distance) for one in queued.items] == [(item(sample, "B"), 1)]
     check(scene, sample, "C", ada="+-", ben="+-")

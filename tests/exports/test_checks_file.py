@@ -128,7 +128,7 @@ def test_verdicts_are_by_the_number_of_the_condition(scene, write):
         scene.narratives["C1"].conditions.create(number=number, text=f"Condition {number}.")
         for number in (1, 2)
     ]
-    scene.asked = scene.asked._replace(asks=Sample.Asks.COUNT)
+    scene.selection = scene.selection._replace(asks=Sample.Asks.COUNT)
     sample = draw(scene, stratify=Sample.Stratify.NONE)
     answers = dict(zip((one.pk for one in conditions), ("not_met", "met"), strict=True))
     for by in (scene.ada, scene.ben):

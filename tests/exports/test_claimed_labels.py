@@ -250,7 +250,7 @@ def count_none_of(scene, doc_id: str) -> None:
     """Let two people say that a document meets none of the conditions; it has one."""
     under = scene.narratives["C1"]
     condition = under.conditions.create(number=1, text="At sea.")
-    scene.asked = scene.asked._replace(asks=Sample.Asks.COUNT)
+    scene.selection = scene.selection._replace(asks=Sample.Asks.COUNT)
     sample = sample_of(scene)
     for by in (scene.ada, scene.ben):
         item = sample.items.get(candidate__document__doc_id=doc_id)

@@ -16,7 +16,7 @@ from audit.reviews import rubrics
 from audit.reviews.actions import save_ratings, submit_review
 from audit.reviews.criteria import FOLLOWTABLE, Verdict
 from audit.reviews.decisions import decide
-from audit.reviews.passes import passes_of, story, to_decide, verdict_of
+from audit.reviews.passes import narratives_to_decide, passes_of, story, verdict_of
 from audit.reviews.rejected import rejected
 from audit.settling import queue as disagreements
 from audit.settling.queue_filters import Kind, Wanted
@@ -92,7 +92,7 @@ def test_it_counts_in_no_verdict_and_no_number_of_reviews(criticised):
     assert (
         verdict_of(passes_of([narrative])[narrative.pk], criticised.project) is Verdict.UNREVIEWED
     )
-    assert list(to_decide(criticised.carla)) == []
+    assert list(narratives_to_decide(criticised.carla)) == []
     assert list(rejected(criticised.project, undecided=True, everyone=True)) == []
     hand_in(criticised, criticised.dan)
     hand_in(criticised, criticised.ben)
@@ -124,7 +124,7 @@ def test_it_does_not_choose_the_rubric_that_people_review_under(criticised):
     nine = FOLLOWTABLE._replace(name="nine-1")
     factories_rubric(criticised.project, nine)
 
-    assert rubrics.under(criticised.narrative, criticised.project.pk).name == "nine-1"
+    assert rubrics.rubric_for(criticised.narrative, criticised.project.pk).name == "nine-1"
 
 
 def factories_rubric(project, content):

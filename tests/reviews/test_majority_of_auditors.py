@@ -8,7 +8,7 @@ from annotate.models import Membership
 from audit.models import Rating, Review
 from audit.reviews.criteria import FOLLOWTABLE, Verdict, verdict
 from audit.reviews.decisions import accept_many, decide
-from audit.reviews.passes import passes_of, to_decide, verdict_of
+from audit.reviews.passes import narratives_to_decide, passes_of, verdict_of
 from audit.reviews.rejected import rejected
 from base.errors import Unfit
 from tests import factories
@@ -74,7 +74,7 @@ class Scene:
     def waits(self) -> list[bool]:
         """Return whether a lead has to decide, and whether `rejected --undecided` lists it."""
         back = rejected(self.project, undecided=True)
-        return [to_decide(self.carla).exists(), back.exists()]
+        return [narratives_to_decide(self.carla).exists(), back.exists()]
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from annotate.judgments import completion, open_pairs
 from annotate.models import AuditEvent, DrawnPair, Narrative, ReviewDraw
 from audit.models import Review
 from audit.reviews.actions import save_ratings, submit_review, take_review
-from audit.reviews.draws import draw_for_review, end_draw, plan_draw, standing_draw
+from audit.reviews.draws import current_draw, draw_for_review, end_draw, plan_draw
 from base.errors import Refused
 from exporters.exports import selection
 from exporters.exports.rule_facts import kind_facts
@@ -204,7 +204,7 @@ def test_a_lead_looks_at_a_draw_makes_it_and_ends_it_on_the_page(scene, client):
 
     looked = client.get(address, {"stratify": "domain", "size": 1, "seed": 7})
     assert b"Review these 2 only" in looked.content
-    assert standing_draw(scene.project) is None
+    assert current_draw(scene.project) is None
 
     client.post(address, {"stratify": "domain", "size": 1, "seed": 7})
     assert scene.drawn() == _drawn_by(scene)
@@ -215,7 +215,7 @@ def test_a_lead_looks_at_a_draw_makes_it_and_ends_it_on_the_page(scene, client):
     assert {row.pair.pair_id for row in only.context["rows"]} == scene.drawn()
 
     client.post(address, {"end": "yes"})
-    assert standing_draw(scene.project) is None
+    assert current_draw(scene.project) is None
 
 
 def test_a_draw_that_is_refused_leaves_the_page_with_the_reason(scene, client):

@@ -13,8 +13,8 @@ from annotate.projects import chain
 from audit.models import Review, ReviewedText
 from audit.reviews import chain_content as sums
 from audit.reviews.actions import save_ratings, submit_review
-from audit.reviews.passes import submitted
-from audit.reviews.texts_at_hand import at_hand, texts_of
+from audit.reviews.passes import submitted_reviews
+from audit.reviews.texts_at_hand import documents_at_hand, texts_of
 from base.errors import Stale
 from exporters.exports import statements
 from formats.jsonl import write_judgments
@@ -33,7 +33,7 @@ REPLACED = "1 of the 2 documents that were at hand have a newer text now."
 def rated(assigned):
     """Dan has rated the instruction. S1 and S2 are at hand, each with its first text."""
     save_ratings(narrative=assigned.narrative, answers=levels(), by=assigned.dan)
-    assigned.shown = texts_of(at_hand(assigned.pair, assigned.narrative))
+    assigned.shown = texts_of(documents_at_hand(assigned.pair, assigned.narrative))
     return assigned
 
 
@@ -55,7 +55,7 @@ def written(project) -> list[dict[str, Any]]:
 
 def test_a_submitted_review_keeps_which_text_each_document_at_hand_had(rated):
     change(rated)
-    now = texts_of(at_hand(rated.pair, rated.narrative))
+    now = texts_of(documents_at_hand(rated.pair, rated.narrative))
 
     submit_review(narrative=rated.narrative, by=rated.dan, texts=now)
 
@@ -103,7 +103,7 @@ def test_a_newer_text_leaves_the_review_standing(rated):
 
     change(rated)
 
-    assert submitted([rated.project.pk]).count() == 1
+    assert submitted_reviews([rated.project.pk]).count() == 1
     assert reviewed_texts() == [("S1", 1), ("S2", 1)]
 
 

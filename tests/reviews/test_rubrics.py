@@ -62,11 +62,11 @@ def rate(scene, by, **levels: str) -> Review:
 
 
 def test_the_six_criteria_are_in_force_until_another_rubric_is_chosen(scene):
-    assert rubrics.in_force(scene.project.pk) == FOLLOWTABLE
+    assert rubrics.current_rubric(scene.project.pk) == FOLLOWTABLE
 
     save(scene)
 
-    assert rubrics.in_force(scene.project.pk).keys == ("clear", "short")
+    assert rubrics.current_rubric(scene.project.pk).keys == ("clear", "short")
 
 
 def test_a_rubric_is_kept_with_who_and_when_and_saving_it_again_changes_nothing(scene):
@@ -96,13 +96,13 @@ def test_of_several_the_one_chosen_last_is_in_force(scene):
     save(scene, name="ours-2")
 
     project_rubric.choose_rubric(project=scene.project, name="ours-1", by=scene.carla)
-    assert rubrics.in_force(scene.project.pk).name == "ours-1"
+    assert rubrics.current_rubric(scene.project.pk).name == "ours-1"
 
     project_rubric.choose_rubric(project=scene.project, name="multiconir-1", by=scene.carla)
-    assert rubrics.in_force(scene.project.pk) == MULTICONIR
+    assert rubrics.current_rubric(scene.project.pk) == MULTICONIR
 
     project_rubric.choose_rubric(project=scene.project, name="followtable-1", by=scene.carla)
-    assert rubrics.in_force(scene.project.pk) == FOLLOWTABLE
+    assert rubrics.current_rubric(scene.project.pk) == FOLLOWTABLE
 
 
 def test_only_leads_of_the_project_say_what_is_rated_and_only_while_it_is_not_archived(scene):
@@ -178,7 +178,7 @@ def test_all_auditors_of_a_version_answer_the_questions_of_whoever_began_first(a
     newer = factories.narrative(assigned.pair, text="Other words.", version=2)
 
     assert second.rubric == "ours-1"
-    assert rubrics.under(newer, assigned.project.pk) == FOLLOWTABLE
+    assert rubrics.rubric_for(newer, assigned.project.pk) == FOLLOWTABLE
 
 
 def test_a_rejecting_level_needs_words_and_is_kept_as_a_draft_without(assigned):
@@ -215,7 +215,7 @@ def test_a_file_brings_a_rubric_and_puts_it_in_force_once(scene):
 
     assert (first.of("rubrics").new, first.refused) == (1, 0)
     assert (second.of("rubrics").new, second.of("rubrics").unchanged) == (0, 1)
-    assert rubrics.in_force(scene.project.pk) == FOLLOWTABLE
+    assert rubrics.current_rubric(scene.project.pk) == FOLLOWTABLE
 
 
 def test_a_file_cannot_change_what_a_name_says(scene):
@@ -258,7 +258,7 @@ def test_the_command_prints_what_is_in_force_and_chooses_another(scene, capsys):
 
     call_command("rubric", "tides", "multiconir-1")
     assert capsys.readouterr().out == "multiconir-1 is now the rubric of tides.\n"
-    assert rubrics.in_force(scene.project.pk) == MULTICONIR
+    assert rubrics.current_rubric(scene.project.pk) == MULTICONIR
     with pytest.raises(CommandError, match="There is no rubric “none”"):
         call_command("rubric", "tides", "none")
     with pytest.raises(CommandError, match="There is no project “nowhere”"):
@@ -291,7 +291,7 @@ def test_the_page_looks_at_a_rubric_before_it_is_saved(page):
 
     saved = client.post(address, {"text": ours(), "save": "yes"}, follow=True)
     assert "“ours-1” is now the rubric" in saved.content.decode()
-    assert rubrics.in_force(Rubric.objects.get().project_id).name == "ours-1"
+    assert rubrics.current_rubric(Rubric.objects.get().project_id).name == "ours-1"
 
 
 def test_the_page_says_where_a_rubric_is_wrong_and_keeps_the_text(page):
@@ -334,7 +334,7 @@ def test_another_rubric_is_chosen_on_the_page(page, scene):
 
     assert "“multiconir-1” is now the rubric" in chosen
     assert "There is no rubric “nothing”" in refused
-    assert rubrics.in_force(scene.project.pk) == MULTICONIR
+    assert rubrics.current_rubric(scene.project.pk) == MULTICONIR
 
 
 def test_the_review_page_asks_what_the_rubric_asks(assigned):

@@ -169,7 +169,7 @@ def test_checks_and_their_settling_are_in_order_and_a_changed_one_is_named(db):
     item = sample.items.get(candidate=scene.candidates["B"])
     checks.check(item=item, by=scene.ada, relevance=1)
     checks.check(item=item, by=scene.ada, relevance=0)
-    checks.take_back(item=item, by=scene.ada)
+    checks.withdraw_check(item=item, by=scene.ada)
     sums = verify(scene.project)
     assert [one for one in sums.faults if one.kind == "check"] == []
     assert sums.rows["check"] == 5

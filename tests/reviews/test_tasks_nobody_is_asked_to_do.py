@@ -13,7 +13,7 @@ from annotate.models import Assignment
 from annotate.overview.progress import task_progress
 from annotate.projects import rules
 from annotate.projects.rules import GradeRule
-from audit.reviews.passes import to_decide
+from audit.reviews.passes import narratives_to_decide
 from base.errors import Refused
 from tests import factories
 
@@ -69,7 +69,7 @@ def test_an_instruction_that_nobody_reviews_is_not_put_before_a_lead(carla):
     factories.pair(factories.query(carla.project))
     carla.project = leave_out("review", carla)
 
-    assert list(to_decide(carla)) == []
+    assert list(narratives_to_decide(carla)) == []
 
 
 def test_the_pages_of_the_project_open_without_it(audited, client):

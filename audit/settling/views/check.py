@@ -81,7 +81,7 @@ class CheckPage(pages.Page):
         )
         if not mine.exists():
             raise Refused(_("There is nothing of yours to take back here."))
-        check_actions.take_back(item=self.item, by=self.member)
+        check_actions.withdraw_check(item=self.item, by=self.member)
 
     def context(self, request: PageRequest, frame: dict[str, Any]) -> dict[str, Any]:
         """The document with the two answers, the claim where it may be seen, and the decision."""
