@@ -157,7 +157,7 @@ def test_everything_that_a_lead_does_is_in_the_audit_log_once(story):
         file = SimpleUploadedFile("qrels.txt", b"302 0 Z 1\n")
         return load_jobs.request_load(format_name="trec-qrels", file=file, by=carla)
 
-    preview = story.does("load.selection")(hand_in)
+    preview = story.does("load.asked")(hand_in)
     preview.report, preview.state = {"refused": 0}, "done"
     preview.finished_at = preview.requested_at
     preview.save()
@@ -165,7 +165,7 @@ def test_everything_that_a_lead_does_is_in_the_audit_log_once(story):
         lambda: load_jobs.confirm_load(preview=preview, by=carla)
     )
     story.does("load.cancelled", times=2)(lambda: load_jobs.cancel_load(load=confirmed, by=carla))
-    left = story.does("load.selection")(hand_in)
+    left = story.does("load.asked")(hand_in)
     left.report, left.state, left.finished_at = {"refused": 0}, "done", left.requested_at
     left.save()
     story.does("load.left", times=2)(lambda: load_jobs.leave_load(preview=left, by=carla))
@@ -218,14 +218,14 @@ def test_everything_that_a_lead_does_is_in_the_audit_log_once(story):
     )
 
     # Rejudge requests.
-    rejudge_request = story.does("look.selection", times=2)(
+    rejudge_request = story.does("look.asked", times=2)(
         lambda: rejudge_requests.ask(judgment=said, words="Look again.", by=carla)
     )
     story.does("look.withdrawn", times=2)(
         lambda: rejudge_requests.withdraw(rejudge_request=rejudge_request, by=carla)
     )
     token = rejudge_requests.count_older(guideline, Which()).token
-    story.does("look.selection")(
+    story.does("look.asked")(
         lambda: rejudge_requests.ask_older(
             guideline=guideline, which=Which(), words="Look again.", token=token, by=carla
         )
@@ -261,22 +261,22 @@ def test_everything_that_a_lead_does_is_in_the_audit_log_once(story):
     story.does("label.settled", times=2)(lambda: checks.settle(item=item, relevance=2, by=carla))
     story.does("label.unsettled", times=2)(lambda: checks.withdraw_check(item=item, by=carla))
     story.does()(lambda: checks.settle(item=item, relevance=2, by=story.dan))
-    story.does("agreement.selection", times=2)(
+    story.does("agreement.asked", times=2)(
         lambda: reports_actions.request_agreement(project=project, by=carla)
     )
 
     # Exports, evaluations and releases.
-    export = story.does("export.selection", times=2)(
+    export = story.does("export.asked", times=2)(
         lambda: exports.request_export(project=project, format_name="trec", by=carla)
     )
     story.does("export.cancelled", times=2)(lambda: exports.cancel_export(export=export, by=carla))
     run = Run.objects.create(project=project, name="one.run", sha256="0" * 64)
-    story.does("evaluation.selection", times=2)(
+    story.does("evaluation.asked", times=2)(
         lambda: request_evaluation(
             project=project, measured=[System("one", {"original": run})], by=carla
         )
     )
-    release = story.does("release.selection")(
+    release = story.does("release.asked")(
         lambda: releasing.request_release(project=project, name="v1", note="First.", by=carla)
     )
     story.does("publication.changed", times=2)(
@@ -288,11 +288,11 @@ def test_everything_that_a_lead_does_is_in_the_audit_log_once(story):
 
     # Pools and passages.
     recipe = pooling.recipe_of(project=project, method="judged", runs=[run.name])
-    pool = story.does("pool.selection")(
+    pool = story.does("pool.asked")(
         lambda: pooling.request_pool(recipe=recipe, name="first", by=carla)
     )
     story.does("pool.made")(lambda: do_job(Pool, pool.pk, pooling.make_pool))
-    other = story.does("pool.selection")(
+    other = story.does("pool.asked")(
         lambda: pooling.request_pool(recipe=recipe, name="second", by=carla)
     )
     story.does("pool.cancelled", times=2)(lambda: pooling.cancel_pool(pool=other, by=carla))

@@ -56,9 +56,10 @@ def draw(scene: SimpleNamespace, **choices: Any) -> Sample:
     return samples.draw_sample(**(usual | choices))
 
 
-def say(sample: Sample, doc_id: str, **said: int | None) -> None:
-    """Record people's checks of one document: `say(sample, "A", ada=1, ben=0)`; a third settles.
-    None: "cannot judge".
+def check_label(sample: Sample, doc_id: str, **said: int | None) -> None:
+    """Record people's checks of one document: `check_label(sample, "A", ada=1, ben=0)`.
+
+    A third person settles; None is "cannot judge".
     """
     item = sample.items.get(candidate__document__doc_id=doc_id)
     for place, (name, relevance) in enumerate(said.items(), start=1):

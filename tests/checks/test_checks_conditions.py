@@ -56,7 +56,7 @@ def check(scene, sample, doc_id, **said):
         actions.check(item=item(sample, doc_id), verdicts=answers(scene, words), by=by)
 
 
-def test_what_has_no_conditions_is_no_claim(scene):
+def test_a_narrative_without_conditions_has_no_claims(scene):
     found = build_frame(scene.project, scene.selection)
 
     assert sorted((one.doc_id, one.relevance) for one in found.claims) == [
@@ -67,7 +67,7 @@ def test_what_has_no_conditions_is_no_claim(scene):
     assert [one.pair_id for one in found.narratives] == ["301"]
 
 
-def test_a_machines_verdicts_claim_the_number_before_its_relevance_does(scene):
+def test_a_machines_verdicts_take_precedence_over_its_relevance(scene):
     said = {"A": "++-", "B": "+?-", "C": "--"}
     for doc_id, words in said.items():
         judgment = Judgment.objects.get(candidate=scene.candidates[doc_id])
@@ -81,7 +81,7 @@ def test_a_machines_verdicts_claim_the_number_before_its_relevance_does(scene):
     assert [(one.doc_id, one.relevance) for one in found.claims] == [("A", 2)]
 
 
-def test_what_people_say_and_earlier_qrels_are_taken_for_the_number(scene):
+def test_the_relevance_of_people_is_taken_as_the_number_and_qrels_have_none(scene):
     factories.judgment(scene.narratives["C1"], scene.candidates["A"], scene.ada, 1)
 
     found = build_frame(
@@ -101,7 +101,7 @@ def test_the_count_follows_from_the_verdicts(scene, sample):
     assert said.answers() == answers(scene, "+-+")
 
 
-def test_where_one_cannot_tell_of_a_condition_the_number_cannot_be_judged(scene, sample):
+def test_a_cannot_tell_on_a_condition_means_cannot_judge(scene, sample):
     said = actions.check(item=item(sample, "A"), verdicts=answers(scene, "+?+"), by=scene.ada)
 
     assert (said.relevance, said.cannot_judge) == (None, True)
@@ -162,7 +162,7 @@ def test_two_agree_on_the_number_and_a_third_settles_where_they_do_not(scene, sa
     assert "Relevant or not" not in sentence
 
 
-def test_the_page_asks_for_the_conditions_and_says_nothing_of_the_number(scene, sample, client):
+def test_the_page_asks_for_the_conditions_and_hides_the_claimed_number(scene, sample, client):
     client.force_login(scene.ada.user)
     url = reverse("audit:check", args=[item(sample, "A").pk])
     page = client.get(url).content.decode()
@@ -184,7 +184,7 @@ def test_the_page_asks_for_the_conditions_and_says_nothing_of_the_number(scene, 
     assert client.get(url).content.decode().count(" checked>") == 3
 
 
-def test_who_settles_sees_the_verdicts_of_both_without_names(scene, sample, client):
+def test_the_third_person_sees_both_sets_of_verdicts_without_names(scene, sample, client):
     check(scene, sample, "B", ada="+++", ben="++?")
     client.force_login(scene.dan.user)
 

@@ -126,7 +126,7 @@ QUERIES = ("economics-1", "history-6", "politics-1")
         (100, 3, -2.05, (7, 15, 7)),
     ],
 )
-def test_suspects_of_codec_are_those_of_a_count_by_hand(
+def test_suspects_of_codec_match_a_count_from_the_files(
     shared_data, depth, at_least, below, counts
 ):
     """For three queries the suspects are computed from the files alone, without the database."""
@@ -147,11 +147,11 @@ def test_suspects_of_codec_are_those_of_a_count_by_hand(
     for one in found.suspects:
         listed[one.claim.narrative.query_id].add((one.claim.doc_id, one.missed))
     for query in QUERIES:
-        assert listed[query] == by_hand(folder, query, depth, at_least, below)
+        assert listed[query] == count_from_files(folder, query, depth, at_least, below)
     assert tuple(len(listed[query]) for query in QUERIES) == counts
 
 
-def test_the_suspects_of_codec_are_sent_from_their_page_to_be_looked_at(shared_data, client):
+def test_the_page_of_suspects_of_codec_makes_a_sample(shared_data, client):
     folder = shared_data / "runs" / "codec"
     load_codec(folder)
     project = Project.objects.get(slug="tides")
@@ -175,7 +175,7 @@ def test_the_suspects_of_codec_are_sent_from_their_page_to_be_looked_at(shared_d
     assert (sent.status_code, sent["Location"]) == (302, f"/samples/{sample.pk}/")
     for query_id in QUERIES:
         items = sample.items.filter(stratum=query_id)
-        assert set(items.values_list("candidate__document__doc_id", "missed")) == by_hand(
+        assert set(items.values_list("candidate__document__doc_id", "missed")) == count_from_files(
             folder, query_id, 100, 4
         )
 
@@ -187,7 +187,7 @@ def load_codec(folder):
         load("trec-run", folder / name)
 
 
-def by_hand(folder, query, depth, at_least, below=None):
+def count_from_files(folder, query, depth, at_least, below=None):
     """Return, from the files, relevant documents missed by `at_least` runs, with the number."""
     gold = set()
     for line in (folder / "document_ndcg.qrels").read_text().splitlines():
@@ -195,7 +195,7 @@ def by_hand(folder, query, depth, at_least, below=None):
         if query_id == query and int(relevance) >= 1:
             gold.add(doc_id)
     found = set()
-    tops = [top(folder / name, query, depth, below) for name in RUNS]
+    tops = [first_documents(folder / name, query, depth, below) for name in RUNS]
     for doc_id in gold:
         missed = sum(doc_id not in ranked for ranked in tops)
         if missed >= at_least:
@@ -203,7 +203,7 @@ def by_hand(folder, query, depth, at_least, below=None):
     return found
 
 
-def top(path, query, depth, below):
+def first_documents(path, query, depth, below):
     """Return the first documents of a run ordered as by trec_eval: by score, id, descending."""
     scored = [
         (float(line.split()[4]), line.split()[2])

@@ -72,7 +72,7 @@ def test_the_page_offers_the_reason_after_the_answer_of_labels_with_and_without_
     assert "No reason is given" in other.content.decode()
 
 
-def test_who_has_read_the_reason_can_no_longer_change_the_answer(scene, sample):
+def test_reading_the_reason_makes_a_check_final(scene, sample):
     actions.check(item=item(sample), relevance=1, by=scene.ada)
     read = actions.read_reason(item=item(sample), by=scene.ada)
 
@@ -86,7 +86,7 @@ def test_who_has_read_the_reason_can_no_longer_change_the_answer(scene, sample):
     assert Check.objects.current().get().relevance == 1
 
 
-def test_who_settled_and_read_the_reason_can_no_longer_change_it_either(scene, sample):
+def test_reading_the_reason_makes_a_settlement_final(scene, sample):
     actions.check(item=item(sample), relevance=1, by=scene.ada)
     actions.check(item=item(sample), relevance=0, by=scene.ben)
     actions.settle(item=item(sample), relevance=1, by=scene.dan)

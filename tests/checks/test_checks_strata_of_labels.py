@@ -41,7 +41,7 @@ def scene(db):
     return made
 
 
-def test_parts_are_drawn_in_turn_and_a_part_that_has_no_more_is_passed_over():
+def test_parts_are_drawn_in_turn_and_an_exhausted_part_is_skipped():
     parts = {"a": 0, "b": 0, "c": 0, "d": 1, "e": 2, "f": 2}
 
     for seed in range(20):
@@ -88,7 +88,7 @@ def test_the_same_seed_draws_the_same_tables(scene):
     assert first.claims != other.claims
 
 
-def test_so_many_of_each_label_are_drawn_where_the_number_is_of_strata(scene):
+def test_a_size_per_stratum_draws_as_many_of_each_label(scene):
     sample = draw(scene, stratify="label", per="stratum", size=3)
 
     assert sorted(sample.items.values_list("stratum", flat=True)) == (
@@ -96,7 +96,7 @@ def test_so_many_of_each_label_are_drawn_where_the_number_is_of_strata(scene):
     )
 
 
-def test_labels_are_no_strata_of_numbers_of_conditions(scene):
+def test_labels_cannot_be_strata_of_condition_counts(scene):
     scene.narratives["C1"].conditions.create(number=1, text="One.")
 
     with pytest.raises(Refused, match="cannot have these strata"):

@@ -58,7 +58,7 @@ def add_run(project, name, queries):
     return run
 
 
-def found(project, *, depth, at_least, names=("first", "second", "third")):
+def found_suspects(project, *, depth, at_least, names=("first", "second", "third")):
     runs = list(Run.objects.filter(project=project, name__in=names))
     shown = find_suspects(project, PRIOR, runs=runs, depth=depth, at_least=at_least)
     return [(one.claim.doc_id, one.missed, one.of) for one in shown.suspects]
@@ -76,8 +76,8 @@ def found(project, *, depth, at_least, names=("first", "second", "third")):
         (5, 3, []),
     ],
 )
-def test_suspects_are_those_that_so_many_runs_miss(tides, depth, at_least, expected):
-    assert found(tides, depth=depth, at_least=at_least) == expected
+def test_suspects_are_documents_that_at_least_so_many_runs_miss(tides, depth, at_least, expected):
+    assert found_suspects(tides, depth=depth, at_least=at_least) == expected
 
 
 def test_a_run_that_scores_a_document_lower_than_asked_misses_it(tides):
@@ -90,15 +90,15 @@ def test_a_run_that_scores_a_document_lower_than_asked_misses_it(tides):
 
 
 def test_only_the_runs_that_were_chosen_count(tides):
-    assert found(tides, depth=5, at_least=1, names=("first",)) == []
-    assert found(tides, depth=5, at_least=1, names=("third",)) == [
+    assert found_suspects(tides, depth=5, at_least=1, names=("first",)) == []
+    assert found_suspects(tides, depth=5, at_least=1, names=("third",)) == [
         ("A", 1, 1),
         ("B", 1, 1),
         ("D", 1, 1),
     ]
 
 
-def test_what_too_few_runs_have_is_left_out_and_counted(tides):
+def test_documents_of_queries_in_too_few_runs_are_left_out_and_counted(tides):
     shown = find_suspects(
         tides, PRIOR, runs=list(Run.objects.order_by("name")), depth=5, at_least=3
     )
@@ -106,7 +106,7 @@ def test_what_too_few_runs_have_is_left_out_and_counted(tides):
     assert (shown.gold, shown.left_out, shown.left_out_queries) == (2, 1, 1)
 
 
-def test_what_people_say_now_can_be_the_gold(tides):
+def test_suspects_can_be_found_among_the_consensus_of_people(tides):
     pair = tides.pairs.get(pair_id="301")
     ada = factories.member(tides, "ada")
     for doc_id, relevance in (("A", 0), ("B", 1)):
@@ -181,7 +181,7 @@ def test_the_sentence_of_suspects_claims_nothing_about_the_rest(tides):
         ({"at_least": 3}, "The runs find all of them, so there are no suspects."),
     ],
 )
-def test_a_rule_that_makes_no_sense_is_refused(tides, choices, sentence):
+def test_an_invalid_rule_is_refused(tides, choices, sentence):
     with pytest.raises(Refused, match=sentence):
         pick(tides, **choices)
 
@@ -223,7 +223,7 @@ def form_data(**others):
     return {"claims": "prior", "runs": runs, "at_least": "1", "depth": "5", **others}
 
 
-def test_the_page_begins_with_what_every_run_misses(tides, carla):
+def test_the_page_starts_with_documents_that_every_run_misses(tides, carla):
     page = carla.get(URL)
 
     assert page.context["found"].gold == 2
@@ -231,7 +231,7 @@ def test_the_page_begins_with_what_every_run_misses(tides, carla):
     assert "Left out: 1 of 1 query" in page.content.decode()
 
 
-def test_the_page_lists_them_and_sends_them(tides, carla):
+def test_the_page_lists_suspects_and_makes_a_sample_of_them(tides, carla):
     listed = carla.get(URL, form_data())
     sent = carla.post(URL, form_data(name="Look again", stratify="none"))
 
@@ -259,7 +259,7 @@ def test_the_page_lists_them_and_sends_them(tides, carla):
         ({"claims": "moon"}, "Select a valid choice"),
     ],
 )
-def test_a_rule_that_makes_no_sense_is_said_on_the_page(tides, carla, wrong, sentence):
+def test_the_page_explains_an_invalid_rule(tides, carla, wrong, sentence):
     shown = carla.get(URL, form_data(**wrong))
     sent = carla.post(URL, form_data(name="Look again", stratify="none", **wrong))
 
@@ -287,7 +287,7 @@ def test_without_runs_the_page_says_what_to_do(tides, carla):
     assert sent.status_code == 422
 
 
-def test_a_long_list_comes_in_parts_and_costs_the_same(tides, carla, django_assert_max_num_queries):
+def test_a_long_list_is_paged_and_costs_the_same(tides, carla, django_assert_max_num_queries):
     query = tides.queries.get(query_id="301")
     for number in range(120):
         factories.candidate(query, f"M{number:03}", prior=1)
@@ -350,7 +350,7 @@ def instructed(db):
         (["instructed", "queries"], [("110_1", 1, 2)]),
     ],
 )
-def test_a_run_over_instructions_speaks_of_the_claims_under_the_same_instruction(
+def test_a_run_over_instructions_counts_for_claims_under_the_same_instruction(
     instructed, names, expected
 ):
     project, model = instructed
@@ -363,7 +363,7 @@ def test_a_run_over_instructions_speaks_of_the_claims_under_the_same_instruction
     assert [(one.claim.narrative.pair_id, one.missed, one.of) for one in shown.suspects] == expected
 
 
-def test_a_run_over_instructions_says_nothing_of_what_is_claimed_under_the_original(instructed):
+def test_a_run_over_instructions_does_not_count_for_claims_under_the_original(instructed):
     project, _model = instructed
     runs = list(Run.objects.filter(name="instructed"))
 
@@ -372,7 +372,7 @@ def test_a_run_over_instructions_says_nothing_of_what_is_claimed_under_the_origi
     assert (shown.suspects, shown.gold, shown.left_out) == ([], 0, 1)
 
 
-def test_a_run_over_reversed_instructions_says_nothing_of_what_is_claimed_under_the_altered_one(
+def test_a_run_over_reversed_instructions_does_not_count_for_claims_under_the_altered_one(
     instructed,
 ):
     project, model = instructed

@@ -94,7 +94,7 @@ def test_a_project_with_more_grades_than_two_asks_for_the_grade(scene):
         draw(scene, size=5)
 
 
-def test_earlier_qrels_claim_nothing_of_a_constraint(scene):
+def test_earlier_qrels_make_no_claim_on_a_constraint(scene):
     selection = ClaimSelection(Sample.Source.PRIOR, asks=Sample.Asks.QUESTIONS)
 
     with pytest.raises(Refused, match="original narrative, which sets no constraint"):
@@ -150,7 +150,7 @@ def test_the_same_answer_sent_twice_counts_once(scene, sample):
         actions.check(uuid=uuid, **{**sent, "questions": replies("++")})
 
 
-def test_two_answers_that_lead_to_one_grade_are_for_a_third(scene, sample):
+def test_different_answers_with_the_same_grade_are_settled_by_a_third(scene, sample):
     # Both give grade 0: off topic for ada, a violation for ben.
     check(scene, sample, "B", ada="-+", ben="+-")
 
@@ -208,7 +208,7 @@ def test_each_question_has_its_agreement_before_settling(scene, sample):
     assert constraint.kappa.value == pytest.approx((2 / 3 - 4 / 9) / (1 - 4 / 9))
 
 
-def test_what_one_cannot_tell_is_neither_right_nor_wrong(scene, sample):
+def test_a_cannot_tell_answer_is_neither_right_nor_wrong(scene, sample):
     check(scene, sample, "A", ada="+?", ben="++", dan="+?")
 
     found = figures(sample)
@@ -238,7 +238,7 @@ def test_the_page_asks_both_questions_and_no_grade(scene, sample, client):
     assert client.get(url).content.decode().count(" checked>") == 2
 
 
-def test_who_settles_sees_both_answers_without_names(scene, sample, client):
+def test_the_third_person_sees_both_answers_without_names(scene, sample, client):
     check(scene, sample, "B", ada="-+", ben="+-")
     client.force_login(scene.carla.user)
 
@@ -324,7 +324,7 @@ def test_the_table_of_labels_has_the_answers_to_both_questions(scene, sample):
     }
 
 
-def test_lists_say_what_two_answered_whom_the_grade_shows_alike(scene, sample, client):
+def test_lists_show_the_replies_of_two_who_give_the_same_grade(scene, sample, client):
     check(scene, sample, "B", ada="+-", ben="-?")
     check(scene, sample, "D", ada="--", ben="-+")
     client.force_login(scene.carla.user)

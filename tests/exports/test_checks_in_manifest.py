@@ -8,7 +8,7 @@ from annotate.models import Judgment
 from audit.checks import actions
 from audit.checks.claims import ClaimSelection
 from audit.models import Sample
-from tests.checks.checking import claimed_scene, draw, say
+from tests.checks.checking import check_label, claimed_scene, draw
 
 pytestmark = pytest.mark.both_databases
 
@@ -74,8 +74,8 @@ def test_documents_never_relevant_before_have_their_rate_in_the_manifest(scene, 
         stratify="none",
         size=2,
     )
-    say(sample, "B", ada=1, ben=1)
-    say(sample, "C", ada=0, ben=0)
+    check_label(sample, "B", ada=1, ben=1)
+    check_label(sample, "C", ada=0, ben=0)
 
     (found,) = write(scene.project).manifest["label_checks"]
 

@@ -96,7 +96,7 @@ def test_pages_and_lists_follow_the_rule_of_the_kind(db, kind, against, of, foun
     assert scene.waits() == waits
 
 
-def test_what_a_minority_rejects_is_accepted_without_a_reason(db):
+def test_accepting_against_a_minority_needs_no_reason(db):
     scene = Scene()
     scene.review(against=2, of=4)
 
@@ -105,7 +105,7 @@ def test_what_a_minority_rejects_is_accepted_without_a_reason(db):
     assert made.outcome == "accepted"
 
 
-def test_what_most_reject_is_accepted_with_a_reason_alone(db):
+def test_accepting_against_a_majority_needs_a_reason(db):
     scene = Scene()
     scene.review(against=3, of=4)
 
