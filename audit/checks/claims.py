@@ -16,7 +16,7 @@ from annotate.judgments.consensus import consensus
 from annotate.judgments.in_force import in_pools
 from annotate.judgments.models import Adjudication, Judgment, Verdict
 from annotate.pairs.models import Condition, InstructionPair, Narrative
-from annotate.pairs.pool import narratives_in_force
+from annotate.pairs.pool import judged_narratives
 from annotate.projects.models import Membership, Project
 from audit.checks.models import Sample
 
@@ -156,7 +156,7 @@ def build_frame(project: Project, selection: ClaimSelection) -> Frame:
             else _claims_of_people(project, by_key)
         )
         # Narratives that people judge belong to the frame even without a claim.
-        judged = set(narratives_in_force(project).values_list("pk", flat=True))
+        judged = set(judged_narratives(project).values_list("pk", flat=True))
         judged |= {claim.narrative.pk for claim in claims}
         narratives = [one for one in by_key.values() if one.pk in judged]
     if selection.side:

@@ -15,7 +15,7 @@ from annotate.judgments.blindness import must_answer_first
 from annotate.projects.access import lead
 from annotate.projects.models import Membership
 from base.api.jobs import JobSerializer
-from base.api.resource import Resource, Scope, Sent, reads, writes
+from base.api.resource import RequestBody, Resource, Scope, reads, writes
 from exporters.exports import access, actions
 from exporters.exports.download_log import taken
 from exporters.exports.models import Export
@@ -34,7 +34,7 @@ class FileFactsSerializer(serializers.Serializer[Any]):
     sha256 = serializers.CharField()
 
 
-class SentExport(Sent):
+class SentExport(RequestBody):
     """Which files are wanted."""
 
     format = serializers.ChoiceField(choices=Export.Format.choices)
@@ -102,14 +102,14 @@ class Exports(Resource):
             newest_first=True,
         )
 
-    @writes(ExportSerializer, sent=SentExport, scope=Scope.LEAD, status=201)
+    @writes(ExportSerializer, body=SentExport, scope=Scope.LEAD, status=201)
     def post(self, request: Request, slug: str) -> Response:
         """Ask for an export. While one of the same format is under way, that one is returned."""
         member = lead(self.person, slug)
         made = actions.request_export(
             project=member.project,
-            format_name=self.sent()["format"],
-            prove=self.sent()["prove"],
+            format_name=self.body()["format"],
+            prove=self.body()["prove"],
             by=member,
         )
         return Response(_as_json(member, made), status=201)
@@ -176,7 +176,7 @@ class ExportArchive(Resource):
         )
 
 
-class SentPublication(Sent):
+class SentPublication(RequestBody):
     """What shall change; what is left out stays."""
 
     texts = serializers.BooleanField(
@@ -236,11 +236,11 @@ class OnePublication(Resource):
         member = lead(self.person, slug)
         return Response(PublicationSerializer(publication_of(member.project)).data)
 
-    @writes(PublicationSerializer, sent=SentPublication, scope=Scope.LEAD)
+    @writes(PublicationSerializer, body=SentPublication, scope=Scope.LEAD)
     def patch(self, request: Request, slug: str) -> Response:
         """Change the publication settings, all that is sent or nothing."""
         member = lead(self.person, slug)
-        made = set_publication(project=member.project, changes=self.sent(), by=member)
+        made = set_publication(project=member.project, changes=self.body(), by=member)
         return Response(PublicationSerializer(made).data)
 
 

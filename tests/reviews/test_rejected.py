@@ -191,7 +191,7 @@ def test_the_generators_answer_is_a_new_version_with_new_reviews(generated_scene
 
     report = load(generated_scene.project, "pairs-jsonl", json.dumps(answer))
 
-    assert report.of("narratives").new == 1
+    assert report.counts_of("narratives").new == 1
     assert print_rejected() == []
     newest = factories.altered(generated_scene.made)
     assert newest.version == 2

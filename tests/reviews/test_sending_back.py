@@ -46,7 +46,7 @@ def test_a_disagreement_sent_back_is_not_open_and_waits_for_the_annotator(disagr
 
     page = send(disagreement, client)
 
-    assert "S1 is sent back, and waits for an annotator." in page.content.decode()
+    assert "S1 was sent back and waits for an annotator." in page.content.decode()
     rejudge_request = RejudgeRequest.objects.get()
     assert (rejudge_request.judgment, rejudge_request.words, rejudge_request.by) == (
         disagreement.adas,
@@ -116,7 +116,7 @@ def test_a_lead_withdraws_the_request(disagreement, client):
         follow=True,
     ).content.decode()
 
-    assert "nobody is asked for it any more" in page
+    assert "The request is withdrawn." in page
     assert listed(disagreement) == [disagreement.first.pk]
     assert not RejudgeRequest.objects.open().exists()
 
@@ -125,7 +125,7 @@ def test_a_lead_withdraws_the_request(disagreement, client):
     ("fields", "sentence"),
     [
         ({"words": "  "}, "Say in a few words what to look at."),
-        ({"judgment": ""}, "Choose whose answer is to be looked at again."),
+        ({"judgment": ""}, "Choose whose answer to send back."),
     ],
 )
 def test_the_page_names_missing_input(disagreement, client, fields, sentence):

@@ -40,7 +40,7 @@ from audit.reviews.passes import (
 )
 from audit.reviews.review_page import current_decision, levels_of
 from audit.reviews.texts_at_hand import count_replaced_texts, documents_at_hand, texts_of
-from base.errors import Refused, Stale, Unconfirmed, Unfit
+from base.errors import InvalidField, Refused, Stale, Unconfirmed
 from base.page_request import PageRequest
 from base.word_diff import diff
 
@@ -151,7 +151,7 @@ def try_decide(
             by=member,
         )
     except Refused as refused:
-        form.add_error(refused.field if isinstance(refused, Unfit) else None, str(refused))
+        form.add_error(refused.field if isinstance(refused, InvalidField) else None, str(refused))
         return False
     messages.success(request, decision_message(made))
     return True
