@@ -39,7 +39,7 @@ WITHOUT = {
         "annotate/overview/views/home.py:confirmed",
         "annotate/people/api/members.py:link_response",
         "annotate/people/views/accounts.py:new_link_context",
-        "audit/reviews/views/reviews.py:decide",
+        "audit/reviews/views/reviews.py:try_decide",
         "audit/settling/views/frame.py:context_of_frame",
         "audit/settling/views/addresses.py:key_sent",
         "audit/settling/views/frame.py:redirect_onward",
