@@ -66,13 +66,13 @@ class AccountAdapter(DefaultAccountAdapter):
         address, and a known browser is counted separately from others at its address.
         """
         login = credentials.get("email") or credentials.get("username", "")
-        place = known_browsers.known_to(request, login) or ratelimit.get_ip(request)
-        return f"{super()._get_login_attempts_cache_key(request, **credentials)}:{place}"
+        source = known_browsers.browser_known_to(request, login) or ratelimit.get_ip(request)
+        return f"{super()._get_login_attempts_cache_key(request, **credentials)}:{source}"
 
     def post_login(self, request: HttpRequest, user: Any, **kwargs: Any) -> HttpResponse:
         """Remember that the account has signed in from this browser."""
         response: HttpResponse = super().post_login(request, user, **kwargs)
-        known_browsers.remember(request, response, user)
+        known_browsers.remember_browser(request, response, user)
         return response
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
@@ -100,14 +100,14 @@ class SocialAccountAdapter(DefaultSocialAccountAdapter):
 
     def is_open_for_signup(self, request: HttpRequest, sociallogin: Any) -> bool:
         """Return whether this person may get an account."""
-        return settings.OIDC_OPEN or _invited(request) is not None
+        return settings.OIDC_OPEN or _followed_invitation(request) is not None
 
     def is_auto_signup_allowed(self, request: HttpRequest, sociallogin: Any) -> bool:
         """Return False, so that a user name is asked for, if the suggested one is not free."""
-        found = _invited(request)
-        name = found.name if found and found.name else sociallogin.user.username
+        invitation = _followed_invitation(request)
+        name = invitation.name if invitation and invitation.name else sociallogin.user.username
         sociallogin.user.username = name
-        return bool(name) and not invitations.name_is_taken(name, found)
+        return bool(name) and not invitations.name_is_taken(name, invitation)
 
     def save_user(self, request: HttpRequest, sociallogin: Any, form: Any = None) -> Any:
         """Create the account and accept the invitation in one transaction."""
@@ -115,7 +115,7 @@ class SocialAccountAdapter(DefaultSocialAccountAdapter):
         try:
             with transaction.atomic():
                 user = super().save_user(request, sociallogin, form)
-                if _read(token) is not None or not settings.OIDC_OPEN:
+                if _find_open_invitation(token) is not None or not settings.OIDC_OPEN:
                     invitations.accept(token=token, by=user, made_for_it=True)
         except Refused as refused:
             messages.error(request, str(refused))
@@ -123,17 +123,17 @@ class SocialAccountAdapter(DefaultSocialAccountAdapter):
         return user
 
 
-def _read(token: str) -> Any:
+def _find_open_invitation(token: str) -> Any:
     try:
         return invitations.open_invitation(token)
     except Refused:
         return None
 
 
-def _invited(request: HttpRequest) -> Any:
+def _followed_invitation(request: HttpRequest) -> Any:
     """Return the open invitation that the visitor has followed, or None."""
     token = request.session.get(SESSION_KEY, "")
-    return _read(token) if token else None
+    return _find_open_invitation(token) if token else None
 
 
 LABELS = {
@@ -144,7 +144,7 @@ LABELS = {
 }
 
 
-class Plain:
+class OwnWording:
     """A form with our labels and help texts, and without placeholders in its fields."""
 
     fields: dict[str, forms.Field]
@@ -159,7 +159,7 @@ class Plain:
             self.fields[name].label = LABELS[name]
 
 
-class LoginForm(Plain, account_forms.LoginForm):
+class LoginForm(OwnWording, account_forms.LoginForm):
     """Sign-in by user name or mail address; the field is named `username`, as in other forms."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -176,15 +176,15 @@ class LoginForm(Plain, account_forms.LoginForm):
         return str(super().add_prefix("username" if field_name == "login" else field_name))
 
 
-class ReauthenticateForm(Plain, account_forms.ReauthenticateForm):
+class ReauthenticateForm(OwnWording, account_forms.ReauthenticateForm):
     """The password again, before a sensitive change."""
 
 
-class AddEmailForm(Plain, account_forms.AddEmailForm):
+class AddEmailForm(OwnWording, account_forms.AddEmailForm):
     """The account's mail address."""
 
 
-class ChangePasswordForm(Plain, account_forms.ChangePasswordForm):
+class ChangePasswordForm(OwnWording, account_forms.ChangePasswordForm):
     """A new password, confirmed by the old one."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -192,11 +192,11 @@ class ChangePasswordForm(Plain, account_forms.ChangePasswordForm):
         self.fields["oldpassword"].help_text = ""
 
 
-class SetPasswordForm(Plain, account_forms.SetPasswordForm):
+class SetPasswordForm(OwnWording, account_forms.SetPasswordForm):
     """A first password, for someone who has only signed in with OpenID Connect."""
 
 
-class ResetPasswordForm(Plain, account_forms.ResetPasswordForm):
+class ResetPasswordForm(OwnWording, account_forms.ResetPasswordForm):
     """The mail address that the link for a new password is sent to."""
 
 
@@ -204,7 +204,7 @@ class LinkUsed(Exception):
     """Raised if a link for a new password was used after its page was opened."""
 
 
-class ResetPasswordKeyForm(Plain, account_forms.ResetPasswordKeyForm):
+class ResetPasswordKeyForm(OwnWording, account_forms.ResetPasswordKeyForm):
     """A new password, set through the link in a mail."""
 
     user: User
@@ -236,25 +236,25 @@ class PasswordResetFromKeyView(account_views.PasswordResetFromKeyView):
 password_reset_from_key = PasswordResetFromKeyView.as_view()
 
 
-class AuthenticateForm(Plain, mfa_forms.AuthenticateForm):
+class AuthenticateForm(OwnWording, mfa_forms.AuthenticateForm):
     """The code of the second factor at sign-in."""
 
 
-class ReauthenticateByCodeForm(Plain, mfa_forms.ReauthenticateForm):
+class ReauthenticateByCodeForm(OwnWording, mfa_forms.ReauthenticateForm):
     """A code again, before a sensitive change."""
 
 
-class ActivateTOTPForm(Plain, totp_forms.ActivateTOTPForm):
+class ActivateTOTPForm(OwnWording, totp_forms.ActivateTOTPForm):
     """The first code of a new app."""
 
 
-class OtherSignupForm(Plain, other_forms.SignupForm):
+class OtherSignupForm(OwnWording, other_forms.SignupForm):
     """A user name for someone whose name at the OpenID Connect provider is already taken."""
 
     def clean_username(self) -> str:
         """Also refuse the name of a member of the project that the person is invited to."""
         name = str(super().clean_username())
-        if invitations.name_is_taken(name, _invited(context.request)):
+        if invitations.name_is_taken(name, _followed_invitation(context.request)):
             raise forms.ValidationError(gettext("This name is taken. Choose another."))
         return name
 

@@ -21,10 +21,10 @@ else:
 class AdministrationConfig(AdminConfig):
     """The Django admin with our own site."""
 
-    default_site = "config.administration.Site"
+    default_site = "config.administration.AuditedAdminSite"
 
 
-class Trailed(Administered):
+class AuditedAdmin(Administered):
     """Records additions, changes and deletions in the audit log beside Django's own admin log."""
 
     def log_addition(self, request: HttpRequest, obj: Model, message: Any) -> LogEntry:
@@ -44,8 +44,8 @@ class Trailed(Administered):
         return entries
 
 
-class Site(AdminSite):
-    """An admin site that makes every registered model `Trailed`."""
+class AuditedAdminSite(AdminSite):
+    """An admin site that makes every registered model `AuditedAdmin`."""
 
     def register(
         self,
@@ -53,10 +53,12 @@ class Site(AdminSite):
         admin_class: type[ModelAdmin[Any]] | None = None,
         **options: Any,
     ) -> None:
-        """Register as Django does, with `Trailed` added to the admin class."""
-        own = admin_class or ModelAdmin
-        trailed = type(own.__name__, (Trailed, own), {"__module__": own.__module__})
-        super().register(model_or_iterable, trailed, **options)
+        """Register as Django does, with `AuditedAdmin` added to the admin class."""
+        base_class = admin_class or ModelAdmin
+        audited_class = type(
+            base_class.__name__, (AuditedAdmin, base_class), {"__module__": base_class.__module__}
+        )
+        super().register(model_or_iterable, audited_class, **options)
 
 
 def _record(request: HttpRequest, what: str, obj: Model, words: str) -> None:

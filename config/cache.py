@@ -24,24 +24,24 @@ class SharedDatabaseCache(DatabaseCache):
         connection = connections[router.db_for_write(self.cache_model_class)]
         errors: list[DatabaseError] = []
 
-        def note(execute: Callable[..., Any], *args: Any) -> Any:
+        def collect_errors(execute: Callable[..., Any], *args: Any) -> Any:
             try:
                 return execute(*args)
             except DatabaseError as error:
                 errors.append(error)
                 raise
 
-        with connection.execute_wrapper(note):
-            done: bool = super()._base_set(mode, key, value, timeout)  # type: ignore[misc]
-        if done or mode == "touch" or any(isinstance(one, IntegrityError) for one in errors):
-            return done
+        with connection.execute_wrapper(collect_errors):
+            stored: bool = super()._base_set(mode, key, value, timeout)  # type: ignore[misc]
+        if stored or mode == "touch" or any(isinstance(one, IntegrityError) for one in errors):
+            return stored
         if errors:
             raise errors[-1]
         # The write failed at the end of its transaction: another one fails for the same reason.
-        self._write(connection)
-        return done
+        self._write_test_row(connection)
+        return stored
 
-    def _write(self, connection: Any) -> None:
+    def _write_test_row(self, connection: Any) -> None:
         table = connection.ops.quote_name(self._table)  # type: ignore[attr-defined]
         key = uuid4().hex
         with transaction.atomic(using=connection.alias), connection.cursor() as cursor:

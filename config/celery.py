@@ -52,7 +52,7 @@ VISIBILITY_TIMEOUT = 6 * 60 * 60
 
 # In seconds. Without these, a page that requests a job would wait forever for a Redis that accepts
 # connections but does not answer. Workers ask again after ten seconds at the latest.
-PATIENCE_WITH_REDIS = {"socket_connect_timeout": 5, "socket_timeout": 20}
+REDIS_TIMEOUTS = {"socket_connect_timeout": 5, "socket_timeout": 20}
 
 # Pages go first: when both want the whole processor, background jobs get about a third of the time
 # that pages get; otherwise they get all that pages leave.
@@ -60,7 +60,7 @@ NICENESS = 5
 
 QUEUE = "rejudge"
 # How often a worker's process reports that it is alive, in seconds.
-SHOWS_UP_EVERY = 10.0
+ALIVE_INTERVAL = 10.0
 
 logger = logging.getLogger(__name__)
 
@@ -69,7 +69,7 @@ def transport_options(broker_url: str) -> dict[str, Any]:
     """Return the options for the transport of `broker_url`."""
     if is_embedded(broker_url):
         return {}
-    return {"visibility_timeout": VISIBILITY_TIMEOUT, **PATIENCE_WITH_REDIS}
+    return {"visibility_timeout": VISIBILITY_TIMEOUT, **REDIS_TIMEOUTS}
 
 
 app = Celery("rejudge")
@@ -103,25 +103,25 @@ app.conf.update(
 app.autodiscover_tasks()
 
 
-class BrokerAway(Exception):
+class BrokerUnavailable(Exception):
     """Raised if the broker does not answer."""
 
 
 def deliver(task: str, pk: int) -> None:
     """Publish a message for `task` about the row `pk`.
 
-    Raise `BrokerAway` if the broker does not take it within seconds: a person is waiting.
+    Raise `BrokerUnavailable` if the broker does not take it within seconds: a person is waiting.
     """
-    with _within_seconds() as broker:
+    with _connection_with_timeouts() as broker:
         app.send_task(task, args=[pk], connection=broker, retry=False)
 
 
-def waiting_messages() -> int:
+def count_waiting_messages() -> int:
     """Count the messages that no worker has taken yet.
 
-    Raise `BrokerAway` if the broker does not answer within seconds.
+    Raise `BrokerUnavailable` if the broker does not answer within seconds.
     """
-    with _within_seconds() as broker:
+    with _connection_with_timeouts() as broker:
         # Its declared type is a base class without `queue_declare`.
         channel: Any
         with broker.channel() as channel:
@@ -129,45 +129,48 @@ def waiting_messages() -> int:
 
 
 @contextlib.contextmanager
-def _within_seconds() -> Iterator[Connection]:
-    """Yield a connection to the broker with short timeouts; raise `BrokerAway` if one expires."""
+def _connection_with_timeouts() -> Iterator[Connection]:
+    """Yield a connection to the broker with short timeouts.
+
+    Raise `BrokerUnavailable` if one expires.
+    """
     options = transport_options(settings.BROKER_URL)
     if not is_embedded(settings.BROKER_URL):
         options |= {"socket_connect_timeout": 2, "socket_timeout": 2}
     broker = app.connection_for_write(transport_options=options)
-    gone: tuple[type[BaseException], ...] = (*broker.connection_errors, KombuError, OSError)
+    errors: tuple[type[BaseException], ...] = (*broker.connection_errors, KombuError, OSError)
     try:
         with broker:
             broker.ensure_connection(max_retries=1, interval_start=0, timeout=3)
             yield broker
-    except gone as error:
-        raise BrokerAway(str(error)) from error
+    except errors as error:
+        raise BrokerUnavailable(str(error)) from error
 
 
 @setup_logging.connect
-def _log_as_the_pages_do(**_: Any) -> None:
+def _configure_logging(**_: Any) -> None:
     # A receiver of this signal keeps Celery from configuring logging itself.
     logging.config.dictConfig(settings.LOGGING)
     # Tasks that run every few seconds would hide the jobs that people requested.
     for name in ("celery.worker.strategy", "celery.app.trace"):
-        logging.getLogger(name).addFilter(_is_about_work)
+        logging.getLogger(name).addFilter(_is_not_routine)
 
 
-def _is_about_work(record: logging.LogRecord) -> bool:
+def _is_not_routine(record: logging.LogRecord) -> bool:
     task = record.args.get("name", "") if isinstance(record.args, dict) else ""
     return record.levelno > logging.INFO or not str(task).startswith("jobs.")
 
 
 @worker_ready.connect
-def _show_up(sender: Any, **_: Any) -> None:
+def _announce_worker(sender: Any, **_: Any) -> None:
     # At once: otherwise the worker would only appear after the first round of the schedule.
     sender.app.send_task("jobs.heartbeat")
     sender.app.send_task("jobs.reconcile")
-    _say_that_it_is_there(sender.hostname)
-    sender.timer.call_repeatedly(SHOWS_UP_EVERY, _say_that_it_is_there, args=[sender.hostname])
+    _record_process(sender.hostname)
+    sender.timer.call_repeatedly(ALIVE_INTERVAL, _record_process, args=[sender.hostname])
 
 
-def _say_that_it_is_there(worker: str) -> None:
+def _record_process(worker: str) -> None:
     # This is the worker's main process, which reports even when its whole pool has long jobs.
     from jobs.status import record_process
 
@@ -181,7 +184,7 @@ def _say_that_it_is_there(worker: str) -> None:
 
 
 @worker_process_init.connect
-def _enter_pool(**_: Any) -> None:
+def _die_with_the_worker(**_: Any) -> None:
     die_with(os.getppid())
 
 
@@ -197,20 +200,20 @@ def _share_memory(**_: Any) -> None:
 
 
 @task_prerun.connect
-def _leave_through_the_job(**_: Any) -> None:
+def _exit_through_the_job(**_: Any) -> None:
     # When stopped in the middle of a job, exit by an exception, so that the job gives its row back.
     # Only during a job: a worker that waits for one holds a lock, which an exception must not skip.
-    if _has_a_process_of_its_own():
+    if _runs_in_own_process():
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
 
 
 @task_postrun.connect
-def _leave_at_once(**_: Any) -> None:
+def _exit_at_once(**_: Any) -> None:
     clear_context()
-    if _has_a_process_of_its_own():
+    if _runs_in_own_process():
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
-def _has_a_process_of_its_own() -> bool:
+def _runs_in_own_process() -> bool:
     """Return whether this job runs in a process, not in a thread, which the worker stops itself."""
     return threading.current_thread() is threading.main_thread()

@@ -21,9 +21,9 @@ from kombu.transport import TRANSPORT_ALIASES, virtual
 # A broker's URL is this, "://", and the path of the file, which is created when needed.
 SCHEME = "embedded"
 # How long a process waits for another process to finish writing, in seconds.
-PATIENCE = 20
+LOCK_TIMEOUT = 20
 # How long a worker waits between two checks for messages, in seconds.
-LOOKS_EVERY = 0.2
+POLL_INTERVAL = 0.2
 
 _TABLE = """
     CREATE TABLE IF NOT EXISTS message (
@@ -41,8 +41,8 @@ class Channel(virtual.Channel):
     """Writes messages to the file and takes them out again; kombu does the rest."""
 
     def _put(self, queue: str, message: dict[str, Any], **_: Any) -> None:
-        with self._file() as rows:
-            rows.execute(
+        with self._open_file() as database:
+            database.execute(
                 "INSERT INTO message (queue, body) VALUES (?, ?)", (queue, json.dumps(message))
             )
 
@@ -50,8 +50,8 @@ class Channel(virtual.Channel):
         # Counting first takes no write lock: most of the time the queue is empty.
         if not self._size(queue):
             raise Empty
-        with self._file() as rows:
-            found = rows.execute(
+        with self._open_file() as database:
+            found = database.execute(
                 "DELETE FROM message WHERE id = (SELECT MIN(id) FROM message WHERE queue = ?)"
                 " RETURNING body",
                 (queue,),
@@ -61,28 +61,28 @@ class Channel(virtual.Channel):
         return json.loads(found[0][0])
 
     def _size(self, queue: str) -> int:
-        with self._file() as rows:
-            counted = rows.execute("SELECT COUNT(*) FROM message WHERE queue = ?", (queue,))
+        with self._open_file() as database:
+            counted = database.execute("SELECT COUNT(*) FROM message WHERE queue = ?", (queue,))
             return int(counted.fetchone()[0])
 
     def _purge(self, queue: str) -> int:
-        with self._file() as rows:
-            return rows.execute("DELETE FROM message WHERE queue = ?", (queue,)).rowcount
+        with self._open_file() as database:
+            return database.execute("DELETE FROM message WHERE queue = ?", (queue,)).rowcount
 
     @contextmanager
-    def _file(self) -> Iterator[sqlite3.Connection]:
+    def _open_file(self) -> Iterator[sqlite3.Connection]:
         """Open the file in autocommit mode.
 
         No connection is kept open: a forked worker must not use its parent's.
         """
         client: Any = self.connection.client
         path = client.hostname.removeprefix(f"{SCHEME}://")
-        rows = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None)
+        database = sqlite3.connect(path, timeout=LOCK_TIMEOUT, isolation_level=None)
         try:
-            rows.execute(_TABLE)
-            yield rows
+            database.execute(_TABLE)
+            yield database
         finally:
-            rows.close()
+            database.close()
 
 
 class Transport(virtual.Transport):
@@ -91,7 +91,7 @@ class Transport(virtual.Transport):
     Channel = Channel
     # kombu must not parse the URL: it holds the path of a file.
     can_parse_url = True
-    polling_interval = LOOKS_EVERY
+    polling_interval = POLL_INTERVAL
     default_port = 0
     driver_type = driver_name = "sqlite"
     connection_errors = (*virtual.Transport.connection_errors, sqlite3.Error)

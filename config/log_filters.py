@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from jobs.unavailable import is_away
 
-LEFT_OUT = "…"
+REPLACEMENT = "…"
 # The text before a secret, and the secret, up to the next character that ends it.
 SECRETS = re.compile(
     r"((?:/|%2F)invitations(?:/|%2F))(?!\d+(?:[/\s]|$))[^/\s'\"]+"
@@ -22,33 +22,33 @@ SECRETS = re.compile(
     r"|(\brejudge_)[\w-]+"
 )
 
-# At most `MOST` similar lines are written in `SECONDS` seconds; the next one counts the others.
-MOST = 10
-SECONDS = 60.0
+# At most `MAX_LINES` similar lines are written in `WINDOW_SECONDS`; the next one counts the others.
+MAX_LINES = 10
+WINDOW_SECONDS = 60.0
 
 
-def without_secrets(text: str) -> str:
+def remove_secrets(text: str) -> str:
     """Return the text with the secrets in URLs replaced."""
-    return SECRETS.sub(lambda found: next(filter(None, found.groups())) + LEFT_OUT, text)
+    return SECRETS.sub(lambda found: next(filter(None, found.groups())) + REPLACEMENT, text)
 
 
-class WithoutSecrets(logging.Filter):
+class SecretsFilter(logging.Filter):
     """Removes the secrets in URLs from the message and traceback of every record."""
 
     _format = logging.Formatter()
 
     def filter(self, record: logging.LogRecord) -> bool:
-        record.msg, record.args = without_secrets(record.getMessage()), None
+        record.msg, record.args = remove_secrets(record.getMessage()), None
         if record.exc_info and record.exc_info[0] is not None:
             record.exc_text = self._format.formatException(record.exc_info)
         if record.exc_text:
-            record.exc_text = without_secrets(record.exc_text)
+            record.exc_text = remove_secrets(record.exc_text)
         # Both formatters use `exc_text` if there is no `exc_info`.
         record.exc_info = None
         return True
 
 
-class Sparing(logging.Filter):
+class RepetitionFilter(logging.Filter):
     """Shortens records of refused requests and of an unavailable database to one line.
 
     It drops such lines if there are many.
@@ -70,22 +70,22 @@ class Sparing(logging.Filter):
         kind = (record.name, record.msg, type(error) if away else None)
         record.exc_info = record.exc_text = None
         if away:
-            record.msg, record.args = f"{record.getMessage()} ({_in_short(error)})", None
-        return self._counted(kind, record)
+            record.msg, record.args = f"{record.getMessage()} ({_one_line(error)})", None
+        return self._should_write(kind, record)
 
-    def _counted(self, kind: object, record: logging.LogRecord) -> bool:
+    def _should_write(self, kind: object, record: logging.LogRecord) -> bool:
         """Return whether to write the line; the first line after dropped ones gets their number."""
         now = self._clock()
         began, lines = self._counts.get(kind, (now, 0))
-        if now - began >= SECONDS:
-            if lines > MOST:
-                more = f"{record.getMessage()} (and {lines - MOST} more like it before)"
+        if now - began >= WINDOW_SECONDS:
+            if lines > MAX_LINES:
+                more = f"{record.getMessage()} (and {lines - MAX_LINES} more like it before)"
                 record.msg, record.args = more, None
             began, lines = now, 0
         self._counts[kind] = (began, lines + 1)
-        return lines < MOST
+        return lines < MAX_LINES
 
 
-def _in_short(error: BaseException | None) -> str:
+def _one_line(error: BaseException | None) -> str:
     """Return an exception as one line."""
     return f"{type(error).__name__}: {' '.join(str(error).split())}"[:300]

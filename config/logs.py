@@ -10,9 +10,9 @@ from jobs.about import current_job
 Style = Literal["text", "json"]
 
 # Names of record attributes in a line of JSON; other attributes keep their names.
-NAMES = {"levelname": "level", "name": "logger", "exc_info": "traceback"}
+FIELD_NAMES = {"levelname": "level", "name": "logger", "exc_info": "traceback"}
 # These log at every request or every few seconds, which would hide what people look for.
-REGULAR = {"django_guid": "WARNING", "celery.beat": "WARNING", "celery.redirected": "WARNING"}
+QUIET_LOGGERS = {"django_guid": "WARNING", "celery.beat": "WARNING", "celery.redirected": "WARNING"}
 
 
 def logging_config(style: Style) -> dict[str, Any]:
@@ -29,9 +29,9 @@ def logging_config(style: Style) -> dict[str, Any]:
                 "()": "django_guid.log_filters.CorrelationId",
                 "correlation_id_field": "request",
             },
-            "job": {"()": "config.logs.AboutJob"},
-            "sparing": {"()": "config.log_filters.Sparing"},
-            "secrets": {"()": "config.log_filters.WithoutSecrets"},
+            "job": {"()": "config.logs.JobFilter"},
+            "sparing": {"()": "config.log_filters.RepetitionFilter"},
+            "secrets": {"()": "config.log_filters.SecretsFilter"},
         },
         "formatters": {
             "text": {
@@ -42,7 +42,7 @@ def logging_config(style: Style) -> dict[str, Any]:
             "json": {
                 "()": "pythonjsonlogger.json.JsonFormatter",
                 "fmt": "%(levelname)s %(name)s %(message)s %(request)s %(job)s",
-                "rename_fields": NAMES,
+                "rename_fields": FIELD_NAMES,
                 "timestamp": "time",
             },
         },
@@ -61,12 +61,12 @@ def logging_config(style: Style) -> dict[str, Any]:
             "celery": {"level": "INFO"},
             # The web server's logger, which expects a handler of its own.
             "_granian": {"handlers": ["console"], "propagate": False},
-            **{name: {"level": level} for name, level in REGULAR.items()},
+            **{name: {"level": level} for name, level in QUIET_LOGGERS.items()},
         },
     }
 
 
-class AboutJob(logging.Filter):
+class JobFilter(logging.Filter):
     """Adds the job that a record is about, as in exporters.export 7."""
 
     def filter(self, record: logging.LogRecord) -> bool:

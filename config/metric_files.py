@@ -19,15 +19,15 @@ def new_folder(parent: Path | None = None) -> Path:
     """
     if parent is None:
         parent = MEMORY if os.access(MEMORY, os.W_OK) else Path(tempfile.gettempdir())
-    for left in parent.glob(f"{PREFIX}*"):
-        owner = left.name.removeprefix(PREFIX).partition("-")[0]
-        if not (owner.isdecimal() and _is_there(int(owner))):
+    for folder in parent.glob(f"{PREFIX}*"):
+        owner = folder.name.removeprefix(PREFIX).partition("-")[0]
+        if not (owner.isdecimal() and _is_running(int(owner))):
             # Folders of other system accounts cannot be deleted and stay.
-            shutil.rmtree(left, ignore_errors=True)
+            shutil.rmtree(folder, ignore_errors=True)
     return Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-", dir=parent))
 
 
-def _is_there(process: int) -> bool:
+def _is_running(process: int) -> bool:
     try:
         os.kill(process, 0)
     except ProcessLookupError:

@@ -32,11 +32,11 @@ def exposition() -> bytes:
         counted = CollectorRegistry()
         MultiProcessCollector(counted)  # type: ignore[no-untyped-call]
     looked_up = CollectorRegistry()
-    looked_up.register(_Installation())
+    looked_up.register(_InstallationCollector())
     return generate_latest(counted) + generate_latest(looked_up)
 
 
-class _Installation(Collector):
+class _InstallationCollector(Collector):
     """Current metrics of jobs, workers, the broker and the database."""
 
     def describe(self) -> Iterator[Metric]:
@@ -45,7 +45,7 @@ class _Installation(Collector):
 
     def collect(self) -> Iterator[Metric]:
         try:
-            figures = list(_from_rows())
+            figures = list(_database_metrics())
         except DatabaseError:
             logger.exception("The database does not answer")
             connection.close()
@@ -54,7 +54,7 @@ class _Installation(Collector):
             "rejudge_database_up", "Whether the database answers.", value=bool(figures)
         )
         yield from figures
-        waiting = installation_status.messages()
+        waiting = installation_status.count_messages()
         yield GaugeMetricFamily(
             "rejudge_broker_up", "Whether the broker answers.", value=waiting is not None
         )
@@ -64,7 +64,7 @@ class _Installation(Collector):
             )
 
 
-def _from_rows() -> Iterator[Metric]:
+def _database_metrics() -> Iterator[Metric]:
     now = timezone.now()
     jobs = GaugeMetricFamily(
         "rejudge_jobs", "Jobs waiting, running or failed, by kind.", labels=["kind", "state"]

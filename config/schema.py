@@ -21,12 +21,12 @@ from config.request_guard import content_policy
 @cache
 def schema() -> dict[str, Any]:
     """Return the API schema of all apps; generated once, because it takes a second."""
-    made: dict[str, Any] = SchemaGenerator().get_schema(request=None, public=True)  # type: ignore[no-untyped-call]
-    return made
+    generated: dict[str, Any] = SchemaGenerator().get_schema(request=None, public=True)  # type: ignore[no-untyped-call]
+    return generated
 
 
 @cache
-def written(form: str) -> bytes:
+def render_schema(form: str) -> bytes:
     """Return the schema as `yaml` or `json`."""
     renderer = OpenApiJsonRenderer2() if form == "json" else OpenApiYamlRenderer2()
     text: bytes = renderer.render(schema(), renderer_context={})
@@ -45,7 +45,7 @@ class Schema(APIView):
         """Return the schema."""
         form = "json" if request.query_params.get("form") == "json" else "yaml"
         media = "application/json" if form == "json" else "application/yaml"
-        return HttpResponse(written(form), content_type=f"{media}; charset=utf-8")
+        return HttpResponse(render_schema(form), content_type=f"{media}; charset=utf-8")
 
 
 @require_GET

@@ -14,12 +14,12 @@ def secret_key(data: Path) -> str:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:
         # Another process may be about to write the key; an empty one is never used.
-        return path.read_text(encoding="ascii").strip() or _wait_for(path)
+        return path.read_text(encoding="ascii").strip() or _refuse_empty(path)
     with os.fdopen(descriptor, "w", encoding="ascii") as file:
         key = secrets.token_urlsafe(50)
         file.write(key)
     return key
 
 
-def _wait_for(path: Path) -> str:
+def _refuse_empty(path: Path) -> str:
     raise RuntimeError(f"{path} is empty. Delete it and start again: a new key will be made.")

@@ -54,7 +54,7 @@ def join_modules(read: Callable[[str], str], names: list[str]) -> dict[str, str]
         if name in shared and name != MAIN:
             continue
         parts = [one for one in _in_order(name, modules) if name == MAIN or one not in shared]
-        elsewhere = {
+        from_main = {
             imported
             for part in parts
             for _, imported in modules[part].imports
@@ -62,11 +62,11 @@ def join_modules(read: Callable[[str], str], names: list[str]) -> dict[str, str]
         }
         lines = [
             f'import {{ {_variable(one)} }} from "{_relative(MAIN, name)}";'
-            for one in sorted(elsewhere)
+            for one in sorted(from_main)
         ]
-        lines += [modules[part].wrapped() for part in parts[:-1]]
+        lines += [modules[part].as_function() for part in parts[:-1]]
         # The module itself is not wrapped: it may use `await`, which the wrapping functions cannot.
-        lines.append(modules[name].open())
+        lines.append(modules[name].with_imports())
         if name == MAIN:
             lines.append(f"export {{ {', '.join(_variable(one) for one in parts[:-1])} }};")
         joined[name] = jsmin("\n".join(lines))
@@ -82,46 +82,46 @@ class _Module:
             (names, posixpath.normpath(posixpath.join(posixpath.dirname(name), where)))
             for names, where in _IMPORT.findall(source)
         ]
-        self.exports = [what for _, what in _EXPORT.findall(source)]
+        self.exports = [export for _, export in _EXPORT.findall(source)]
         self.body = _EXPORT.sub(r"\1 \2", _IMPORT.sub("", source))
         if other := _OTHER.search(self.body):
             raise ValueError(f"{name}: {other[0]!r} cannot be joined")
 
-    def open(self) -> str:
+    def with_imports(self) -> str:
         """Return the module's body, preceded by constants for the names it imports."""
-        given = "".join(
+        constants = "".join(
             f"const {{ {names.replace(' as ', ': ')} }} = {_variable(of)};\n"
             for names, of in self.imports
             if names
         )
-        return given + self.body
+        return constants + self.body
 
-    def wrapped(self) -> str:
+    def as_function(self) -> str:
         """Return the module as a function that runs at once and returns its exports."""
         return (
-            f"const {_variable(self.name)} = (() => {{\n{self.open()}\n"
+            f"const {_variable(self.name)} = (() => {{\n{self.with_imports()}\n"
             f"return {{ {', '.join(self.exports)} }};\n}})();"
         )
 
 
 def _in_order(name: str, modules: Mapping[str, _Module]) -> list[str]:
     """Return a module's name after those of all its imports, each once."""
-    found: list[str] = []
-    open_: list[str] = []
+    order: list[str] = []
+    in_progress: list[str] = []
 
-    def visit(one: str) -> None:
-        if one in found:
+    def visit(module: str) -> None:
+        if module in order:
             return
-        if one in open_:
-            raise ValueError(f"{one} imports itself by way of {', '.join(open_)}")
-        open_.append(one)
-        for _, imported in modules[one].imports:
+        if module in in_progress:
+            raise ValueError(f"{module} imports itself by way of {', '.join(in_progress)}")
+        in_progress.append(module)
+        for _, imported in modules[module].imports:
             visit(imported)
-        open_.remove(one)
-        found.append(one)
+        in_progress.remove(module)
+        order.append(module)
 
     visit(name)
-    return found
+    return order
 
 
 def _variable(name: str) -> str:
@@ -129,5 +129,5 @@ def _variable(name: str) -> str:
 
 
 def _relative(name: str, to: str) -> str:
-    found = posixpath.relpath(name, posixpath.dirname(to))
-    return found if found.startswith(".") else f"./{found}"
+    path = posixpath.relpath(name, posixpath.dirname(to))
+    return path if path.startswith(".") else f"./{path}"

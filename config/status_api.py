@@ -79,18 +79,18 @@ class InstallationStatus(Resource):
     def get(self, request: Request) -> Response:
         """Return the state of workers, queues and jobs."""
         _check_staff(self)
-        failed, _more = installation_status.failed()
+        failed, _more = installation_status.failed_jobs()
         return Response(
             {
                 "worker": status.worker_status().alive,
                 "workers": [one._asdict() for one in status.workers()],
-                "messages": installation_status.messages(),
-                "unapplied": installation_status.unapplied(),
+                "messages": installation_status.count_messages(),
+                "unapplied": installation_status.unapplied_migrations(),
                 "queues": [
                     {name: value for name, value in one._asdict().items() if name != "name"}
                     for one in installation_status.queues()
                 ],
-                "running": [_as_json(job) for job in installation_status.running()],
+                "running": [_as_json(job) for job in installation_status.running_jobs()],
                 "failed": [_as_json(job) for job in failed],
             }
         )
@@ -105,11 +105,11 @@ class JobRetry(Resource):
     def put(self, request: Request, label: str, job: int) -> Response:
         """Retry a failed job; a job that already waits or runs stays as it is."""
         _check_staff(self)
-        found = installation_status.find(label, job)
+        found = installation_status.find_job(label, job)
         if found is None:
             raise Http404("There is no such job.")
         try:
-            installation_status.try_again(job=found, by=self.person)
+            installation_status.retry_job(job=found, by=self.person)
         except queue.CannotRetry as no:
             raise Refused(str(no)) from no
         found.refresh_from_db()

@@ -65,10 +65,10 @@ class Supervisor:
                 for child in self._children:
                     if child.process is None and time.monotonic() >= child.start_at:
                         child.start(self._selector)
-                self._look(0.05 if not ready else 0.5)
+                self._write_lines(0.05 if not ready else 0.5)
                 for child in self._children:
                     self._restart_later(child)
-                if not ready and _listens(host, port):
+                if not ready and _is_listening(host, port):
                     ready = True
                     on_ready()
             self._stop()
@@ -77,9 +77,11 @@ class Supervisor:
         if child.process is None or child.process.poll() is None:
             return
         code = child.process.returncode
-        child.ended(self._selector, self._write)
-        pause = child.pause()
-        self._write(f"{child.prefix}ended with {_described(code)}; starting again in {pause:.0f} s")
+        child.finish(self._selector, self._write)
+        pause = child.schedule_restart()
+        self._write(
+            f"{child.prefix}ended with {_describe_exit(code)}; starting again in {pause:.0f} s"
+        )
 
     def _stop(self) -> None:
         """Ask every program to finish; kill those that do not."""
@@ -89,16 +91,16 @@ class Supervisor:
             child.send(signal.SIGTERM)
         deadline = time.monotonic() + PATIENCE
         while any(child.is_running for child in running):
-            self._look(0.1)
+            self._write_lines(0.1)
             if self._signals > 1 or time.monotonic() > deadline:
                 # Their children end with them: each has asked the kernel for it (`die_with`).
                 for child in running:
                     child.send(signal.SIGKILL)
                 break
         for child in running:
-            child.ended(self._selector, self._write)
+            child.finish(self._selector, self._write)
 
-    def _look(self, seconds: float) -> None:
+    def _write_lines(self, seconds: float) -> None:
         """Write arriving lines; return at a signal, or after `seconds` at the latest."""
         for key, _ in self._selector.select(seconds):
             if isinstance(key.data, _Child):
@@ -115,7 +117,8 @@ class Supervisor:
         self._selector.register(reader, selectors.EVENT_READ)
         wakeup_before = signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
         before = {
-            number: signal.signal(number, self._count) for number in (signal.SIGINT, signal.SIGTERM)
+            number: signal.signal(number, self._count_signal)
+            for number in (signal.SIGINT, signal.SIGTERM)
         }
         try:
             yield
@@ -127,7 +130,7 @@ class Supervisor:
             os.close(reader)
             os.close(writer)
 
-    def _count(self, *_: object) -> None:
+    def _count_signal(self, *_: object) -> None:
         self._signals += 1
 
 
@@ -177,7 +180,7 @@ class _Child:
             # The process has closed its output; `run` will notice that it has ended.
             selector.unregister(self._output)
 
-    def ended(self, selector: selectors.BaseSelector, write: Callable[[str], object]) -> None:
+    def finish(self, selector: selectors.BaseSelector, write: Callable[[str], object]) -> None:
         """Write the last lines of a process that has ended, and forget it."""
         if self.process is None:
             return
@@ -193,7 +196,7 @@ class _Child:
         self._output.close()
         self.process = None
 
-    def pause(self) -> float:
+    def schedule_restart(self) -> float:
         """Schedule the next start, and return how many seconds away it is."""
         lived = time.monotonic() - self._started
         self._quick_ends = 0 if lived > STABLE else self._quick_ends + 1
@@ -212,7 +215,7 @@ class _Child:
         return self.process.stdout
 
 
-def port_is_free(host: str, port: int) -> bool:
+def is_port_free(host: str, port: int) -> bool:
     """Return whether a server could listen at `host` and `port` now."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family) as probe:
@@ -228,22 +231,22 @@ def port_is_free(host: str, port: int) -> bool:
     return True
 
 
-def _listens(host: str, port: int) -> bool:
+def _is_listening(host: str, port: int) -> bool:
     with contextlib.suppress(OSError), socket.create_connection((host, port), timeout=0.2):
         return True
     return False
 
 
-def _described(code: int) -> str:
+def _describe_exit(code: int) -> str:
     return signal.Signals(-code).name if code < 0 else f"code {code}"
 
 
-def main(told: int) -> None:
-    """Supervise the programs of a plan, read as JSON from the file descriptor `told`.
+def main(plan_fd: int) -> None:
+    """Supervise the programs of a plan, read as JSON from the file descriptor `plan_fd`.
 
     The plan has programs, host, port and the lines of a greeting.
     """
-    with os.fdopen(told) as pipe:
+    with os.fdopen(plan_fd) as pipe:
         plan = json.load(pipe)
 
     def write(line: str) -> None:

@@ -22,7 +22,7 @@ FORMAT = 1
 MANIFEST = "manifest.json"
 CHUNK = 1024 * 1024
 # Files that are already compressed do not get smaller.
-_PACKED = (".zip", ".gz", ".xz", ".bz2", ".zst", ".png", ".jpg")
+_COMPRESSED = (".zip", ".gz", ".xz", ".bz2", ".zst", ".png", ".jpg")
 # Good enough for text, and several times faster than the default.
 _LEVEL = 3
 _DATE = (1980, 1, 1, 0, 0, 0)
@@ -76,7 +76,7 @@ class Manifest(TypedDict):
     left_out: dict[str, str]
 
 
-class Measured:
+class HashingWriter:
     """A stream into a member that counts and hashes the bytes written."""
 
     def __init__(self, stream: IO[bytes]) -> None:
@@ -96,7 +96,7 @@ class Measured:
         return Entry(bytes=self._bytes, sha256=self._sha256.hexdigest())
 
 
-class Writing:
+class BackupWriter:
     """A backup being written, readable by its owner only; `close` gives it its final name."""
 
     def __init__(self, path: Path) -> None:
@@ -111,15 +111,15 @@ class Writing:
         self._zip = zipfile.ZipFile(self._file, "w", zipfile.ZIP_DEFLATED, compresslevel=_LEVEL)
 
     @contextmanager
-    def member(self, name: str) -> Iterator[Measured]:
+    def member(self, name: str) -> Iterator[HashingWriter]:
         """Open the next member for writing."""
-        with self._zip.open(_info(name), "w", force_zip64=True) as stream:
-            yield Measured(stream)
+        with self._zip.open(_zip_info(name), "w", force_zip64=True) as stream:
+            yield HashingWriter(stream)
 
     def close(self, manifest: Manifest) -> None:
         """Write the manifest, and rename the backup once all of it is on the disk."""
         text = json.dumps(manifest, ensure_ascii=False, indent=1)
-        with self._zip.open(_info(MANIFEST), "w") as stream:
+        with self._zip.open(_zip_info(MANIFEST), "w") as stream:
             stream.write(text.encode())
         self._zip.close()
         self._file.flush()
@@ -127,7 +127,7 @@ class Writing:
         self._file.close()
         self._part.rename(self.path)
 
-    def drop(self) -> None:
+    def discard(self) -> None:
         """Delete the unfinished file."""
         with suppress(OSError):
             self._zip.close()
@@ -136,7 +136,7 @@ class Writing:
         self._part.unlink(missing_ok=True)
 
 
-class Reading:
+class BackupReader:
     """An existing backup, open for reading. Any fault in it raises Refused with a sentence."""
 
     def __init__(self, path: Path) -> None:
@@ -144,20 +144,20 @@ class Reading:
         try:
             self._zip = zipfile.ZipFile(path)
             text = self._zip.read(MANIFEST)
-            found = json.loads(text)
+            manifest = json.loads(text)
         except FileNotFoundError as error:
             raise Refused(f"There is no file {path}.") from error
         except (OSError, zipfile.BadZipFile, KeyError, ValueError) as error:
             raise Refused(f"{path} is not a backup, or only part of one: {error}.") from error
-        if not isinstance(found, dict) or "rejudge_backup" not in found:
+        if not isinstance(manifest, dict) or "rejudge_backup" not in manifest:
             # A truncated backup may end in one of its files that is itself an archive.
             raise Refused(f"{path} is not a backup of Rejudge, or only part of one.")
-        if found["rejudge_backup"] != FORMAT:
+        if manifest["rejudge_backup"] != FORMAT:
             raise Refused(
-                f"{path} has a later backup format ({found['rejudge_backup']}), made by Rejudge "
-                f"{found.get('version')}. Update Rejudge first."
+                f"{path} has a later backup format ({manifest['rejudge_backup']}), made by Rejudge "
+                f"{manifest.get('version')}. Update Rejudge first."
             )
-        self.manifest = cast(Manifest, found)
+        self.manifest = cast(Manifest, manifest)
 
     def close(self) -> None:
         """Close the file."""
@@ -173,9 +173,9 @@ class Reading:
     def members(self) -> Iterator[tuple[str, Entry]]:
         """Yield every member except the manifest."""
         for table in self.manifest["tables"]:
-            yield rows_of(table["table"]), table
+            yield rows_member(table["table"]), table
         for file in self.manifest["files"]:
-            yield file_of(file["name"]), file
+            yield file_member(file["name"]), file
 
     @property
     def size(self) -> int:
@@ -183,19 +183,19 @@ class Reading:
         return sum(entry["bytes"] for _, entry in self.members())
 
     @contextmanager
-    def member(self, name: str, entry: Entry) -> Iterator[Compared]:
+    def member(self, name: str, entry: Entry) -> Iterator[CheckingReader]:
         """Open a member; raise Refused if it turns out to be damaged."""
         try:
             opened = self._zip.open(name)
         except (KeyError, zipfile.BadZipFile) as error:
             raise Refused(f"{self.path} is damaged: {name} cannot be read ({error}).") from error
         with opened as stream:
-            compared = Compared(stream, entry, f"{self.path} is damaged: {name}")
+            compared = CheckingReader(stream, entry, f"{self.path} is damaged: {name}")
             yield compared
             compared.finish()
 
 
-class Compared:
+class CheckingReader:
     """A member that is hashed while it is read; `finish` compares its digest."""
 
     def __init__(self, stream: IO[bytes], entry: Entry, damaged: str) -> None:
@@ -207,11 +207,11 @@ class Compared:
 
     def read(self, size: int) -> bytes:
         """Return at most `size` more bytes; empty at the end."""
-        return self._seen(lambda: self._stream.read(size))
+        return self._read_checked(lambda: self._stream.read(size))
 
     def lines(self) -> Iterator[bytes]:
         """Yield the remaining lines."""
-        while line := self._seen(self._stream.readline):
+        while line := self._read_checked(self._stream.readline):
             yield line
 
     def finish(self) -> None:
@@ -223,9 +223,9 @@ class Compared:
         ):
             raise Refused(f"{self._damaged} does not match its digest.")
 
-    def _seen(self, take: Callable[[], bytes]) -> bytes:
+    def _read_checked(self, read: Callable[[], bytes]) -> bytes:
         try:
-            data = take()
+            data = read()
         except (zipfile.BadZipFile, zlib.error, EOFError, OSError) as error:
             raise Refused(f"{self._damaged} cannot be read ({error}).") from error
         self._sha256.update(data)
@@ -235,20 +235,20 @@ class Compared:
         return data
 
 
-def rows_of(table: str) -> str:
+def rows_member(table: str) -> str:
     """Return the name of the member with the rows of a table."""
     return f"rows/{table}.jsonl"
 
 
-def file_of(name: str) -> str:
+def file_member(name: str) -> str:
     """Return the name of the member with a file of the storage."""
     return f"files/{name}"
 
 
-def _info(name: str) -> zipfile.ZipInfo:
+def _zip_info(name: str) -> zipfile.ZipInfo:
     entry = zipfile.ZipInfo(name, _DATE)
     entry.compress_type = (
-        zipfile.ZIP_STORED if name.lower().endswith(_PACKED) else zipfile.ZIP_DEFLATED
+        zipfile.ZIP_STORED if name.lower().endswith(_COMPRESSED) else zipfile.ZIP_DEFLATED
     )
     # A member that is opened for writing ignores the archive's own compression level.
     entry._compresslevel = _LEVEL  # type: ignore[attr-defined]

@@ -17,14 +17,14 @@ from jobs.models import Job
 from keeping import files, tables
 
 
-class Purged(NamedTuple):
+class PurgeCounts(NamedTuple):
     """The number of rows and files that were deleted."""
 
     rows: int
     files: int
 
 
-class Held(NamedTuple):
+class ProjectContents(NamedTuple):
     """What a project contains, to show before it is deleted."""
 
     name: str
@@ -33,19 +33,19 @@ class Held(NamedTuple):
     files: int
 
 
-def held(slug: str) -> Held:
+def read_contents(slug: str) -> ProjectContents:
     """Return what a project contains. Refused: a project that does not exist or is not archived."""
-    project = _archived(Project.objects.filter(slug=slug).first(), slug)
+    project = _require_archived(Project.objects.filter(slug=slug).first(), slug)
     judgments = Judgment.objects.filter(annotator__project=project).count()
-    return Held(
+    return ProjectContents(
         name=project.name,
         judgments=judgments,
         people=project.memberships.people().count(),
-        files=len(files.of_the_storage(project)),
+        files=len(files.files_in_storage(project)),
     )
 
 
-def purge(*, slug: str, typed: str) -> Purged:
+def purge(*, slug: str, typed: str) -> PurgeCounts:
     """Delete an archived project and everything in it, irreversibly except from a backup.
 
     Accounts stay. Refused: if `typed` is not the project's short name; a project that does not
@@ -55,9 +55,9 @@ def purge(*, slug: str, typed: str) -> Purged:
         raise Refused(f"That is not “{slug}”. Nothing was deleted.")
     with deletions_allowed():
         locked = Project.objects.select_for_update(no_key=True).filter(slug=slug)
-        project = _archived(locked.first(), slug)
-        gone = tables.tables_of_a_project(apps)
-        for model, path in gone:
+        project = _require_archived(locked.first(), slug)
+        project_tables = tables.tables_of_a_project(apps)
+        for model, path in project_tables:
             if issubclass(model, Job) and (
                 model._base_manager.filter(**{path: project.pk}, state=Job.State.RUNNING).exists()
             ):
@@ -70,19 +70,19 @@ def purge(*, slug: str, typed: str) -> Purged:
         ).delete()
         rows = 0
         # Rows that point to others are deleted before those.
-        for model, path in reversed(gone):
-            doomed: Any = model._base_manager.filter(**{path: project.pk})
-            rows += doomed._raw_delete(connection.alias)
+        for model, path in reversed(project_tables):
+            rows_to_delete: Any = model._base_manager.filter(**{path: project.pk})
+            rows += rows_to_delete._raw_delete(connection.alias)
         connection.check_constraints()
         # The project's own audit log is gone as well; this event stays in the installation's.
         record(
             project=None, what="project.purged", about=slug, named=slug, by=None, words=project.name
         )
     # Files last: if this is interrupted, the remaining files are no longer named by any row.
-    return Purged(rows=rows, files=files.clear(project.pk))
+    return PurgeCounts(rows=rows, files=files.delete_project_files(project.pk))
 
 
-def _archived(project: Project | None, slug: str) -> Project:
+def _require_archived(project: Project | None, slug: str) -> Project:
     if project is None:
         raise Refused(f"There is no project “{slug}”.")
     if project.archived_at is None:

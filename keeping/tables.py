@@ -31,7 +31,7 @@ LEFT_OUT: dict[str, str] = {
     "annotate.unseen": "rows of a load that is being written: a backup waits for its end",
 }
 # Those among them to which rows point by natural key.
-BY_WORDS = {"contenttypes.contenttype", "auth.permission"}
+BY_NATURAL_KEY = {"contenttypes.contenttype", "auth.permission"}
 # Tables that the backup of one project leaves out: they belong to people or to the installation.
 NOT_OF_A_PROJECT: dict[str, str] = {
     USER: "people are restored by user name, without their passwords",
@@ -51,33 +51,33 @@ NOT_OF_A_PROJECT: dict[str, str] = {
     "socialaccount.socialapp": "how people sign in to an installation",
 }
 # The columns of an account that the backup of one project keeps.
-OF_A_PERSON = ("username", "first_name", "last_name", "email", "is_active", "date_joined")
+PERSON_COLUMNS = ("username", "first_name", "last_name", "email", "is_active", "date_joined")
 
 # Columns that are not foreign keys but contain keys of rows. Keys change when a project is restored
 # into an installation that has other rows: column -> function that renews the keys in its value.
-Renew = Callable[[Any, Mapping[str, int], Mapping[str, Any]], Any]
+RenewKeys = Callable[[Any, Mapping[str, int], Mapping[str, Any]], Any]
 
 
-def _keys_of(table: str) -> Renew:
+def _renew_dict_keys(table: str) -> RenewKeys:
     def renew(value: Any, shifts: Mapping[str, int], row: Mapping[str, Any]) -> Any:
-        return {str(int(key) + shifts[table]): said for key, said in value.items()}
+        return {str(int(key) + shifts[table]): entry for key, entry in value.items()}
 
     return renew
 
 
-def _items_of(table: str) -> Renew:
+def _renew_list_items(table: str) -> RenewKeys:
     def renew(value: Any, shifts: Mapping[str, int], row: Mapping[str, Any]) -> Any:
         return [key + shifts[table] for key in value]
 
     return renew
 
 
-def _overtaken(value: Any, shifts: Mapping[str, int], row: Mapping[str, Any]) -> Any:
-    drops = _items_of("annotate.candidate")
+def _renew_overtaken(value: Any, shifts: Mapping[str, int], row: Mapping[str, Any]) -> Any:
+    drops = _renew_list_items("annotate.candidate")
     return [{**one, "drops": drops(one["drops"], shifts, row)} for one in value]
 
 
-def _through(value: Any, shifts: Mapping[str, int], row: Mapping[str, Any]) -> Any:
+def _renew_through(value: Any, shifts: Mapping[str, int], row: Mapping[str, Any]) -> Any:
     """Renew the keys of the newest rows that a report covers; 0 means there were none."""
     if not value or not value.get("through"):
         return value
@@ -88,22 +88,22 @@ def _through(value: Any, shifts: Mapping[str, int], row: Mapping[str, Any]) -> A
     return {**value, "through": seen}
 
 
-def _named(value: Any, shifts: Mapping[str, int], row: Mapping[str, Any]) -> Any:
+def _renew_audit_key(value: Any, shifts: Mapping[str, int], row: Mapping[str, Any]) -> Any:
     """Renew a key whose table is in the column `kind`, under its first name in the audit log."""
     kind = TABLES_OF_KINDS.get(row["kind"], row["kind"])
     return value if value is None else value + (shifts.get(kind) or shifts.get(row["kind"], 0))
 
 
 TABLES_OF_KINDS = {first: now for now, first in FIRST_NAMES.items()}
-KEYS_INSIDE: dict[tuple[str, str], Renew] = {
-    ("annotate.repeat", "verdicts"): _keys_of("annotate.condition"),
-    ("audit.check", "verdicts"): _keys_of("annotate.condition"),
-    ("annotate.draft", "drops"): _items_of("annotate.candidate"),
-    ("annotate.draft", "overtaken"): _overtaken,
-    ("audit.agreementreport", "figures"): _through,
-    ("annotate.auditevent", "key"): _named,
+KEYS_INSIDE: dict[tuple[str, str], RenewKeys] = {
+    ("annotate.repeat", "verdicts"): _renew_dict_keys("annotate.condition"),
+    ("audit.check", "verdicts"): _renew_dict_keys("annotate.condition"),
+    ("annotate.draft", "drops"): _renew_list_items("annotate.candidate"),
+    ("annotate.draft", "overtaken"): _renew_overtaken,
+    ("audit.agreementreport", "figures"): _renew_through,
+    ("annotate.auditevent", "key"): _renew_audit_key,
     # The table's name in older backups.
-    ("annotate.deed", "key"): _named,
+    ("annotate.deed", "key"): _renew_audit_key,
 }
 
 
@@ -137,13 +137,13 @@ def every_table(apps: Apps) -> list[AnyModel]:
     by_name = {label(model): model for model in sorted(found, key=label)}
     ordered: dict[str, AnyModel] = {}
 
-    def place(name: str, waiting: frozenset[str]) -> None:
-        if name in ordered or name in waiting:
+    def place(name: str, ancestors: frozenset[str]) -> None:
+        if name in ordered or name in ancestors:
             return
         for column in columns(by_name[name]):
             # A table may point to itself; such rows need no order.
             if column.keys_of and column.keys_of != name:
-                place(column.keys_of, waiting | {name})
+                place(column.keys_of, ancestors | {name})
         ordered[name] = by_name[name]
 
     for name in by_name:
@@ -165,17 +165,17 @@ def _keys_of_field(field: Any) -> str:
     """Return the table whose keys a field holds; for a foreign key, the table it points to."""
     if field.is_relation:
         return label(field.related_model)
-    return label(field.model) if field.primary_key and _is_counted(field) else ""
+    return label(field.model) if field.primary_key and _is_automatic(field) else ""
 
 
-def _is_counted(field: Any) -> bool:
+def _is_automatic(field: Any) -> bool:
     return isinstance(field, models.AutoField)
 
 
 # --- one project ----------------------------------------------------------------------------------
 
 
-def paths(apps: Apps) -> dict[str, str]:
+def project_paths(apps: Apps) -> dict[str, str]:
     """Return the lookup path to the project for each table whose rows belong to one.
 
     Such a path is "narrative__pair__project", or "pk" for projects themselves. It is the shortest
@@ -186,36 +186,40 @@ def paths(apps: Apps) -> dict[str, str]:
     for model in every_table(apps):
         for column in columns(model):
             if column.field.is_relation:
-                way = 1_000 if column.field.null else 1
+                step_cost = 1_000 if column.field.null else 1
                 pointing.setdefault(column.keys_of, []).append(
-                    (label(model), column.field.name, way)
+                    (label(model), column.field.name, step_cost)
                 )
     found: dict[str, str] = {}
-    reached: list[tuple[int, str, str]] = [(0, "", PROJECT)]
-    while reached:
-        far, path, name = heapq.heappop(reached)
+    queue: list[tuple[int, str, str]] = [(0, "", PROJECT)]
+    while queue:
+        distance, path, name = heapq.heappop(queue)
         if name in found:
             continue
         found[name] = path
-        for other, field_name, way in pointing.get(name, ()):
+        for other, field_name, step_cost in pointing.get(name, ()):
             if other not in found:
                 through = f"{field_name}__{path}" if path else field_name
-                heapq.heappush(reached, (far + way, through, other))
+                heapq.heappush(queue, (distance + step_cost, through, other))
     found[PROJECT] = "pk"
-    return {name: path for name, path in found.items() if name not in _elsewhere()}
+    return {name: path for name, path in found.items() if name not in _excluded_tables()}
 
 
-def _elsewhere() -> set[str]:
+def _excluded_tables() -> set[str]:
     return {*LEFT_OUT, *NOT_OF_A_PROJECT}
 
 
 def tables_of_a_project(apps: Apps) -> list[tuple[AnyModel, str]]:
     """Return the tables in a backup of one project, each with its path to the project."""
-    ways = paths(apps)
-    return [(model, ways[label(model)]) for model in every_table(apps) if label(model) in ways]
+    paths_by_table = project_paths(apps)
+    return [
+        (model, paths_by_table[label(model)])
+        for model in every_table(apps)
+        if label(model) in paths_by_table
+    ]
 
 
-def people_of(apps: Apps, project: int) -> set[int]:
+def people_of_project(apps: Apps, project: int) -> set[int]:
     """Return the keys of all accounts that rows of a project point to."""
     found: set[int] = set()
     for model, path in tables_of_a_project(apps):
@@ -231,8 +235,8 @@ def people_of(apps: Apps, project: int) -> set[int]:
     return found
 
 
-def cut(model: AnyModel, owned: Mapping[str, str]) -> Iterator[Column]:
+def columns_out_of_project(model: AnyModel, owned: Mapping[str, str]) -> Iterator[Column]:
     """Yield columns of a project's table that point out of the project; they are restored empty."""
     for column in columns(model):
-        if column.keys_of and column.keys_of not in {*owned, *BY_WORDS, USER}:
+        if column.keys_of and column.keys_of not in {*owned, *BY_NATURAL_KEY, USER}:
             yield column

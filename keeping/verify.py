@@ -21,10 +21,10 @@ from annotate.projects.chain import KINDS, NOTHING, End, Row, digest, link_hash,
 from annotate.projects.models import Link, Project
 
 # How many faults are reported one by one.
-SHOWN = 1_000
+MAX_FAULTS = 1_000
 
 # A project's short name ("" for the installation) and a chain.
-Place = tuple[str, uuids.UUID]
+ChainPlace = tuple[str, uuids.UUID]
 
 
 class Fault(NamedTuple):
@@ -50,7 +50,7 @@ class Fault(NamedTuple):
 
 
 @dataclass
-class Verified:
+class Verification:
     """The result of verifying one project."""
 
     project: str
@@ -58,7 +58,7 @@ class Verified:
     links: int = 0
     ends: dict[uuids.UUID, End] = field(default_factory=dict)
     faults: list[Fault] = field(default_factory=list)
-    # The number of all faults; `faults` has the first `SHOWN`.
+    # The number of all faults; `faults` has the first `MAX_FAULTS`.
     wrong: int = 0
 
     @property
@@ -72,24 +72,26 @@ class Verified:
     def add(self, fault: Fault) -> None:
         """Count a fault, and keep it if it is one of the first."""
         self.wrong += 1
-        if len(self.faults) < SHOWN:
+        if len(self.faults) < MAX_FAULTS:
             self.faults.append(fault)
 
 
-def verify(project: Project | None, earlier: Mapping[Place, End] | None = None) -> Verified:
+def verify(
+    project: Project | None, earlier: Mapping[ChainPlace, End] | None = None
+) -> Verification:
     """Compare all rows of a project (None: of the installation) with its chains.
 
     The chains are compared with their ends at an `earlier` time. Everything is read through
     cursors; the caller opens a snapshot if it is to be consistent. Nothing is written.
     """
-    found = Verified(project.slug if project else "")
+    found = Verification(project.slug if project else "")
     for kind in sorted(KINDS):
-        _compare(kind, project, found)
-    _follow(project, found, earlier or {})
+        _compare_rows(kind, project, found)
+    _check_chains(project, found, earlier or {})
     return found
 
 
-def _compare(kind: str, project: Project | None, found: Verified) -> None:
+def _compare_rows(kind: str, project: Project | None, found: Verification) -> None:
     """Compare rows with links, both sorted by UUID, in one pass."""
     label = KINDS[kind].label
     rows = KINDS[kind].read(project)
@@ -113,7 +115,7 @@ def _compare(kind: str, project: Project | None, found: Verified) -> None:
             row, link = next(rows, None), next(links, None)
 
 
-class _Linked(NamedTuple):
+class _LinkedDigests(NamedTuple):
     """The digests that the chains have of one row: of its content, and of how it ended."""
 
     name: uuids.UUID
@@ -121,11 +123,11 @@ class _Linked(NamedTuple):
     stands: bytes | None
 
 
-def _links(kind: str, project: Project | None) -> Iterator[_Linked]:
+def _links(kind: str, project: Project | None) -> Iterator[_LinkedDigests]:
     found = stream(
         f"""
         SELECT name, event, digest FROM annotate_link
-        WHERE {_of(project)} AND kind = %(kind)s ORDER BY name, id
+        WHERE {_project_condition(project)} AND kind = %(kind)s ORDER BY name, id
         """,  # noqa: S608 (a condition of ours)
         {"kind": kind, "project": project.pk if project else None},
     )
@@ -137,10 +139,10 @@ def _links(kind: str, project: Project | None) -> Iterator[_Linked]:
                 stands = bytes(what)
             elif said is None:
                 said = bytes(what)
-        yield _Linked(uuid_of(name), said, stands)
+        yield _LinkedDigests(uuid_of(name), said, stands)
 
 
-def _differences(kind: str, row: Row, link: _Linked, label: str) -> Iterator[Fault]:
+def _differences(kind: str, row: Row, link: _LinkedDigests, label: str) -> Iterator[Fault]:
     if link.said is None:
         yield Fault("unlinked", f"{label} is not in a chain", kind, row.name)
     elif link.said != digest(kind, row.content):
@@ -151,13 +153,15 @@ def _differences(kind: str, row: Row, link: _Linked, label: str) -> Iterator[Fau
         yield Fault("stands", f"{label} {over}, but not by an action", kind, row.name)
 
 
-def _follow(project: Project | None, found: Verified, earlier: Mapping[Place, End]) -> None:
+def _check_chains(
+    project: Project | None, found: Verification, earlier: Mapping[ChainPlace, End]
+) -> None:
     """Recompute every sum of every chain and compare it."""
-    names = _Names(project)
+    names = _ChainNames(project)
     links = stream(
         f"""
         SELECT chain, number, event, kind, name, digest, sum FROM annotate_link
-        WHERE {_of(project)} ORDER BY chain, number
+        WHERE {_project_condition(project)} ORDER BY chain, number
         """,  # noqa: S608
         {"project": project.pk if project else None},
     )
@@ -193,7 +197,7 @@ def _follow(project: Project | None, found: Verified, earlier: Mapping[Place, En
             found.add(Fault("shorter", sentence, chain=one, number=before.number))
 
 
-class _Names:
+class _ChainNames:
     """Names of chains for people; looked up when the first one is needed."""
 
     def __init__(self, project: Project | None) -> None:
@@ -213,14 +217,14 @@ class _Names:
         return self._known.get(one, f"the chain {one}")
 
 
-def _of(project: Project | None) -> str:
+def _project_condition(project: Project | None) -> str:
     return "project_id IS NULL" if project is None else "project_id = %(project)s"
 
 
 # --- ends that are kept elsewhere -----------------------------------------------------------------
 
 
-def written(found: Verified) -> Iterator[str]:
+def write_ends(found: Verification) -> Iterator[str]:
     """Yield the ends of a project's chains as lines.
 
     A line has project ("-": the installation), chain, number and sum.
@@ -229,9 +233,9 @@ def written(found: Verified) -> Iterator[str]:
         yield f"{found.project or '-'} {one} {end.number} {end.sum.hex()}\n"
 
 
-def read(lines: Iterator[str]) -> dict[Place, End]:
-    """Parse lines that `written` yielded. Raise ValueError with a sentence for any other line."""
-    ends: dict[Place, End] = {}
+def read_ends(lines: Iterator[str]) -> dict[ChainPlace, End]:
+    """Parse lines that `write_ends` yielded. Raise ValueError for any other line."""
+    ends: dict[ChainPlace, End] = {}
     for place, line in enumerate(lines, 1):
         try:
             project, one, number, stored = line.split()

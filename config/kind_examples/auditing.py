@@ -13,7 +13,7 @@ from audit.checks.claims import ClaimSelection
 from audit.checks.models import Question, Sample, SampleItem
 from audit.reviews import actions as reviews
 from audit.reviews import decisions, draws
-from config.kind_examples.stage import Stage, clock, take, verdict_answers
+from config.kind_examples.stage import Stage, answer_times, take_assignment, verdict_answers
 
 
 def review(
@@ -26,10 +26,10 @@ def review(
 ) -> None:
     """Rate a narrative. `ratings` maps each criterion to a level or to [level, words]."""
     narrative = stage.narrative(pair, side)
-    take(stage, narrative.pair, Assignment.Task.REVIEW)
+    take_assignment(stage, narrative.pair, Assignment.Task.REVIEW)
     answers = {
-        criterion: (said, None) if isinstance(said, str) else (said[0], said[1])
-        for criterion, said in ratings.items()
+        criterion: (rating, None) if isinstance(rating, str) else (rating[0], rating[1])
+        for criterion, rating in ratings.items()
     }
     reviews.save_ratings(narrative=narrative, answers=answers, by=stage.by, now=stage.now)
     if submitted:
@@ -73,11 +73,11 @@ def draw_sample(
     *,
     fewer: bool = False,
     side: str = "",
-    **shown: bool,
+    **visible: bool,
 ) -> None:
     """Draw a sample of claimed labels; if `side` is given, of that side only.
 
-    `shown` says which parts of the claim checkers see.
+    `visible` says which parts of the claim checkers see.
     """
     samples.draw_sample(
         name=name,
@@ -89,7 +89,7 @@ def draw_sample(
         fewer=fewer,
         by=stage.by,
         now=stage.now,
-        **shown,
+        **visible,
     )
 
 
@@ -117,14 +117,16 @@ def check(
 ) -> None:
     """Check the sampled labels of a narrative one after the other.
 
-    `answers` maps documents of the pool to answers in the form that `_said` reads. Only those of
-    documents in the sample are used, because the sample is drawn at random.
+    `answers` maps documents of the pool to answers in the form that `_parse_answer` reads. Only
+    those of documents in the sample are used, because the sample is drawn at random.
     """
-    items = _items(stage, sample, pair, side)
-    asked = [doc for doc in answers if doc in items]
-    assert asked, f"nothing of {pair} is in the sample"
-    for doc, (now, _spent) in zip(asked, clock(stage), strict=False):
-        checks.check(item=items[doc], by=stage.by, now=now, **_said(items[doc], answers[doc]))
+    items = _sample_items(stage, sample, pair, side)
+    sampled = [doc for doc in answers if doc in items]
+    assert sampled, f"nothing of {pair} is in the sample"
+    for doc, (now, _spent) in zip(sampled, answer_times(stage), strict=False):
+        checks.check(
+            item=items[doc], by=stage.by, now=now, **_parse_answer(items[doc], answers[doc])
+        )
 
 
 def settle_check(
@@ -136,11 +138,11 @@ def settle_check(
     side: str = Narrative.Side.ALTERED,
 ) -> None:
     """Settle a label on which two checkers disagree."""
-    item = _items(stage, sample, pair, side)[doc]
-    checks.settle(item=item, by=stage.by, now=stage.now, **_said(item, answer))
+    item = _sample_items(stage, sample, pair, side)[doc]
+    checks.settle(item=item, by=stage.by, now=stage.now, **_parse_answer(item, answer))
 
 
-def _items(stage: Stage, sample: str, pair: str, side: str) -> dict[str, SampleItem]:
+def _sample_items(stage: Stage, sample: str, pair: str, side: str) -> dict[str, SampleItem]:
     """Return a sample's items for a narrative, by document id."""
     items = SampleItem.objects.filter(
         sample__project=stage.project,
@@ -152,23 +154,23 @@ def _items(stage: Stage, sample: str, pair: str, side: str) -> dict[str, SampleI
     return {item.candidate.document.doc_id: item for item in found}
 
 
-def _said(item: SampleItem, answer: Any) -> checks.CheckAnswer:
+def _parse_answer(item: SampleItem, answer: Any) -> checks.CheckAnswer:
     """Parse an answer to a label: a grade, or an object.
 
     The object has `grade`, `verdicts` (a letter for each condition), `questions` (a letter for
     each) or `cannot_judge`, and may have `words`.
     """
-    given = dict(answer) if isinstance(answer, dict) else {"grade": answer}
-    said: checks.CheckAnswer = {"words": given.pop("words", "")}
-    if "verdicts" in given:
-        said["verdicts"] = verdict_answers(item.narrative, given.pop("verdicts"))
-    elif "questions" in given:
+    fields = dict(answer) if isinstance(answer, dict) else {"grade": answer}
+    parsed: checks.CheckAnswer = {"words": fields.pop("words", "")}
+    if "verdicts" in fields:
+        parsed["verdicts"] = verdict_answers(item.narrative, fields.pop("verdicts"))
+    elif "questions" in fields:
         names = {"y": "yes", "n": "no", "?": "cant_tell"}
-        letters = zip(Question, given.pop("questions"), strict=True)
-        said["questions"] = {question.value: names[letter] for question, letter in letters}
-    elif given.pop("cannot_judge", False):
-        said["cannot_judge"] = True
+        letters = zip(Question, fields.pop("questions"), strict=True)
+        parsed["questions"] = {question.value: names[letter] for question, letter in letters}
+    elif fields.pop("cannot_judge", False):
+        parsed["cannot_judge"] = True
     else:
-        said["relevance"] = given.pop("grade")
-    assert not given, f"unknown: {', '.join(given)}"
-    return said
+        parsed["relevance"] = fields.pop("grade")
+    assert not fields, f"unknown: {', '.join(fields)}"
+    return parsed

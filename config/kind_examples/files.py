@@ -46,9 +46,9 @@ class Line(NamedTuple):
     clock: time
     fields: Mapping[str, Any]
 
-    def at(self, made: datetime) -> datetime:
-        """Return the time of the line in an example that is made at `made`."""
-        day = made.astimezone(UTC).date() - timedelta(days=self.days)
+    def at(self, made_at: datetime) -> datetime:
+        """Return the time of the line in an example that is made at `made_at`."""
+        day = made_at.astimezone(UTC).date() - timedelta(days=self.days)
         return datetime.combine(day, self.clock, UTC)
 
 
@@ -61,9 +61,9 @@ def read_example(kind: str) -> Example:
     """Read the example of a kind. Raise KeyError if the kind has none."""
     if kind not in kinds_with_examples():
         raise KeyError(kind)
-    about = json.loads((FOLDER / kind / ABOUT).read_text(encoding="utf-8"))
-    people, raters = (tuple(about.pop(name)) for name in ("people", "raters"))
-    return Example(kind=kind, people=people, raters=raters, folder=FOLDER / kind, **about)
+    description = json.loads((FOLDER / kind / ABOUT).read_text(encoding="utf-8"))
+    people, raters = (tuple(description.pop(name)) for name in ("people", "raters"))
+    return Example(kind=kind, people=people, raters=raters, folder=FOLDER / kind, **description)
 
 
 def read_examples() -> list[Example]:

@@ -56,9 +56,9 @@ def make_example(
     now = now or timezone.now()
     script = list(read_script(example))
     with transaction.atomic():
-        made = script[0].at(now) - BEFORE_THE_SCRIPT
+        created_at = script[0].at(now) - BEFORE_THE_SCRIPT
         project = projects.create_project(
-            slug=slug or free_slug(kind), name=example.name, kind=kind, by=by, now=made
+            slug=slug or free_slug(kind), name=example.name, kind=kind, by=by, now=created_at
         )
         lead = project.memberships.select_related("project", "user").get(user=by)
         project = rules.change_rules(
@@ -68,9 +68,9 @@ def make_example(
                 for grade in project.grades.order_by("value")
             ],
             by=lead,
-            now=made,
+            now=created_at,
         )
-        people = _add_people(example, lead, with_accounts=with_accounts, now=made)
+        people = _add_people(example, lead, with_accounts=with_accounts, now=created_at)
         stage = Stage(project, example.folder, {example.lead: lead} | people)
         for line in script:
             perform(stage, line, now)

@@ -10,9 +10,9 @@ from config.kind_examples.files import Line
 from config.kind_examples.stage import Stage
 
 
-def perform(stage: Stage, line: Line, made: datetime) -> None:
+def perform(stage: Stage, line: Line, made_at: datetime) -> None:
     """Perform the action of a line. Raise RuntimeError that names the line if it fails."""
-    stage.by, stage.now = stage.people[line.by], line.at(made)
+    stage.by, stage.now = stage.people[line.by], line.at(made_at)
     try:
         ACTIONS[line.did](stage, **line.fields)
     except Exception as error:

@@ -47,12 +47,12 @@ class Stage:
         return self.project.memberships.get(name=name) if name else None
 
 
-def take(stage: Stage, pair: InstructionPair, task: str) -> None:
+def take_assignment(stage: Stage, pair: InstructionPair, task: str) -> None:
     """Take an assignment, or keep the one that the person already has."""
     assignments.take(pair=pair, task=task, by=stage.by, become_blind=True, now=stage.now)
 
 
-def clock(stage: Stage) -> Iterator[tuple[datetime, int]]:
+def answer_times(stage: Stage) -> Iterator[tuple[datetime, int]]:
     """Yield the time of each answer and the milliseconds for which the document was viewed."""
     now = stage.now
     for seconds in cycle(PACES):

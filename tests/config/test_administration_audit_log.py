@@ -11,7 +11,7 @@ from django.utils import timezone
 from annotate.models import AuditEvent, User
 from annotate.people.tokens import end_token, make_token
 from annotate.projects.audit_log import record
-from config.administration import Trailed
+from config.administration import AuditedAdmin
 from exporters.models import Export
 from keeping.verify import verify
 from tests import factories
@@ -29,7 +29,7 @@ def done() -> list[tuple[str, str, str, str]]:
 
 def test_every_part_of_the_administration_is_in_the_audit_log():
     assert admin.site._registry
-    assert all(isinstance(one, Trailed) for one in admin.site._registry.values())
+    assert all(isinstance(one, AuditedAdmin) for one in admin.site._registry.values())
 
 
 def test_what_is_added_changed_and_deleted_is_told_with_who_did_it(fay, client):

@@ -15,7 +15,7 @@ from django.db import DatabaseError, InterfaceError, OperationalError
 from django.test import Client
 from django.urls import URLPattern, get_resolver
 
-from config.log_filters import MOST, SECONDS, Sparing, without_secrets
+from config.log_filters import MAX_LINES, WINDOW_SECONDS, RepetitionFilter, remove_secrets
 from config.logs import logging_config
 from jobs.unavailable import is_away
 from tests import factories
@@ -122,7 +122,7 @@ def test_no_traceback_tells_the_secret_of_an_address(log):
     ],
 )
 def test_what_is_left_out_of_a_line(text, written):
-    assert without_secrets(text) == written
+    assert remove_secrets(text) == written
 
 
 # --- one line -------------------------------------------------------------------------------------
@@ -149,7 +149,7 @@ def of_the_driver(error, **more):
 def test_a_refusal_is_one_line_without_a_traceback():
     made = record("Forbidden: %s", "/projects/", error=PermissionDenied("no"), status=403)
 
-    assert Sparing().filter(made)
+    assert RepetitionFilter().filter(made)
     assert (made.getMessage(), made.exc_info) == ("Forbidden: /projects/", None)
 
 
@@ -157,7 +157,7 @@ def test_a_database_that_is_away_is_one_line_that_says_why():
     error = of_the_driver(Exception("connection refused\n\tIs the server running?"))
     made = record("Internal Server Error: %s", "/", error=error, status=500)
 
-    assert Sparing().filter(made)
+    assert RepetitionFilter().filter(made)
     assert made.exc_info is None
     assert made.getMessage() == (
         "Internal Server Error: / (OperationalError: connection refused Is the server running?)"
@@ -167,7 +167,7 @@ def test_a_database_that_is_away_is_one_line_that_says_why():
 def test_what_nobody_foresaw_keeps_its_traceback():
     made = record("Internal Server Error: %s", "/", error=ValueError("x"), status=500)
 
-    assert Sparing().filter(made)
+    assert RepetitionFilter().filter(made)
     assert made.exc_info
 
 
@@ -193,23 +193,23 @@ def test_which_errors_are_a_database_that_is_away(error, away):
 
 def test_many_lines_that_say_the_same_are_counted_instead_of_written():
     now = [0.0]
-    sparing = Sparing(clock=lambda: now[0])
+    sparing = RepetitionFilter(clock=lambda: now[0])
 
     def refused(path):
         made = record("Forbidden: %s", path, error=PermissionDenied(), status=403)
         return made.getMessage() if sparing.filter(made) else None
 
     written = [refused(f"/{number}/") for number in range(5_400)]
-    now[0] = SECONDS
+    now[0] = WINDOW_SECONDS
     next_one = refused("/again/")
 
-    assert [line for line in written if line] == [f"Forbidden: /{n}/" for n in range(MOST)]
+    assert [line for line in written if line] == [f"Forbidden: /{n}/" for n in range(MAX_LINES)]
     assert next_one == "Forbidden: /again/ (and 5390 more like it before)"
 
 
 def test_lines_that_say_something_else_are_written_meanwhile():
-    sparing = Sparing(clock=lambda: 0.0)
-    for _ in range(MOST + 1):
+    sparing = RepetitionFilter(clock=lambda: 0.0)
+    for _ in range(MAX_LINES + 1):
         sparing.filter(record("Forbidden: %s", "/", status=403))
 
     assert sparing.filter(record("Not Found: %s", "/", status=404))

@@ -8,7 +8,7 @@ import pytest
 from django.db import OperationalError
 from django.test import Client
 
-from config.celery import BrokerAway
+from config.celery import BrokerUnavailable
 from config.probe_host import PROBES
 from jobs.status import record_heartbeat
 from tests import factories
@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 
 def away(*_, **__):
-    raise BrokerAway("connection refused by redis.internal:6379")
+    raise BrokerUnavailable("connection refused by redis.internal:6379")
 
 
 def gone(*_, **__):
@@ -49,7 +49,7 @@ def test_all_is_ready(client):
 
 
 def test_a_broker_that_is_away_is_said_without_saying_where_it_is(client, monkeypatch, caplog):
-    monkeypatch.setattr("config.celery.waiting_messages", away)
+    monkeypatch.setattr("config.celery.count_waiting_messages", away)
 
     response = client.get("/readyz")
 
@@ -72,7 +72,7 @@ def test_a_database_that_is_away_is_said(client, monkeypatch, caplog):
 
 def test_a_database_that_is_older_than_the_code_is_not_ready(client, monkeypatch):
     known = frozenset({("jobs", "0001_initial"), ("jobs", "9999_tomorrow")})
-    monkeypatch.setattr("config.installation_status._known", lambda: known)
+    monkeypatch.setattr("config.installation_status._migrations_in_code", lambda: known)
 
     response = client.get("/readyz")
 
@@ -147,7 +147,7 @@ def test_figures_say_what_waits_runs_and_failed(client, olga, published):
 
 
 def test_figures_come_without_a_broker_too(client, olga, monkeypatch):
-    monkeypatch.setattr("config.celery.waiting_messages", away)
+    monkeypatch.setattr("config.celery.count_waiting_messages", away)
     client.force_login(olga)
 
     found = figures(client)

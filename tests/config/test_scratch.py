@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from config.management.commands.prepare import tidy_scratch
+from config.management.commands.prepare import delete_old_scratch_files
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def scratch(settings, tmp_path):
 
 
 def test_what_was_left_for_a_day_goes_and_what_is_on_its_way_stays(scratch):
-    tidy_scratch()
+    delete_old_scratch_files()
 
     assert sorted(path.name for path in scratch.iterdir()) == ["export-new", "new.upload"]
 
@@ -37,7 +37,7 @@ def test_a_link_is_taken_away_and_not_followed(scratch, tmp_path):
     (elsewhere / "kept.txt").write_bytes(b"kept")
     (scratch / "link").symlink_to(elsewhere)
 
-    tidy_scratch(now=time.time() + 48 * 3_600)
+    delete_old_scratch_files(now=time.time() + 48 * 3_600)
 
     assert list(scratch.iterdir()) == []
     assert (elsewhere / "kept.txt").read_bytes() == b"kept"

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from annotate.models import AuditEvent
 from config import installation_status
-from config.celery import BrokerAway
+from config.celery import BrokerUnavailable
 from exporters.models import Export
 from jobs.models import Heartbeat
 from jobs.status import record_heartbeat
@@ -163,9 +163,9 @@ def test_workers_are_there_or_silent(client, olga):
 
 def test_it_says_what_is_missing(client, olga, monkeypatch):
     def away():
-        raise BrokerAway("nobody listens")
+        raise BrokerUnavailable("nobody listens")
 
-    monkeypatch.setattr("config.celery.waiting_messages", away)
+    monkeypatch.setattr("config.celery.count_waiting_messages", away)
 
     shown = page(client).content.decode()
 
@@ -234,7 +234,7 @@ def test_a_place_that_is_none_is_the_beginning(client, olga, carla, place):
 def test_it_costs_the_same_however_much_failed(
     client, olga, carla, django_assert_max_num_queries, monkeypatch
 ):
-    monkeypatch.setattr(installation_status, "messages", lambda: 0)
+    monkeypatch.setattr(installation_status, "count_messages", lambda: 0)
     for minutes in range(40):
         failed(carla, minutes=minutes)
 
@@ -244,7 +244,7 @@ def test_it_costs_the_same_however_much_failed(
 
 
 def test_the_command_says_the_same(carla, monkeypatch):
-    monkeypatch.setattr(installation_status, "messages", lambda: 3)
+    monkeypatch.setattr(installation_status, "count_messages", lambda: 3)
     record_heartbeat("celery@one")
     export = failed(carla)
 
@@ -263,7 +263,7 @@ def test_the_command_says_the_same(carla, monkeypatch):
 
 
 def test_the_command_ends_with_one_where_nobody_works(monkeypatch):
-    monkeypatch.setattr(installation_status, "messages", lambda: 0)
+    monkeypatch.setattr(installation_status, "count_messages", lambda: 0)
 
     code, said = status()
 
@@ -272,7 +272,7 @@ def test_the_command_ends_with_one_where_nobody_works(monkeypatch):
 
 
 def test_the_command_ends_with_one_where_the_broker_is_away(monkeypatch):
-    monkeypatch.setattr(installation_status, "messages", lambda: None)
+    monkeypatch.setattr(installation_status, "count_messages", lambda: None)
     record_heartbeat("celery@one")
 
     code, said = status()
@@ -282,7 +282,7 @@ def test_the_command_ends_with_one_where_the_broker_is_away(monkeypatch):
 
 
 def test_the_command_ends_with_one_where_the_database_is_old(monkeypatch):
-    monkeypatch.setattr(installation_status, "unapplied", lambda: ["jobs.9999_tomorrow"])
+    monkeypatch.setattr(installation_status, "unapplied_migrations", lambda: ["jobs.9999_tomorrow"])
 
     code, said = status()
 
@@ -291,7 +291,7 @@ def test_the_command_ends_with_one_where_the_database_is_old(monkeypatch):
 
 
 def test_the_command_speaks_json(carla, monkeypatch):
-    monkeypatch.setattr(installation_status, "messages", lambda: 0)
+    monkeypatch.setattr(installation_status, "count_messages", lambda: 0)
     record_heartbeat("celery@one")
     export = failed(carla)
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
-from config.supervisor import port_is_free
+from config.supervisor import is_port_free
 from tests.services.processes import running, wait_until
 
 pytestmark = pytest.mark.long
@@ -172,10 +172,10 @@ def test_a_killed_supervisor_takes_everything_with_it(supervise):
 def test_a_port_in_use_is_seen():
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
-        taken = port_is_free("127.0.0.1", port)
+        taken = is_port_free("127.0.0.1", port)
 
     assert not taken
-    assert port_is_free("127.0.0.1", port)
+    assert is_port_free("127.0.0.1", port)
 
 
 def test_a_taken_port_is_refused_with_a_sentence(tmp_path):

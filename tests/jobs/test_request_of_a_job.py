@@ -9,7 +9,7 @@ import pytest
 from django.urls import reverse
 from django_guid.context import guid
 
-from config.logs import AboutJob
+from config.logs import JobFilter
 from exporters.models import Export
 from jobs.about import clear_context, current_job, current_request
 from jobs.runner import run
@@ -95,7 +95,7 @@ def test_the_log_line_of_a_failure_names_the_job():
         run(Errand, errand.pk, fail)
 
     record = logging.makeLogRecord({"msg": "raised"})
-    AboutJob().filter(record)
+    JobFilter().filter(record)
     assert vars(record)["job"] == f"errands.errand {errand.pk}"
     assert current_request() == ASKED
 

@@ -34,17 +34,17 @@ def test_the_tables_that_hold_peoples_work_are_all_kept():
 
 def test_every_column_that_is_kept_is_of_a_kind_that_a_backup_can_hold():
     strange = [
-        f"{tables.label(model)}.{column.name}: {values.kind_of(column.field)}"
+        f"{tables.label(model)}.{column.name}: {values.field_type(column.field)}"
         for model in tables.kept_tables(apps)
         for column in tables.columns(model)
-        if values.kind_of(column.field) not in values.KINDS
+        if values.field_type(column.field) not in values.KINDS
     ]
 
     assert strange == []
 
 
 def test_every_table_is_of_a_project_or_named_as_something_else():
-    owned = tables.paths(apps).keys()
+    owned = tables.project_paths(apps).keys()
     neither = [
         tables.label(model)
         for model in rooms()
@@ -68,11 +68,11 @@ def test_what_is_named_is_there():
 
 
 def test_no_row_of_a_project_points_out_of_it_but_to_people():
-    owned = tables.paths(apps)
+    owned = tables.project_paths(apps)
     cut = [
         f"{tables.label(model)}.{column.name}"
         for model, _ in tables.tables_of_a_project(apps)
-        for column in tables.cut(model, owned)
+        for column in tables.columns_out_of_project(model, owned)
         # Keys that point out of the project are restored empty, so they must be nullable.
         if not column.field.null
     ]
@@ -104,13 +104,13 @@ def test_every_number_that_is_a_key_and_says_so_only_by_its_name_was_looked_at()
         # Names of layouts.
         "exporters.publication.layouts",
     }
-    owned = tables.paths(apps)
+    owned = tables.project_paths(apps)
     found = {
         f"{tables.label(model)}.{column.name}"
         for model in rooms()
         if tables.label(model) in owned
         for column in tables.columns(model)
-        if values.kind_of(column.field) == "JSONField"
+        if values.field_type(column.field) == "JSONField"
     }
     renewed = {f"{table}.{column}" for table, column in tables.KEYS_INSIDE}
 
@@ -118,7 +118,7 @@ def test_every_number_that_is_a_key_and_says_so_only_by_its_name_was_looked_at()
 
 
 def test_the_way_from_a_row_to_its_project_is_never_null_where_there_is_one():
-    ways = tables.paths(apps)
+    ways = tables.project_paths(apps)
 
     assert ways["annotate.project"] == "pk"
     assert ways["annotate.verdict"] == "judgment__annotator__project"

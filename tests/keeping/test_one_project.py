@@ -17,7 +17,7 @@ from exporters.models import Release
 from exporters.releases import actions as releasing
 from keeping import files, tables
 from keeping.backup import back_up
-from keeping.purge import held, purge
+from keeping.purge import purge, read_contents
 from keeping.restore import restore
 from tests import factories
 from tests.exports.conftest import AT
@@ -50,7 +50,7 @@ def test_a_project_comes_into_an_empty_installation_with_its_keys(
     assert exported("tides", tmp_path) == written
     assert every_file() == stored
     now = every_row()
-    of_the_project = set(tables.paths(apps)) - {"annotate.project"}
+    of_the_project = set(tables.project_paths(apps)) - {"annotate.project"}
     eves = {"other"}
     assert {slug for _, slug, *_ in now["annotate.project"]}.isdisjoint(eves)
     for table in of_the_project:
@@ -127,7 +127,7 @@ def test_its_files_lie_where_its_new_key_is(house, backup, quiet, tmp_path):
 
     came = Project.objects.get(slug="tides")
     assert came.pk > old
-    assert files.named_by_rows(came.pk) == sorted(every_file())
+    assert files.file_names_in_rows(came.pk) == sorted(every_file())
     assert {name.split("/")[1] for name in every_file()} == {str(came.pk)}
     assert releasing.verify(Release.objects.get(project=came)).faults == []
 
@@ -254,7 +254,7 @@ def test_purging_takes_one_project_and_leaves_all_others(house):
 def test_what_is_held_is_said_before(house):
     archived("tides")
 
-    said = held("tides")
+    said = read_contents("tides")
 
     assert (said.name, said.people, said.files) == ("Tides", 4, len(every_file()))
     assert said.judgments == Judgment.objects.filter(annotator__project=house.project).count()

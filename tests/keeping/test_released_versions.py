@@ -130,9 +130,9 @@ def structure() -> dict[str, Any]:
 
 def test_the_tables_of_this_version_are_others_than_those_of_the_first():
     """Otherwise the test above would not have migrated anything."""
-    reading = archive.Reading(FOLDER / "0.1.0.zip")
+    reading = archive.BackupReader(FOLDER / "0.1.0.zip")
     try:
-        assert reading.manifest["migrations"] != migration_state.latest()
+        assert reading.manifest["migrations"] != migration_state.latest_migrations()
         assert reading.manifest["migrations"]["annotate"] == "0008_repeats"
     finally:
         reading.close()

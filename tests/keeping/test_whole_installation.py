@@ -135,7 +135,7 @@ def test_of_a_backup_that_fails_nothing_is_left(house, quiet, tmp_path, monkeypa
     def full(*args):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(archive.Measured, "write", full)
+    monkeypatch.setattr(archive.HashingWriter, "write", full)
 
     with pytest.raises(OSError, match="No space left"):
         back_up(path=tmp_path / "house.zip", progress=quiet)
@@ -154,7 +154,7 @@ def test_a_file_that_is_not_there_is_named_and_the_rest_is_kept(house, quiet, tm
 
 
 def test_whatever_lies_in_the_storage_is_named_by_rows(house):
-    assert files.named_by_rows() == sorted(every_file())
+    assert files.file_names_in_rows() == sorted(every_file())
 
 
 def test_what_is_said_meanwhile_is_of_the_next_backup(house, quiet, tmp_path):
@@ -306,9 +306,9 @@ def test_what_is_no_backup_is_refused(db, quiet, tmp_path):
 def test_rows_are_fetched_and_sent_a_few_at_a_time(house, move_house, quiet, tmp_path, monkeypatch):
     """The rows are the same if each is a batch of its own."""
     rows = every_row()
-    monkeypatch.setattr(backing_up, "_MANY", 1)
-    monkeypatch.setattr(backing_up, "_FEW", 1)
-    monkeypatch.setattr(restored_rows, "_ROWS", 1)
+    monkeypatch.setattr(backing_up, "_CHUNK", 1)
+    monkeypatch.setattr(backing_up, "_SMALL_CHUNK", 1)
+    monkeypatch.setattr(restored_rows, "_BATCH_ROWS", 1)
     back_up(path=tmp_path / "house.zip", progress=quiet)
     move_house()
     restore(path=tmp_path / "house.zip", progress=quiet)
@@ -322,7 +322,7 @@ def test_the_manifest_says_what_the_backup_is(house, quiet, tmp_path):
     manifest = check(path=tmp_path / "house.zip", progress=quiet)
 
     assert (manifest["project"], manifest["database"]) == (None, connection.vendor)
-    assert manifest["migrations"] == migration_state.latest()
+    assert manifest["migrations"] == migration_state.latest_migrations()
     assert manifest["left_out"] == tables.LEFT_OUT
     projects = next(t for t in manifest["tables"] if t["table"] == "annotate.project")
     assert (projects["rows"], projects["columns"][:2]) == (2, ["id", "slug"])
@@ -337,7 +337,7 @@ def change(path, at, how, *, truthful=False):
     assert before != members[name]
     if truthful:
         manifest = json.loads(members["manifest.json"])
-        [entry] = [t for t in manifest["tables"] if archive.rows_of(t["table"]) == name]
+        [entry] = [t for t in manifest["tables"] if archive.rows_member(t["table"]) == name]
         entry["bytes"] = len(members[name])
         entry["sha256"] = hashlib.sha256(members[name]).hexdigest()
         members["manifest.json"] = json.dumps(manifest).encode()

@@ -21,7 +21,7 @@ class Command(serve.Command):
     """Serves Rejudge like `serve`, but loads the example project and shows its logins."""
 
     help = "Serve Rejudge with the example project and print its logins, until Ctrl-C."
-    again = "bin/demo"
+    command_name = "bin/demo"
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Add the option for the kind of example."""
@@ -34,8 +34,8 @@ class Command(serve.Command):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Store which kinds were requested, then serve."""
-        asked = options.pop("kind", None)
-        self.kinds = kinds_with_examples() if asked == ALL else [asked] if asked else []
+        kind = options.pop("kind", None)
+        self.kinds = kinds_with_examples() if kind == ALL else [kind] if kind else []
         super().handle(*args, **options)
 
     def prepare(self) -> None:

@@ -34,13 +34,13 @@ class Command(RejudgeCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Check the part and report."""
         if options["part"] == "web":
-            self._look_at_web(options["port"])
+            self._check_web(options["port"])
         elif options["here"]:
-            self._look_at_worker_here()
+            self._check_local_worker()
         else:
-            self._look_at_workers()
+            self._check_workers()
 
-    def _look_at_web(self, port: int) -> None:
+    def _check_web(self, port: int) -> None:
         connection = HTTPConnection("127.0.0.1", port, timeout=5)
         try:
             # Not reversed: that would first import every view, each time.
@@ -54,17 +54,17 @@ class Command(RejudgeCommand):
             raise CommandError(f"The web server answers with {status}.")
         self.stdout.write("The web server answers.")
 
-    def _look_at_worker_here(self) -> None:
-        here = socket.gethostname()
-        if not any(w.alive for w in workers() if w.name.rpartition("@")[2] == here):
-            raise CommandError(f"No worker is alive on {here}.")
-        self.stdout.write(f"A worker is alive on {here}.")
+    def _check_local_worker(self) -> None:
+        hostname = socket.gethostname()
+        if not any(w.alive for w in workers() if w.name.rpartition("@")[2] == hostname):
+            raise CommandError(f"No worker is alive on {hostname}.")
+        self.stdout.write(f"A worker is alive on {hostname}.")
 
-    def _look_at_workers(self) -> None:
+    def _check_workers(self) -> None:
         status = worker_status()
         if not status.alive:
-            last = (
+            last_seen = (
                 f"; the last one was seen at {status.last_seen:%F %T}" if status.last_seen else ""
             )
-            raise CommandError(f"No worker takes work{last}.")
+            raise CommandError(f"No worker takes work{last_seen}.")
         self.stdout.write("A worker takes work.")

@@ -17,7 +17,7 @@ from django.db.migrations.executor import MigrationExecutor
 from base.commands import RejudgeCommand
 from config.static import collect_static
 
-A_DAY = 24 * 60 * 60.0
+DAY_SECONDS = 24 * 60 * 60.0
 
 
 class Command(RejudgeCommand):
@@ -39,7 +39,7 @@ class Command(RejudgeCommand):
             self.write("Bringing the database up to date")
             call_command("migrate", interactive=False, verbosity=0)
         connection.close()
-        tidy_scratch()
+        delete_old_scratch_files()
         if collect_static():
             self.write("Collected the static files")
 
@@ -49,12 +49,12 @@ class Command(RejudgeCommand):
         self.stdout.flush()
 
 
-def tidy_scratch(*, now: float | None = None) -> None:
+def delete_old_scratch_files(*, now: float | None = None) -> None:
     """Delete temporary files of killed processes: those that have not changed for a day."""
-    for left in Path(settings.SCRATCH).iterdir():
+    for path in Path(settings.SCRATCH).iterdir():
         with contextlib.suppress(FileNotFoundError):
-            if left.lstat().st_mtime < (now or time.time()) - A_DAY:
-                if left.is_dir() and not left.is_symlink():
-                    shutil.rmtree(left)
+            if path.lstat().st_mtime < (now or time.time()) - DAY_SECONDS:
+                if path.is_dir() and not path.is_symlink():
+                    shutil.rmtree(path)
                 else:
-                    left.unlink()
+                    path.unlink()

@@ -12,14 +12,14 @@ from django.conf import settings
 from django.core.management.base import CommandError
 
 from config.management.commands import prepare
-from config.supervisor import Program, port_is_free
+from config.supervisor import Program, is_port_free
 
 
 class Command(prepare.Command):
     """Brings everything up to date, then serves until Ctrl-C."""
 
     help = "Serve Rejudge: the web server and the background worker together, until Ctrl-C."
-    again = "manage.py serve"
+    command_name = "manage.py serve"
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Add the options for the address, the port and the number of processes."""
@@ -46,10 +46,10 @@ class Command(prepare.Command):
         web = web_command(host, port, options["web_workers"])
         if options.get("only"):
             worker = worker_command(options["job_workers"], schedule=False)
-            become({"web": web, "worker": worker, "beat": beat_command()}[options["only"]])
-        if not port_is_free(host, port):
+            exec_program({"web": web, "worker": worker, "beat": beat_command()}[options["only"]])
+        if not is_port_free(host, port):
             raise CommandError(
-                f"Port {port} is in use. Choose another: {self.again} --port {port + 1}"
+                f"Port {port} is in use. Choose another: {self.command_name} --port {port + 1}"
             )
         self.prepare()
         url = f"http://{f'[{host}]' if ':' in host else host}:{port}/"
@@ -72,9 +72,9 @@ def supervise(programs: list[Program], *, host: str, port: int, greeting: list[s
     This replaces the process, which frees its memory. The plan is passed through a pipe, not on the
     command line, because the greeting may contain passwords.
     """
-    told = {"programs": programs, "host": host, "port": port, "greeting": greeting}
+    plan = {"programs": programs, "host": host, "port": port, "greeting": greeting}
     reader, writer = os.pipe()
-    os.write(writer, json.dumps(told).encode())
+    os.write(writer, json.dumps(plan).encode())
     os.close(writer)
     os.set_inheritable(reader, True)
     # A few threads take turns; a separate heap for each would only keep unused memory.
@@ -82,7 +82,7 @@ def supervise(programs: list[Program], *, host: str, port: int, greeting: list[s
     os.environ.update(
         {"REJUDGE_SUPERVISED": "1", "PYTHONUNBUFFERED": "1", "CELERY_SKIP_CHECKS": "1"}
     )
-    become([sys.executable, "-m", "config.supervisor", str(reader)])
+    exec_program([sys.executable, "-m", "config.supervisor", str(reader)])
 
 
 def web_command(host: str, port: int, workers: int) -> list[str]:
@@ -112,7 +112,7 @@ def beat_command() -> list[str]:
     ]
 
 
-def become(argv: list[str]) -> None:
+def exec_program(argv: list[str]) -> None:
     """Replace this process with the program, so that signals reach it directly."""
     os.chdir(settings.BASE_DIR)
     os.execv(argv[0], argv)

@@ -12,7 +12,7 @@ from django.core.management.base import CommandError
 from base.commands import RejudgeCommand
 from base.errors import Refused
 from base.progress_bar import Bar
-from keeping.backup import BackedUp, back_up
+from keeping.backup import BackupCounts, back_up
 
 # Exit code if the backup was written, but files that rows name did not exist.
 MISSING = 2
@@ -40,7 +40,7 @@ class Command(RejudgeCommand):
         path = Path(options["file"])
         bar = Bar(path.name)
         try:
-            done = back_up(path=path, project=options["project"], progress=bar)
+            counts = back_up(path=path, project=options["project"], progress=bar)
         except Refused as refused:
             raise CommandError(str(refused)) from refused
         except OSError as error:
@@ -49,18 +49,18 @@ class Command(RejudgeCommand):
             raise CommandError("Stopped. Nothing was written.", returncode=130) from interrupt
         finally:
             bar.clear()
-        self._say(done, path, as_json=options["json"])
-        if done.missing:
-            named = "\n".join(f"  {name}" for name in done.missing)
+        self._report(counts, path, as_json=options["json"])
+        if counts.missing:
+            named = "\n".join(f"  {name}" for name in counts.missing)
             raise CommandError(
                 f"The backup is written, but these files, which rows name, do not exist:\n{named}",
                 returncode=MISSING,
             )
 
-    def _say(self, done: BackedUp, path: Path, *, as_json: bool) -> None:
+    def _report(self, counts: BackupCounts, path: Path, *, as_json: bool) -> None:
         if as_json:
-            self.stdout.write(json.dumps({"file": str(path), **done._asdict()}, indent=2))
+            self.stdout.write(json.dumps({"file": str(path), **counts._asdict()}, indent=2))
             return
         self.stdout.write(
-            f"{path}: {done.rows:,} rows and {done.files:,} files in {done.bytes:,} bytes."
+            f"{path}: {counts.rows:,} rows and {counts.files:,} files in {counts.bytes:,} bytes."
         )

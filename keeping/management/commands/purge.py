@@ -9,7 +9,7 @@ from django.core.management.base import CommandError
 
 from base.commands import RejudgeCommand
 from base.errors import Refused
-from keeping.purge import Held, held, purge
+from keeping.purge import ProjectContents, purge, read_contents
 
 
 class Command(RejudgeCommand):
@@ -31,21 +31,21 @@ class Command(RejudgeCommand):
         """Show what the project contains, ask, and delete it."""
         slug = options["project"]
         try:
-            self.stdout.write(_words(held(slug), slug))
+            self.stdout.write(_describe(read_contents(slug), slug))
             typed = options["typed"]
             if typed is None:
                 typed = input(f"Type {slug} to delete it: ").strip()
-            done = purge(slug=slug, typed=typed)
+            counts = purge(slug=slug, typed=typed)
         except Refused as refused:
             raise CommandError(str(refused)) from refused
         except (EOFError, KeyboardInterrupt) as stopped:
             raise CommandError("Nothing was deleted.", returncode=130) from stopped
-        self.stdout.write(f"“{slug}” was deleted: {done.rows:,} rows and {done.files:,} files.")
+        self.stdout.write(f"“{slug}” was deleted: {counts.rows:,} rows and {counts.files:,} files.")
 
 
-def _words(what: Held, slug: str) -> str:
+def _describe(contents: ProjectContents, slug: str) -> str:
     return (
-        f"“{slug}” ({what.name}) has {what.judgments:,} judgments, {what.people:,} people and "
-        f"{what.files:,} files. Only a backup can bring it back: "
+        f"“{slug}” ({contents.name}) has {contents.judgments:,} judgments, {contents.people:,} "
+        f"people and {contents.files:,} files. Only a backup can bring it back: "
         f"manage.py backup FILE --project {slug}"
     )

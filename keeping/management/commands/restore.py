@@ -14,7 +14,7 @@ from base.commands import RejudgeCommand
 from base.errors import Refused
 from base.progress_bar import Bar
 from keeping import archive
-from keeping.restore import Restored, check, restore
+from keeping.restore import RestoreResult, check, restore
 
 
 class Command(RejudgeCommand):
@@ -47,11 +47,11 @@ class Command(RejudgeCommand):
         bar = Bar(path.name)
         try:
             if options["check"]:
-                said = _manifest(check(path=path, progress=bar))
-                lines = [f"{path} is complete: {_words(said)}"]
+                summary = _manifest_summary(check(path=path, progress=bar))
+                lines = [f"{path} is complete: {_describe(summary)}"]
             else:
-                done = restore(path=path, slug=options["slug"], progress=bar)
-                said, lines = done._asdict(), _lines(done)
+                result = restore(path=path, slug=options["slug"], progress=bar)
+                summary, lines = result._asdict(), _report_lines(result)
         except Refused as refused:
             raise CommandError(str(refused)) from refused
         except OSError as error:
@@ -60,10 +60,10 @@ class Command(RejudgeCommand):
             raise CommandError("Stopped. Nothing was restored.", returncode=130) from interrupt
         finally:
             bar.clear()
-        self.stdout.write(json.dumps(said, indent=2) if options["json"] else "\n".join(lines))
+        self.stdout.write(json.dumps(summary, indent=2) if options["json"] else "\n".join(lines))
 
 
-def _manifest(manifest: archive.Manifest) -> dict[str, Any]:
+def _manifest_summary(manifest: archive.Manifest) -> dict[str, Any]:
     return {
         "project": manifest["project"],
         "version": manifest["version"],
@@ -75,23 +75,25 @@ def _manifest(manifest: archive.Manifest) -> dict[str, Any]:
     }
 
 
-def _words(said: dict[str, Any]) -> str:
-    what = f"the project “{said['project']}”" if said["project"] else "a whole installation"
+def _describe(summary: dict[str, Any]) -> str:
+    what = f"the project “{summary['project']}”" if summary["project"] else "a whole installation"
     return (
-        f"{what}, {said['rows']:,} rows and {said['files']:,} files, made {said['made_at']} by "
-        f"Rejudge {said['version']} on {said['database']}."
+        f"{what}, {summary['rows']:,} rows and {summary['files']:,} files, made "
+        f"{summary['made_at']} by Rejudge {summary['version']} on {summary['database']}."
     )
 
 
-def _lines(done: Restored) -> list[str]:
-    what = f"The project “{done.project}”" if done.project else "The installation"
-    lines = [f"{what} was restored: {done.rows:,} rows and {done.files:,} files."]
-    if done.found:
-        lines.append(f"These accounts existed already and did not change: {', '.join(done.found)}.")
-    if done.made:
+def _report_lines(result: RestoreResult) -> list[str]:
+    what = f"The project “{result.project}”" if result.project else "The installation"
+    lines = [f"{what} was restored: {result.rows:,} rows and {result.files:,} files."]
+    if result.found:
         lines.append(
-            f"These accounts are new and have no password yet: {', '.join(done.made)}. "
+            f"These accounts existed already and did not change: {', '.join(result.found)}."
+        )
+    if result.made:
+        lines.append(
+            f"These accounts are new and have no password yet: {', '.join(result.made)}. "
             "Set one with manage.py changepassword NAME."
         )
-    lines += [f"Missing when the backup was made: {name}" for name in done.missing]
+    lines += [f"Missing when the backup was made: {name}" for name in result.missing]
     return lines
