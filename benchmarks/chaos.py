@@ -20,7 +20,7 @@ from collections import Counter
 from typing import Any
 
 # How long one storm lasts, in seconds; then everything is compared, and the next one starts empty.
-ONE = 120.0
+STORM_SECONDS = 120.0
 COUNTED = ("pressed", "acknowledged", "found", "jobs", "requests", "unanswered", "sent_again")
 
 
@@ -43,7 +43,7 @@ def main() -> None:
         command = [sys.executable, "-m", "tests.chaos.storm", database]
         for name, value in (
             ("seed", options.seed + number // len(databases)),
-            ("seconds", min(ONE, 60 * options.minutes / len(databases))),
+            ("seconds", min(STORM_SECONDS, 60 * options.minutes / len(databases))),
             ("people", options.people),
             ("pace", options.pace),
             ("lines", options.lines),

@@ -281,10 +281,10 @@ def _ours(format_name: str) -> Callable[[int], dict[str, Any]]:
 def _timed() -> Iterator[dict[str, Any]]:
     set_up()
     figures: dict[str, Any] = {"lines": 0, "before_mb": _peak_mb()}
-    start, worked = time.perf_counter(), time.process_time()
+    start, processor_start = time.perf_counter(), time.process_time()
     yield figures
     figures["seconds"] = time.perf_counter() - start
-    figures["processor"] = time.process_time() - worked
+    figures["processor"] = time.process_time() - processor_start
     figures["peak_mb"] = _peak_mb()
 
 

@@ -97,20 +97,20 @@ def _measure(
         if not path.exists():
             write(path, count)
     seconds: dict[str, float] = {}
-    again: list[float] = []
+    repeat_seconds: list[float] = []
     # In turns, so that other load on the machine affects all of them equally.
     for _ in range(times):
         for way in ("bare_plain", "bare", "ours"):
             found = _step(database, f"{way} {kind}", file)
             seconds[way] = min(found["seconds"], seconds.get(way, found["seconds"]))
-        again.append(found["again"])
+        repeat_seconds.append(found["again"])
     smaller = _step(database, f"ours {kind}", small)
     return {
         "rows": rows,
         **{f"{way}_rows_per_second": round(rows / seconds[way]) for way in seconds},
         "ours_to_bare": round(seconds["bare"] / seconds["ours"], 2),
         "ours_to_bare_plain": round(seconds["bare_plain"] / seconds["ours"], 2),
-        "again_rows_per_second": round(rows / min(again)),
+        "again_rows_per_second": round(rows / min(repeat_seconds)),
         "memory_before_mb": found["before_mb"],
         "memory_peak_mb": found["peak_mb"],
         "memory_peak_mb_of_a_tenth": smaller["peak_mb"],

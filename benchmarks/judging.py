@@ -36,15 +36,15 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
-from benchmarks.annotators import Seen, measure
+from benchmarks.annotators import Timings, measure
 from benchmarks.serving import (
     memory,
     new_database,
+    processor_seconds,
     quantiles,
     run_step,
     running_server,
     set_up,
-    worked,
 )
 
 DOCUMENTS, WORDS, POOL = 10_000, 400, 100
@@ -96,7 +96,7 @@ def _measure(database: str, seconds: float, only: str | None) -> dict[str, Any]:
             # Warm up every web process with the requests to come.
             warmed = measure("one_by_one", port, plan["warm"], seconds=2)
             if only != "browser":
-                found["annotators"] = _annotators(process.pid, port, plan, seconds)
+                found["annotators"] = _measure_annotators(process.pid, port, plan, seconds)
                 amounts["after_the_load"] = memory(process.pid)
                 found["bounds"] = {
                     "sign_in_pages_per_second": {
@@ -110,24 +110,24 @@ def _measure(database: str, seconds: float, only: str | None) -> dict[str, Any]:
                 amounts["after_the_browser"] = memory(process.pid)
             found["memory_mb"] = amounts
         if only != "browser":
-            said = [
+            counts = [
                 crowd["count"] for way in found["annotators"].values() for crowd in way.values()
             ]
-            answered = sum(said) + len(warmed.saving)
+            answered = sum(counts) + len(warmed.saving)
             kept = _step("count", seconds, env)
             if kept != answered:
                 raise RuntimeError(f"{answered} judgments were acknowledged, {kept} are stored")
     return found
 
 
-def _annotators(
+def _measure_annotators(
     server: int, port: int, plan: dict[str, Any], seconds: float
 ) -> dict[str, dict[int, Any]]:
     found: dict[str, dict[int, Any]] = {}
     for way in RATES:
         found[way] = {}
         for many in GOALS:
-            before = worked(server)
+            before = processor_seconds(server)
             seen = measure(
                 way, port, plan[f"{way} {many}"], seconds=seconds, rate=_rate(way, many) / many
             )
@@ -135,8 +135,8 @@ def _annotators(
             found[way][many] = {
                 **_summary(seen),
                 "processor_ms": {
-                    "server": round(1000 * (worked(server) - before) / count, 2),
-                    "annotators": round(1000 * seen.worked / count, 2),
+                    "server": round(1000 * (processor_seconds(server) - before) / count, 2),
+                    "annotators": round(1000 * seen.processor_seconds / count, 2),
                 },
             }
     return found
@@ -147,7 +147,7 @@ def _rate(way: str, many: int) -> float:
     return {"two_a_second": 2.0 * many}.get(way, RATES[way] * GOALS[many])
 
 
-def _summary(seen: Seen) -> dict[str, Any]:
+def _summary(seen: Timings) -> dict[str, Any]:
     summary: dict[str, Any] = {
         "count": len(seen.saving),
         "per_second": round(len(seen.saving) / (seen.ended - seen.begun), 1),
@@ -241,7 +241,7 @@ def fill(sizes: Mapping[str, tuple[int, int]]) -> dict[str, Any]:
     return plan
 
 
-def bare(seconds: float) -> dict[str, Any]:
+def insert_bare_rows(seconds: float) -> dict[str, Any]:
     """Insert judgments with the bare driver on one connection, one transaction each."""
     set_up()
     from uuid import uuid4
@@ -280,13 +280,13 @@ def bare(seconds: float) -> dict[str, Any]:
     }
 
 
-def count(_seconds: float) -> int:
+def count_judgments(_seconds: float) -> int:
     """Return how many judgments of the annotators without a browser are stored."""
     set_up()
     from annotate.models import Judgment
 
-    said = Judgment.objects.current().filter(annotator__user__isnull=False)
-    return said.exclude(annotator__name__startswith="browser").count()
+    judgments = Judgment.objects.current().filter(annotator__user__isnull=False)
+    return judgments.exclude(annotator__name__startswith="browser").count()
 
 
 # Measures from the key press to the frame after the next document is inserted, which the event
@@ -347,7 +347,7 @@ def _browser(_seconds: float) -> dict[str, Any]:
         for work in annotator["work"]:
             page.goto(f"{url}/pairs/{work['pair']}/judging/")
             page.wait_for_load_state("networkidle")
-            first = first or _weighed(list(requests.values()), url)
+            first = first or _sum_bytes(list(requests.values()), url)
             # The last judgment leads to the end page, not to a document.
             for _ in range(min(POOL - 1, PRESSES - len(presses))):
                 count = page.evaluate("window.painted.length")
@@ -370,7 +370,7 @@ def _browser(_seconds: float) -> dict[str, Any]:
     }
 
 
-def _weighed(requests: list[dict[str, Any]], url: str) -> dict[str, Any]:
+def _sum_bytes(requests: list[dict[str, Any]], url: str) -> dict[str, Any]:
     """Return the bytes received, with headers, for the page itself and the documents ahead."""
     ahead = [one for one in requests if "/documents/" in one["url"]]
     page = [one for one in requests if one not in ahead]
@@ -388,7 +388,7 @@ def _weighed(requests: list[dict[str, Any]], url: str) -> dict[str, Any]:
     }
 
 
-STEPS = {"fill": _fill, "bare": bare, "count": count, "browser": _browser}
+STEPS = {"fill": _fill, "bare": insert_bare_rows, "count": count_judgments, "browser": _browser}
 
 
 if __name__ == "__main__":

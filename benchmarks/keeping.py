@@ -25,7 +25,7 @@ from benchmarks.serving import bare_database, run_step
 SLUG = "bench"
 
 
-class _Quiet:
+class _NoProgress:
     def start(self, total: int | None, step: str) -> None:
         pass
 
@@ -116,7 +116,7 @@ def _backup(project: str | None) -> Callable[[int], dict[str, Any]]:
         with _timed() as figures:
             from keeping.backup import back_up
 
-            done = back_up(path=path, project=project, progress=_Quiet())
+            done = back_up(path=path, project=project, progress=_NoProgress())
         figures["lines"] = done.rows
         return {**_figures(figures), "megabytes": round(done.bytes / 1e6, 1)}
 
@@ -124,16 +124,16 @@ def _backup(project: str | None) -> Callable[[int], dict[str, Any]]:
 
 
 def _restore(project: str | None) -> Callable[[int], dict[str, Any]]:
-    def bring_back(rows: int) -> dict[str, Any]:
+    def restore_backup(rows: int) -> dict[str, Any]:
         """Restore a backup as the command does."""
         with _timed() as figures:
             from keeping.restore import restore
 
-            done = restore(path=_file(project or "all"), progress=_Quiet())
+            done = restore(path=_file(project or "all"), progress=_NoProgress())
         figures["lines"] = done.rows
         return _figures(figures)
 
-    return bring_back
+    return restore_backup
 
 
 def _prepare(rows: int) -> dict[str, Any]:

@@ -39,14 +39,14 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import judging
-from benchmarks.annotators import Seen, measure
+from benchmarks.annotators import Timings, measure
 from benchmarks.serving import memory, new_database, quantiles, run_step, running_server
 from tests.chaos.people import Unanswered, Wire
 
 # Keys a second of a person who reads.
 PACE = 0.5
 # More judgments a second than any server here saves.
-MOST = 600
+MAX_RATE = 600
 QUERIES = 250
 GOAL_P95_MS = 100
 STEPS_OF_A_LOAD = {
@@ -89,7 +89,7 @@ def _measure(database: str, crowds: list[int], seconds: float, lines: int) -> di
     for many in crowds:
         for state in ("alone", "busy"):
             sizes[f"paced {state} {many}"] = (many, int(PACE * seconds / judging.POOL) + 1)
-            flat_out = int(MOST * seconds / many / judging.POOL) + 1
+            flat_out = int(MAX_RATE * seconds / many / judging.POOL) + 1
             sizes[f"flat_out {state} {many}"] = (many, flat_out)
     with tempfile.TemporaryDirectory() as folder, new_database(database) as address:
         env = {**os.environ, "REJUDGE_DATA": folder, **address}
@@ -98,12 +98,12 @@ def _measure(database: str, crowds: list[int], seconds: float, lines: int) -> di
         with running_server(env, Path(folder)) as (process, port):
             acknowledged = len(measure("one_by_one", port, plan["warm"], seconds=2).saving)
             lead = _Lead(port, plan["lead"][0], lines)
-            watch = _Watch(process.pid)
+            watch = _MemoryRecorder(process.pid)
             watch.start()
             for state in ("alone", "busy"):
                 if state == "busy":
                     lead.start()
-                    lead.at_it.wait(120)
+                    lead.load_started.wait(120)
                 found[state] = {}
                 for way, rate in (("paced", PACE), ("flat_out", 0.0)):
                     found[state][way] = {}
@@ -112,9 +112,9 @@ def _measure(database: str, crowds: list[int], seconds: float, lines: int) -> di
                         seen = measure("at_leisure", port, crowd, seconds=seconds, rate=rate)
                         acknowledged += len(seen.saving)
                         found[state][way][many] = _summary(seen, lead.steps)
-            lead.enough.set()
+            lead.stop_requested.set()
             lead.join(600)
-            watch.enough.set()
+            watch.stop_requested.set()
             watch.join()
             found["lead"] = lead.counts | {"complaints": lead.complaints}
             found["memory_mb"] = watch.summary()
@@ -130,7 +130,7 @@ def _measure(database: str, crowds: list[int], seconds: float, lines: int) -> di
     return found
 
 
-def _summary(seen: Seen, steps: list[tuple[float, str]]) -> dict[str, Any]:
+def _summary(seen: Timings, steps: list[tuple[float, str]]) -> dict[str, Any]:
     summary: dict[str, Any] = {
         "judgments": len(seen.saving),
         "per_second": round(len(seen.saving) / (seen.ended - seen.begun), 1),
@@ -164,7 +164,7 @@ class _Lead(threading.Thread):
 
     def __init__(self, port: int, who: dict[str, Any], lines: int) -> None:
         super().__init__(daemon=True)
-        self.enough, self.at_it = threading.Event(), threading.Event()
+        self.stop_requested, self.load_started = threading.Event(), threading.Event()
         self.counts: Counter[str] = Counter()
         self.complaints: list[str] = []
         # When each step of a load began.
@@ -176,12 +176,12 @@ class _Lead(threading.Thread):
         """Load and export repeatedly at the same time."""
         try:
             number = 0
-            while not self.enough.is_set():
+            while not self.stop_requested.is_set():
                 number += 1
                 self._load(number)
         except (Unanswered, RuntimeError) as error:
             self.complaints.append(repr(error))
-        self.at_it.set()
+        self.load_started.set()
 
     def _load(self, number: int) -> None:
         each = max(self._lines // QUERIES, 1)
@@ -194,7 +194,7 @@ class _Lead(threading.Thread):
             "/projects/bench/loads/", f"{number}.txt", text.encode(), format="trec-qrels"
         ).location
         del text
-        self.at_it.set()
+        self.load_started.set()
         self._export()
         self._follow(path)
         self.counts["files_looked_through"] += 1
@@ -227,18 +227,18 @@ class _Lead(threading.Thread):
             time.sleep(0.1)
 
 
-class _Watch(threading.Thread):
+class _MemoryRecorder(threading.Thread):
     """Records the server's memory every two seconds."""
 
     def __init__(self, server: int) -> None:
         super().__init__(daemon=True)
-        self.enough = threading.Event()
+        self.stop_requested = threading.Event()
         self._server = server
         self._seen: list[dict[str, float]] = []
 
     def run(self) -> None:
         """Record the memory until told to stop."""
-        while not self.enough.wait(2):
+        while not self.stop_requested.wait(2):
             try:
                 found = memory(self._server)
             except (OSError, KeyError):
@@ -275,8 +275,8 @@ def _step(step: str, argument: str, env: dict[str, str]) -> Any:
 
 STEPS: dict[str, Callable[[str], Any]] = {
     "fill": lambda sizes: judging.fill(json.loads(sizes)),
-    "bare": lambda seconds: judging.bare(float(seconds)),
-    "count": lambda _: judging.count(0),
+    "bare": lambda seconds: judging.insert_bare_rows(float(seconds)),
+    "count": lambda _: judging.count_judgments(0),
 }
 
 

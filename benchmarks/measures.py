@@ -37,7 +37,7 @@ Qrels = dict[str, dict[str, int]]
 DIMENSIONS = ("audience", "format", "length")
 
 
-def made_up(rng: random.Random, queries: int, documents: int) -> Run:
+def make_random_run(rng: random.Random, queries: int, documents: int) -> Run:
     """Return a run with random scores."""
     return {
         f"q{query}": {f"d{document}": rng.random() for document in range(documents)}
@@ -112,7 +112,7 @@ def main() -> None:
     first: dict[str, Measurement] = {}
     for _ in range(given.systems):
         original, changed, reverse = (
-            made_up(rng, given.queries, given.documents) for _ in range(3)
+            make_random_run(rng, given.queries, given.documents) for _ in range(3)
         )
         began = time.process_time()
         measures = all_measures(original, changed, reverse, before, after)

@@ -88,10 +88,10 @@ def _plan(share: float) -> dict[str, Any]:
     """Fill the database, unless an earlier run in the same data folder has."""
     from django.conf import settings
 
-    there = Path(settings.DATA) / "pages.json"
-    if not there.exists():
-        there.write_text(json.dumps(fill(share)))
-    plan: dict[str, Any] = json.loads(there.read_text())
+    path = Path(settings.DATA) / "pages.json"
+    if not path.exists():
+        path.write_text(json.dumps(fill(share)))
+    plan: dict[str, Any] = json.loads(path.read_text())
     return plan
 
 
@@ -104,7 +104,7 @@ def fill(share: float) -> dict[str, Any]:
     from annotate.models import Assignment, Judgment, Membership
     from benchmarks import world
 
-    def judged(pool: world.Pool, candidate: Any, by: Membership, relevance: int) -> Judgment:
+    def make_judgment(pool: world.Pool, candidate: Any, by: Membership, relevance: int) -> Judgment:
         return Judgment(
             narrative=pool.altered,
             candidate=candidate,
@@ -144,7 +144,7 @@ def fill(share: float) -> dict[str, Any]:
                     for seat, one in enumerate(assigned, start=1)
                 )
                 judgments += [
-                    judged(pool, candidate, one, rng.choice((0, 0, 1, 2)))
+                    make_judgment(pool, candidate, one, rng.choice((0, 0, 1, 2)))
                     for one in assigned[: 3 if large else 1]
                     for candidate in pool.candidates
                 ]
@@ -153,7 +153,7 @@ def fill(share: float) -> dict[str, Any]:
                 for pool in pools:
                     (fourth,) = pool.pair.assignments.filter(seat=4).select_related("member")
                     judgments += [
-                        judged(pool, candidate, fourth.member, 1)
+                        make_judgment(pool, candidate, fourth.member, 1)
                         for candidate in pool.candidates[: max(0, wanted - len(judgments))]
                     ]
             rng.shuffle(judgments)
@@ -261,21 +261,21 @@ def _measure(plan: dict[str, Any], options: argparse.Namespace) -> dict[str, Any
         "goals": GOALS,
     }
     before = json.loads(options.before.read_text()) if options.before else {}
-    for name, ask in pages.items():
+    for name, request_page in pages.items():
         if options.only and name not in options.only:
             continue
         for _ in range(2):
-            answer = ask()
+            answer = request_page()
             assert answer.status_code == 200, (name, answer.status_code, answer.content[:500])
         if options.profile:
-            _profile(name, ask, options.rounds)
+            _profile(name, request_page, options.rounds)
             continue
         times, bare = [], []
         for _ in range(options.rounds):
             bare.append(_timed(pages["bare"]))
-            times.append(_timed(ask))
+            times.append(_timed(request_page))
         with CaptureQueriesContext(connection) as asked:
-            answer = ask()
+            answer = request_page()
         figures[name] = {
             "ms": round(statistics.median(times), 2),
             "least_ms": round(min(times), 2),
@@ -291,18 +291,18 @@ def _measure(plan: dict[str, Any], options: argparse.Namespace) -> dict[str, Any
     return figures
 
 
-def _timed(ask: Callable[[], Any]) -> float:
+def _timed(request_page: Callable[[], Any]) -> float:
     """Return the milliseconds of processor time of one request."""
     begun = time.process_time()
-    ask()
+    request_page()
     return 1000 * (time.process_time() - begun)
 
 
-def _profile(name: str, ask: Callable[[], Any], rounds: int) -> None:
+def _profile(name: str, request_page: Callable[[], Any], rounds: int) -> None:
     profile = cProfile.Profile()
     profile.enable()
     for _ in range(rounds):
-        ask()
+        request_page()
     profile.disable()
     print(f"== {name}, {rounds} requests")
     pstats.Stats(profile).sort_stats("cumulative").print_stats(70)

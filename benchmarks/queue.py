@@ -44,11 +44,11 @@ from benchmarks.queue_world import fill
 from benchmarks.serving import (
     memory,
     new_database,
+    processor_seconds,
     quantiles,
     run_step,
     running_server,
     set_up,
-    worked,
 )
 
 if TYPE_CHECKING:
@@ -139,14 +139,14 @@ def _timed(ask: Callable[[], Any], rounds: int, server: int | None = None) -> di
     before = 0.0
     for number in range(rounds + 2):
         if number == 2 and server is not None:
-            before = worked(server)
+            before = processor_seconds(server)
         begun = time.perf_counter()
         ask()
         if number >= 2:
             times.append(1000 * (time.perf_counter() - begun))
     if server is None:
         return quantiles(times)
-    spent = 1000 * (worked(server) - before) / rounds
+    spent = 1000 * (processor_seconds(server) - before) / rounds
     return {**quantiles(times), "processor_ms": round(spent, 1)}
 
 
@@ -191,7 +191,7 @@ def _settling(lead: Lead, rounds: int, server: int) -> dict[str, Any]:
         assert adopted is not None
         assert following is not None
         if number == 2:
-            before = worked(server)
+            before = processor_seconds(server)
         begun = time.perf_counter()
         here = lead.post(here, adopt=adopted.group(1), cause="edge", next=following.group(1))
         posted = time.perf_counter()
@@ -201,7 +201,7 @@ def _settling(lead: Lead, rounds: int, server: int) -> dict[str, Any]:
             posts.append(1000 * (posted - begun))
             pages.append(1000 * (ended - posted))
             both.append(1000 * (ended - begun))
-    spent = 1000 * (worked(server) - before) / rounds
+    spent = 1000 * (processor_seconds(server) - before) / rounds
     return {
         "post": quantiles(posts),
         "next_item": quantiles(pages),

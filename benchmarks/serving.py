@@ -94,7 +94,7 @@ def running_server(
         process.wait(PATIENCE)
 
 
-def family(root: int) -> dict[int, list[str]]:
+def process_tree(root: int) -> dict[int, list[str]]:
     """Return a process and its descendants, with the fields after the name in /proc/PID/stat."""
     stats: dict[int, list[str]] = {}
     for folder in Path("/proc").iterdir():
@@ -113,16 +113,16 @@ def family(root: int) -> dict[int, list[str]]:
     return found
 
 
-def worked(root: int) -> float:
+def processor_seconds(root: int) -> float:
     """Return the processor time, in seconds, of a process and its descendants, ended ones too."""
-    ticks = sum(int(one) for stat in family(root).values() for one in stat[11:15])
+    ticks = sum(int(one) for stat in process_tree(root).values() for one in stat[11:15])
     return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def memory(root: int) -> dict[str, Any]:
     """Return the PSS and RSS in MB of a process and its descendants, by type of process."""
     found: dict[str, Any] = {"pss": 0.0, "rss": 0.0, "processes": {}}
-    for pid in family(root):
+    for pid in process_tree(root):
         command = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()
         names = {"granian": "web", "config.web": "web", "config.worker": "worker"}
         kind = next((kind for name, kind in names.items() if name in command), "supervisor")

@@ -35,7 +35,7 @@ from rejudge_client.records import (
 )
 
 # In seconds: how often a job's state is requested, and the default time after which to give up.
-EVERY = 0.5
+POLL_SECONDS = 0.5
 PATIENCE = 24 * 60 * 60.0
 
 J = TypeVar("J", bound=Job)
@@ -54,12 +54,12 @@ class Rejudge(Connection):
 
     def project(self, slug: str) -> Project:
         """Return one of your projects. Raise NotFound if you are not a member."""
-        return Project(self, cast(ProjectRecord, self.get(f"projects/{_part(slug)}/")))
+        return Project(self, cast(ProjectRecord, self.get(f"projects/{_quote(slug)}/")))
 
     def create(self, slug: str, name: str, grades: list[int]) -> Project:
         """Create a project that you lead."""
-        made = self.post("projects/", {"slug": slug, "name": name, "grades": grades})
-        return Project(self, cast(ProjectRecord, made))
+        created = self.post("projects/", {"slug": slug, "name": name, "grades": grades})
+        return Project(self, cast(ProjectRecord, created))
 
     def accounts(self, search: str = "", *, closed: bool = False) -> Iterator[AccountRecord]:
         """Yield the accounts of the installation. Raise Forbidden unless you administer it."""
@@ -108,23 +108,23 @@ class Project:
         """
         path = Path(file)
         fields = {"format": format_name, "no_grade": no_grade, "side": side}
-        asked = self.rejudge.upload(f"{self._here}loads/", path, fields)
+        asked = self.rejudge.upload(f"{self._path}loads/", path, fields)
         preview = self._wait(cast(LoadRecord, asked), "loads", f"Reading {path.name}", patience)
         report = _report(preview)
         if report["refused"]:
             raise Refused(422, {"detail": _bad_lines(path.name, report)})
         if dry_run:
-            self.rejudge.put(f"{self._here}loads/{preview['id']}/leaving/", {})
+            self.rejudge.put(f"{self._path}loads/{preview['id']}/leaving/", {})
             return report
         confirmed = self.rejudge.put(
-            f"{self._here}loads/{preview['id']}/confirmation/", {"despite_rules": despite_rules}
+            f"{self._path}loads/{preview['id']}/confirmation/", {"despite_rules": despite_rules}
         )
         load = self._wait(cast(LoadRecord, confirmed), "loads", f"Loading {path.name}", patience)
         return _report(load)
 
     def assignments(self, task: str = "judge") -> Iterator[Assignment]:
         """Yield your assignments of a task that have work left."""
-        rows = self.rejudge.pages(f"{self._here}assignments/", {"task": task})
+        rows = self.rejudge.pages(f"{self._path}assignments/", {"task": task})
         return cast(Iterator[Assignment], rows)
 
     def take_assignment(
@@ -136,26 +136,28 @@ class Project:
         everything in the assignment, they cannot see agreement, exports or releases.
         """
         sent = {"task": task, "become_blind": become_blind}
-        taken = self.rejudge.post(f"{self._here}assignments/", sent)
+        taken = self.rejudge.post(f"{self._path}assignments/", sent)
         return cast(Assignment | None, taken["assignment"])
 
     def judge(
         self,
-        say: Callable[[Case], int | None],
+        choose_grade: Callable[[Case], int | None],
         *,
-        words: Callable[[Case], str] | None = None,
+        write_note: Callable[[Case], str] | None = None,
         become_blind: bool = False,
     ) -> int:
         """Judge all your open documents with a progress bar; return how many were judged.
 
-        `say` gets each document with its narrative, in your order, and returns the grade, or None
-        to skip it; `words` returns a note. A program that was stopped continues where it was when
-        run again. `become_blind`: see `take_assignment`.
+        `choose_grade` gets each document with its narrative, in your order, and returns the grade,
+        or None to skip it; `write_note` returns a note. A program that was stopped continues where
+        it was when run again. `become_blind`: see `take_assignment`.
         """
         judged = 0
         left: set[int] = set()
         while (assignment := self._next_assignment(left, become_blind)) is not None:
-            found = self.judging_session(assignment["pair"]).judge(say, words=words)
+            found = self.judging_session(assignment["pair"]).judge(
+                choose_grade, write_note=write_note
+            )
             judged += found.judged
             if found.open:
                 # Otherwise the skipped documents would come up again and again.
@@ -165,12 +167,12 @@ class Project:
     def judging_session(self, pair: int) -> JudgingSession:
         """Return a session for judging a pair on which you have a judging assignment."""
         found = self.rejudge.get(f"pairs/{pair}/")
-        query = self.rejudge.get(f"{self._here}queries/{found['query']}/")
+        query = self.rejudge.get(f"{self._path}queries/{found['query']}/")
         return JudgingSession(self.rejudge, pair, query["title"], found["narratives"])
 
     def members(self) -> Iterator[MemberRecord]:
         """Yield the current and former members of the project."""
-        return cast(Iterator[MemberRecord], self.rejudge.pages(f"{self._here}members/"))
+        return cast(Iterator[MemberRecord], self.rejudge.pages(f"{self._path}members/"))
 
     def invite(
         self,
@@ -186,19 +188,19 @@ class Project:
         with `email` the link is mailed as well.
         """
         body = {"username": username, "email": email, "role": role, "days": days}
-        return cast(LinkRecord, self.rejudge.post(f"{self._here}invitations/", body))
+        return cast(LinkRecord, self.rejudge.post(f"{self._path}invitations/", body))
 
     def audit_log(self) -> Iterator[AuditEventRecord]:
         """Yield what leads and administrators did in the project, newest first."""
-        return cast(Iterator[AuditEventRecord], self.rejudge.pages(f"{self._here}audit-log/"))
+        return cast(Iterator[AuditEventRecord], self.rejudge.pages(f"{self._path}audit-log/"))
 
     def fetch_audit_log(self, target: str | Path) -> Path:
         """Download the audit log as a table (CSV), oldest first."""
-        return self.rejudge.download(f"{self._here}audit-log/table/", Path(target))
+        return self.rejudge.download(f"{self._path}audit-log/table/", Path(target))
 
     def progress(self) -> Progress:
         """Return the number of judgments and final flags so far, and the number wanted."""
-        return cast(Progress, self.rejudge.get(f"{self._here}progress/"))
+        return cast(Progress, self.rejudge.get(f"{self._path}progress/"))
 
     def watch(self, *, every: float = 5.0, patience: float = PATIENCE) -> Progress:
         """Show a progress bar until all wanted judgments are made, and return the progress."""
@@ -224,7 +226,7 @@ class Project:
         `part` selects the part: query, category, side, blind ...
         """
         reports = "agreement/reports"
-        asked = self.rejudge.post(f"{self._here}{reports}/", part)
+        asked = self.rejudge.post(f"{self._path}{reports}/", part)
         return cast(
             dict[str, Any], self._wait(cast(Job, asked), reports, "Computing agreement", patience)
         )
@@ -241,9 +243,9 @@ class Project:
         Each file is checked against its digest. The folder is created; files of the same name are
         replaced.
         """
-        asked = self.rejudge.post(f"{self._here}exports/", {"format": format_name})
+        asked = self.rejudge.post(f"{self._path}exports/", {"format": format_name})
         export = self._wait(cast(ExportRecord, asked), "exports", "Exporting", patience)
-        here = f"{self._here}exports/{export['id']}/files/"
+        here = f"{self._path}exports/{export['id']}/files/"
         self._fetch(here, export["files"], Path(folder))
         # The manifest describes the other files but does not list itself.
         self.rejudge.download(f"{here}manifest.json", Path(folder) / "manifest.json")
@@ -251,13 +253,13 @@ class Project:
 
     def release(self, name: str, note: str = "", *, patience: float = PATIENCE) -> ReleaseRecord:
         """Create a release, which never changes, and wait until it is made."""
-        self.rejudge.post(f"{self._here}releases/", {"name": name, "note": note})
-        where = f"{self._here}releases/{_part(name)}/"
-        return cast(ReleaseRecord, self._until_over(where, f"Releasing {name}", patience))
+        self.rejudge.post(f"{self._path}releases/", {"name": name, "note": note})
+        where = f"{self._path}releases/{_quote(name)}/"
+        return cast(ReleaseRecord, self._wait_until_done(where, f"Releasing {name}", patience))
 
     def fetch_release(self, name: str, folder: str | Path) -> ReleaseRecord:
         """Download all files of a release into `folder`, each checked against its digest."""
-        where = f"{self._here}releases/{_part(name)}/"
+        where = f"{self._path}releases/{_quote(name)}/"
         found = cast(ReleaseRecord, self.rejudge.get(where))
         if found["state"] != "done":
             raise Failed(f"The release {name} is not available: it is {found['state']}.")
@@ -265,27 +267,27 @@ class Project:
         return found
 
     @property
-    def _here(self) -> str:
-        return f"projects/{_part(self.slug)}/"
+    def _path(self) -> str:
+        return f"projects/{_quote(self.slug)}/"
 
     def _next_assignment(self, left: set[int], become_blind: bool) -> Assignment | None:
-        mine = next(
+        held = next(
             (assignment for assignment in self.assignments() if assignment["pair"] not in left),
             None,
         )
-        if mine is not None:
-            return mine
+        if held is not None:
+            return held
         taken = self.take_assignment(become_blind=become_blind)
         return taken if taken is not None and taken["pair"] not in left else None
 
-    def _wait(self, job: J, kind: str, words: str, patience: float) -> J:
-        where = f"{self._here}{kind}/{job['id']}/"
-        return cast(J, self._until_over(where, words, patience))
+    def _wait(self, job: J, kind: str, title: str, patience: float) -> J:
+        where = f"{self._path}{kind}/{job['id']}/"
+        return cast(J, self._wait_until_done(where, title, patience))
 
-    def _until_over(self, where: str, words: str, patience: float) -> Mapping[str, Any]:
+    def _wait_until_done(self, where: str, title: str, patience: float) -> Mapping[str, Any]:
         """Request a job's state, with a progress bar, until it is done."""
         began = time.monotonic()
-        with self.rejudge.bar(None, words, "") as bar:
+        with self.rejudge.bar(None, title, "") as bar:
             while True:
                 job = cast(Job, self.rejudge.get(where))
                 bar.total = job["total"]
@@ -295,10 +297,10 @@ class Project:
                 if job["state"] == "done":
                     return job
                 if job["state"] in {"failed", "cancelled"}:
-                    raise Failed(job["error"] or f"{words}: it was cancelled.")
+                    raise Failed(job["error"] or f"{title}: it was cancelled.")
                 if time.monotonic() - began > patience:
-                    raise Failed(f"{words}: not done after {patience:,.0f} seconds.")
-                self.rejudge.sleep(EVERY)
+                    raise Failed(f"{title}: not done after {patience:,.0f} seconds.")
+                self.rejudge.sleep(POLL_SECONDS)
 
     def _fetch(self, where: str, files: list[FileFacts], folder: Path) -> None:
         """Download the listed files; raise Damaged for a name outside of `folder`."""
@@ -307,7 +309,7 @@ class Project:
             name = PurePosixPath(entry["name"])
             if name.is_absolute() or not name.parts or ".." in name.parts or "\\" in entry["name"]:
                 raise Damaged(f"{entry['name']} is not a valid file name.")
-            address = where + "/".join(map(_part, name.parts))
+            address = where + "/".join(map(_quote, name.parts))
             target = folder.joinpath(*name.parts)
             self.rejudge.download(address, target, size=entry["bytes"], sha256=entry["sha256"])
 
@@ -325,10 +327,10 @@ def _bad_lines(name: str, report: Report) -> str:
         for one in report["problems"][:5]
     ]
     more = report["refused"] - len(first)
-    told = "; ".join(first) + (f"; and {more:,} more" if more > 0 else "")
-    return f"Nothing was loaded from {name}. {told}"
+    problems = "; ".join(first) + (f"; and {more:,} more" if more > 0 else "")
+    return f"Nothing was loaded from {name}. {problems}"
 
 
-def _part(name: str) -> str:
+def _quote(name: str) -> str:
     """Return a name quoted as one part of a URL path."""
     return quote(name, safe="")

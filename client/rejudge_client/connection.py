@@ -17,11 +17,11 @@ from uuid import uuid4
 import httpx
 from tqdm import tqdm
 
-from rejudge_client.errors import Damaged, RejudgeError, Unreachable, problem_of
+from rejudge_client.errors import Damaged, RejudgeError, Unreachable, error_for
 
 API = "/api/v1/"
 # Temporary errors: too many requests, or a server that is restarting.
-_AGAIN = {429, 502, 503, 504}
+_RETRY_STATUSES = {429, 502, 503, 504}
 _LONGEST_PAUSE = 30.0
 _LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 
@@ -85,7 +85,7 @@ class Connection:
 
     def get(self, path: str, params: Mapping[str, Any] | None = None) -> Any:
         """Return the JSON at `path`. Raise Problem if the request fails."""
-        return self._send("GET", path, params=_given(params) or None).json()
+        return self._send("GET", path, params=_without_none(params) or None).json()
 
     def pages(self, path: str, params: Mapping[str, Any] | None = None) -> Iterator[dict[str, Any]]:
         """Yield every row of a list, fetching the pages one by one."""
@@ -94,7 +94,7 @@ class Connection:
             yield from page["results"]
             if not page["next"]:
                 return
-            page = self.get(self._here(page["next"]))
+            page = self.get(self._checked_address(page["next"]))
 
     def post(
         self,
@@ -107,12 +107,12 @@ class Connection:
 
         `key` identifies the request, so that a program that was killed can send it again.
         """
-        answer = self._send("POST", path, json=_given(body), key=key or str(uuid4()))
+        answer = self._send("POST", path, json=_without_none(body), key=key or str(uuid4()))
         return answer.json() if answer.content else None
 
     def put(self, path: str, body: Mapping[str, Any]) -> Any:
         """Send a PUT request and return its JSON."""
-        answer = self._send("PUT", path, json=_given(body), key=str(uuid4()))
+        answer = self._send("PUT", path, json=_without_none(body), key=str(uuid4()))
         return answer.json() if answer.content else None
 
     def delete(self, path: str) -> None:
@@ -124,14 +124,14 @@ class Connection:
     ) -> Any:
         """Send a file with some fields as a form, with a progress bar."""
         key = key or str(uuid4())
-        data = {name: str(value) for name, value in _given(fields).items()}
+        data = {name: str(value) for name, value in _without_none(fields).items()}
         size = file.stat().st_size
 
         def send() -> httpx.Response:
             with ExitStack() as open_things:
                 bar = open_things.enter_context(self.bar(size, file.name, "B", scaled=True))
                 stream = open_things.enter_context(file.open("rb"))
-                counted = cast(IO[bytes], _Counted(stream, bar))
+                counted = cast(IO[bytes], _CountedFile(stream, bar))
                 return self._http.post(
                     path,
                     data=data,
@@ -139,7 +139,7 @@ class Connection:
                     headers={"Idempotency-Key": key},
                 )
 
-        return self._until_answered(send).json()
+        return self._send_until_answered(send).json()
 
     def download(
         self,
@@ -157,14 +157,14 @@ class Connection:
         target.parent.mkdir(parents=True, exist_ok=True)
         part = target.with_name(f".{target.name}.{uuid4().hex}.part")
         try:
-            self._until_answered(lambda: self._fetch(path, part, size, sha256))
+            self._send_until_answered(lambda: self._fetch(path, part, size, sha256))
             part.replace(target)
         finally:
             part.unlink(missing_ok=True)
         return target
 
     def _fetch(self, path: str, part: Path, size: int | None, sha256: str | None) -> httpx.Response:
-        seen, length = hashlib.sha256(), 0
+        digest, length = hashlib.sha256(), 0
         with self._http.stream("GET", path) as answer:
             if answer.is_error or answer.is_redirect:
                 answer.read()
@@ -173,14 +173,14 @@ class Connection:
             with part.open("wb") as file, self.bar(size, name, "B", scaled=True) as bar:
                 for piece in answer.iter_bytes():
                     file.write(piece)
-                    seen.update(piece)
+                    digest.update(piece)
                     length += len(piece)
                     bar.update(len(piece))
                 file.flush()
                 os.fsync(file.fileno())
         if size is not None and length != size:
             raise Damaged(f"{path} has {length:,} bytes instead of {size:,}.")
-        if sha256 is not None and seen.hexdigest() != sha256:
+        if sha256 is not None and digest.hexdigest() != sha256:
             raise Damaged(f"{path} is damaged: its SHA-256 differs.")
         return answer
 
@@ -194,11 +194,11 @@ class Connection:
         key: str | None = None,
     ) -> httpx.Response:
         headers = {"Idempotency-Key": key} if key else {}
-        return self._until_answered(
+        return self._send_until_answered(
             lambda: self._http.request(method, path, params=params, json=json, headers=headers)
         )
 
-    def _until_answered(self, send: Callable[[], httpx.Response]) -> httpx.Response:
+    def _send_until_answered(self, send: Callable[[], httpx.Response]) -> httpx.Response:
         """Send until there is an answer that a retry would not change."""
         for attempt in range(self._attempts):
             last = attempt == self._attempts - 1
@@ -211,38 +211,38 @@ class Connection:
                         f"No answer from {self._http.base_url.host}: {error}"
                     ) from error
             else:
-                if answer.status_code not in _AGAIN or last:
-                    return self._checked(answer)
+                if answer.status_code not in _RETRY_STATUSES or last:
+                    return self._check_status(answer)
                 with suppress(ValueError):
                     pause = min(float(answer.headers.get("Retry-After", pause)), _LONGEST_PAUSE)
             self.sleep(pause)
         raise AssertionError("the last attempt has returned or raised")
 
-    def _checked(self, answer: httpx.Response) -> httpx.Response:
+    def _check_status(self, answer: httpx.Response) -> httpx.Response:
         if answer.is_success:
             return answer
         if answer.is_redirect:
             raise RejudgeError(
                 f"{answer.request.url} redirects: give the address of the site itself."
             )
-        said: Any = None
+        problem: Any = None
         with suppress(ValueError):
-            said = answer.json()
-        raise problem_of(answer.status_code, said if isinstance(said, dict) else {})
+            problem = answer.json()
+        raise error_for(answer.status_code, problem if isinstance(problem, dict) else {})
 
-    def _here(self, address: str) -> str:
+    def _checked_address(self, address: str) -> str:
         """Return the address of a next page, which must be on the same site."""
-        base, following = self._http.base_url, self._http.base_url.join(address)
-        if (following.scheme, following.host, following.port) != (
+        base, next_url = self._http.base_url, self._http.base_url.join(address)
+        if (next_url.scheme, next_url.host, next_url.port) != (
             base.scheme,
             base.host,
             base.port,
         ):
-            raise RejudgeError(f"The next page is on another site, {following.host}: not followed.")
-        return str(following)
+            raise RejudgeError(f"The next page is on another site, {next_url.host}: not followed.")
+        return str(next_url)
 
 
-class _Counted:
+class _CountedFile:
     """A file that advances a progress bar as it is read."""
 
     def __init__(self, stream: Any, bar: tqdm[Any]) -> None:
@@ -267,6 +267,6 @@ class _Counted:
             yield piece
 
 
-def _given(fields: Mapping[str, Any] | None) -> dict[str, Any]:
+def _without_none(fields: Mapping[str, Any] | None) -> dict[str, Any]:
     """Return the fields that are not None."""
     return {name: value for name, value in (fields or {}).items() if value is not None}

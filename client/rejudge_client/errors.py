@@ -52,7 +52,7 @@ class Refused(Problem):
     """400, 413 or 422: the request is not valid. The sentence says why; nothing has changed."""
 
 
-_KINDS: dict[int, type[Problem]] = {
+_ERRORS: dict[int, type[Problem]] = {
     400: Refused,
     401: NotSignedIn,
     403: Forbidden,
@@ -63,6 +63,6 @@ _KINDS: dict[int, type[Problem]] = {
 }
 
 
-def problem_of(status: int, problem: Mapping[str, Any]) -> Problem:
+def error_for(status: int, problem: Mapping[str, Any]) -> Problem:
     """Return the exception for an error response."""
-    return _KINDS.get(status, Problem)(status, problem)
+    return _ERRORS.get(status, Problem)(status, problem)

@@ -36,7 +36,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from benchmarks.serving import family, quantiles
+from benchmarks.serving import process_tree, quantiles
 from config.management.commands.serve import beat_command, web_command, worker_command
 from config.parent_process import die_with
 from tests.chaos.people import Annotator, Lead, Person, gathered
@@ -222,7 +222,7 @@ class Installation:
         """Suspend a service for some seconds, so that it does not answer."""
         assert service is not None
         stopped = []
-        for pid in family(service.pid):
+        for pid in process_tree(service.pid):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGSTOP)
                 stopped.append(pid)
@@ -294,7 +294,7 @@ class Installation:
         root = self._programs.pid
         found = []
         with contextlib.suppress(KeyError):
-            for pid, stat in family(root).items():
+            for pid, stat in process_tree(root).items():
                 with contextlib.suppress(OSError):
                     command = Path(f"/proc/{pid}/cmdline").read_bytes().decode()
                     kind = next(
