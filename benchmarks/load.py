@@ -41,7 +41,7 @@ from typing import Any
 from benchmarks import judging
 from benchmarks.annotators import Timings, measure
 from benchmarks.serving import memory, new_database, quantiles, run_step, running_server
-from tests.chaos.people import Unanswered, Wire
+from tests.chaos.people import Connection, Unanswered
 
 # Keys a second of a person who reads.
 PACE = 0.5
@@ -169,7 +169,7 @@ class _Lead(threading.Thread):
         self.complaints: list[str] = []
         # When each step of a load began.
         self.steps: list[tuple[float, str]] = []
-        self._wire = Wire(port, who["session"], patience=120)
+        self._wire = Connection(port, who["session"], patience=120)
         self._lines = lines
 
     def run(self) -> None:

@@ -115,7 +115,7 @@ INSTALLED_APPS = [
     "allauth.usersessions",
 ]
 if OIDC_ISSUER:
-    # It reads a client for HTTP, 5 MB, into each process.
+    # Only if needed: it imports an HTTP client, 5 MB in each process.
     INSTALLED_APPS.append("allauth.socialaccount.providers.openid_connect")
 
 MIDDLEWARE = [

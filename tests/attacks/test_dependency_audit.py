@@ -8,7 +8,7 @@ from pathlib import Path
 
 from django.conf import settings
 
-from tests.services.vulnerabilities import CLEAN, KNOWN, NOT_ASKED, audit, read
+from tests.services.vulnerabilities import CLEAN, KNOWN, NOT_CHECKED, audit, read
 
 ASKED = {"name": "django", "version": "5.2", "vulns": []}
 UNASKED = {"name": "celery", "skip_reason": "Dependency not found on PyPI"}
@@ -26,19 +26,19 @@ def test_all_asked_and_none_weak_is_clean():
 def test_a_package_that_was_not_asked_about_is_neither_clean_nor_a_failure():
     how, words = read([ASKED, UNASKED])
 
-    assert how == NOT_ASKED
+    assert how == NOT_CHECKED
     assert words == "1 of 2 packages were checked\nNOT CHECKED: celery"
 
 
 def test_an_audit_that_asked_about_nothing_says_so():
     how, words = read([UNASKED])
 
-    assert how == NOT_ASKED
+    assert how == NOT_CHECKED
     assert words.startswith("NOTHING WAS CHECKED")
 
 
 def test_no_packages_are_not_clean():
-    assert read([]).how == NOT_ASKED
+    assert read([]).how == NOT_CHECKED
 
 
 def test_a_weakness_fails_even_if_other_packages_were_not_asked_about():
@@ -54,7 +54,7 @@ def test_an_unreachable_service_is_reported(tmp_path: Path):
 
     how, words = audit(lock, "--vulnerability-service", "osv", "--osv-url", "http://127.0.0.1:9/")
 
-    assert how == NOT_ASKED
+    assert how == NOT_CHECKED
     assert words.startswith("NOTHING WAS CHECKED")
 
 
@@ -62,7 +62,10 @@ def test_an_audit_that_takes_too_long_is_reported(tmp_path: Path):
     lock = tmp_path / "one.lock"
     lock.write_text("six==1.16.0 --hash=sha256:" + "0" * 64 + "\n")
 
-    assert audit(lock, longest=0.01) == (NOT_ASKED, "NOTHING WAS CHECKED: no answer within 0.01 s")
+    assert audit(lock, longest=0.01) == (
+        NOT_CHECKED,
+        "NOTHING WAS CHECKED: no answer within 0.01 s",
+    )
 
 
 def test_the_check_script_runs_the_audit_and_reports_its_result(tmp_path: Path):

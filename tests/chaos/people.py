@@ -25,12 +25,12 @@ TOKEN = "stormstormstormstormstormstormst"  # any will do: cookie and header mus
 # As in static/js/journal.js.
 BATCH = 50
 # At this number of unsaved entries a person stops judging.
-MOST_WAITING = 200
+MAX_WAITING = 200
 # Seconds to wait for a response; then the request is sent again.
 PATIENCE = 10.0
 PAUSE = 0.3
 # Seconds after the storm within which every entry must be saved.
-LAST_WORDS = 90.0
+GRACE_SECONDS = 90.0
 
 _JUDGING_SESSION = re.compile(
     r'<script id="judging-session" type="application/json">(.*?)</script>', re.DOTALL
@@ -50,7 +50,7 @@ class Answer:
     location: str
 
 
-class Wire:
+class Connection:
     """A connection of one person, which reconnects when it breaks."""
 
     def __init__(self, port: int, session: str, *, patience: float = PATIENCE) -> None:
@@ -150,26 +150,26 @@ class Person(threading.Thread, ABC):
         super().__init__(name=who["name"], daemon=True)
         self.diary = Diary()
         self._user: int = who["user"]
-        self._wire = Wire(port, who["session"])
+        self._wire = Connection(port, who["session"])
         self._random = random.Random(seed)
         self._enough = enough
 
     def run(self) -> None:
-        """Run `live` and record any exception as a complaint."""
+        """Run `act` and record any exception as a complaint."""
         try:
-            self.live()
+            self.act()
         except Exception as error:  # noqa: BLE001 (a thread that ends without a word hides it)
             self.diary.complaints.append(f"{self.name}: {error!r}")
         self._wire.close()
 
     @abstractmethod
-    def live(self) -> None:
+    def act(self) -> None:
         """Do what this person does."""
 
-    def _ask(self, how: Callable[[], Answer]) -> Answer:
+    def _ask(self, send: Callable[[], Answer]) -> Answer:
         self.diary.requests += 1
         try:
-            return how()
+            return send()
         except Unanswered:
             self.diary.unanswered += 1
             raise
@@ -190,15 +190,15 @@ class Annotator(Person):
         self._journal: list[tuple[dict[str, Any], float]] = []
         self._send_at = 0.0
 
-    def live(self) -> None:
+    def act(self) -> None:
         """Judge pair after pair; at the end, send until every entry is answered."""
         while not self._enough.is_set():
             work = self._take()
             if work is None:
-                self._rest()
+                self._wait_for_next_key()
                 continue
             self._judge(work)
-        until = time.monotonic() + LAST_WORDS
+        until = time.monotonic() + GRACE_SECONDS
         while self._journal and time.monotonic() < until:
             self._send()
             time.sleep(0.05)
@@ -240,7 +240,7 @@ class Annotator(Person):
             done.append(self._press(work, candidate, None))
             chance = self._random.random()
             if chance < 0.06:
-                self._take_back(self._random.choice(done))
+                self._undo(self._random.choice(done))
             elif chance < 0.14:
                 before = self._random.choice(done)
                 done.append(self._press(work, before.candidate, before))
@@ -259,21 +259,21 @@ class Annotator(Person):
             else self._random.choice((0, 1, 2)),
         )
         self.diary.statements.append(said)
-        how: dict[str, Any] = (
+        fields: dict[str, Any] = (
             {"flag": said.says, "words": "Cut off." if said.says == "problem" else ""}
             if flagged
             else {"relevance": said.says, "note": "", "active_ms": 900, "pressed": "key"}
         )
-        self._write_down(said, how | {"instead_of": before.uuid if before else None})
+        self._add_entry(said, fields | {"instead_of": before.uuid if before else None})
         return said
 
-    def _take_back(self, said: Statement) -> None:
+    def _undo(self, said: Statement) -> None:
         if said.undone:
             return
         said.undone = True
-        self._write_down(said, {"kind": "undo", "uuid": self._uuid(), "undoes": said.uuid})
+        self._add_entry(said, {"kind": "undo", "uuid": self._uuid(), "undoes": said.uuid})
 
-    def _write_down(self, said: Statement, more: dict[str, Any]) -> None:
+    def _add_entry(self, said: Statement, more: dict[str, Any]) -> None:
         entry = {
             "uuid": said.uuid,
             "kind": said.kind,
@@ -285,11 +285,11 @@ class Annotator(Person):
             **more,
         }
         self._journal.append((entry, time.monotonic()))
-        self._rest()
-        while len(self._journal) >= MOST_WAITING and not self._enough.is_set():
-            self._rest()
+        self._wait_for_next_key()
+        while len(self._journal) >= MAX_WAITING and not self._enough.is_set():
+            self._wait_for_next_key()
 
-    def _rest(self) -> None:
+    def _wait_for_next_key(self) -> None:
         """Send waiting entries, then wait until the next key press."""
         self._send()
         self._enough.wait(self._random.uniform(0.5, 1.5) * self._pace)
@@ -312,7 +312,7 @@ class Annotator(Person):
             if answered.status != 200:
                 raise RuntimeError(f"the journal got {answered.status}: {answered.body[:300]!r}")
         answers = json.loads(answered.body)["answers"]
-        by_uuid = {said.uuid: said for said in self.diary.statements[-4 * MOST_WAITING :]}
+        by_uuid = {said.uuid: said for said in self.diary.statements[-4 * MAX_WAITING :]}
         at = time.monotonic()
         for (entry, pressed), answer in zip(batch, answers, strict=True):
             said = by_uuid.get(entry["uuid"])
@@ -342,7 +342,7 @@ class Lead(Person):
         # Set while a job that this lead watches is running.
         self.sees_work = threading.Event()
 
-    def live(self) -> None:
+    def act(self) -> None:
         """Load and export in turns; after the storm, load and export once more in each format."""
         number = 0
         while not self._enough.is_set():
@@ -354,11 +354,11 @@ class Lead(Person):
             if not self._export(kind, last=True):
                 self.diary.complaints.append(f"no {kind} export came of it in peace")
 
-    def _again(self, how: Callable[[], Answer]) -> Answer:
+    def _ask_until_answered(self, send: Callable[[], Answer]) -> Answer:
         """Send a request until it is answered."""
         for _ in range(300):
             try:
-                return self._ask(how)
+                return self._ask(send)
             except Unanswered:
                 time.sleep(PAUSE)
         raise RuntimeError("the server did not come back")
@@ -372,7 +372,7 @@ class Lead(Person):
             f"{query} 0 {number}-{line} {line % 3}\n" for query in queries for line in range(each)
         )
         self.handed_in[name] = {"queries": queries, "lines": each * len(queries)}
-        found = self._again(
+        found = self._ask_until_answered(
             lambda: self._wire.upload(
                 "/projects/storm/loads/", name, text.encode(), format="trec-qrels"
             )
@@ -380,21 +380,27 @@ class Lead(Person):
         if found.status != 302:
             # On a full disk the form is refused with a sentence.
             return
-        preview = self._watched(found.location, last=last)
+        preview = self._watch_job(found.location, last=last)
         if b"/confirmation/" in preview.body:
-            confirmed = self._again(lambda: self._wire.form(f"{found.location}confirmation/"))
+            confirmed = self._ask_until_answered(
+                lambda: self._wire.form(f"{found.location}confirmation/")
+            )
             if confirmed.status == 302:
-                self._watched(confirmed.location, last=last)
+                self._watch_job(confirmed.location, last=last)
 
     def _export(self, kind: str, *, last: bool = False) -> bool:
         """Request an export and check that an offered one is complete; return whether one was."""
-        found = self._again(lambda: self._wire.form("/projects/storm/exports/", format=kind))
+        found = self._ask_until_answered(
+            lambda: self._wire.form("/projects/storm/exports/", format=kind)
+        )
         if found.status != 302:
             return False
-        page = self._watched(found.location, last=last)
+        page = self._watch_job(found.location, last=last)
         if b"/archive/" not in page.body:
             return False
-        offered = self._again(lambda: self._wire.ask("GET", f"{found.location}archive/"))
+        offered = self._ask_until_answered(
+            lambda: self._wire.ask("GET", f"{found.location}archive/")
+        )
         if offered.status != 200:
             self.diary.complaints.append(f"an offered export was not there: {offered.status}")
             return False
@@ -406,11 +412,11 @@ class Lead(Person):
         self.taken_away += 1
         return True
 
-    def _watched(self, path: str, *, last: bool) -> Answer:
+    def _watch_job(self, path: str, *, last: bool) -> Answer:
         """Watch a job's page until the job is over or, during the storm, for 20 seconds."""
         until = time.monotonic() + (150 if last else 20)
         while True:
-            page = self._again(lambda: self._wire.ask("GET", path))
+            page = self._ask_until_answered(lambda: self._wire.ask("GET", path))
             over = b"/cancellation/" not in page.body
             if over or b"Waiting for the worker" in page.body:
                 self.sees_work.clear()
@@ -422,7 +428,7 @@ class Lead(Person):
             time.sleep(0.1)
 
 
-def gathered(people: list[Person]) -> dict[str, Any]:
+def combine_diaries(people: list[Person]) -> dict[str, Any]:
     """Return the diaries of all people combined."""
     diaries = [person.diary for person in people]
     return {

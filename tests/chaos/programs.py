@@ -17,18 +17,18 @@ from config.supervisor import Program, Supervisor
 
 def main(plan: Path) -> None:
     """Run until stopped."""
-    told = json.loads(plan.read_text())
+    plan_content = json.loads(plan.read_text())
 
     def write(line: str) -> None:
         print(line, flush=True)
 
     supervisor = Supervisor(
-        [Program(*program) for program in told["programs"]],
+        [Program(*program) for program in plan_content["programs"]],
         cwd=Path.cwd(),
         env=dict(os.environ),
         write=write,
     )
-    supervisor.run(host="127.0.0.1", port=told["port"], on_ready=lambda: write("READY"))
+    supervisor.run(host="127.0.0.1", port=plan_content["port"], on_ready=lambda: write("READY"))
 
 
 if __name__ == "__main__":

@@ -39,7 +39,7 @@ from typing import Any
 from benchmarks.serving import process_tree, quantiles
 from config.management.commands.serve import beat_command, web_command, worker_command
 from config.parent_process import die_with
-from tests.chaos.people import Annotator, Lead, Person, gathered
+from tests.chaos.people import Annotator, Lead, Person, combine_diaries
 from tests.services.postgres import Postgres
 from tests.services.processes import wait_until
 from tests.services.redis import RedisServer
@@ -161,7 +161,7 @@ class Installation:
             "worker killed": lambda: self._at_work(lambda: self._kill("worker")),
             "all killed": lambda: self._at_work(self._kill_all),
             "disk full": self._fill_disk,
-            "clock jumped": self._jump,
+            "clock jumped": self._set_clocks_wrong,
         }
         if self.postgres and self.redis:
             found |= {
@@ -169,21 +169,21 @@ class Installation:
                     lambda: self._kill("worker", below=True)
                 ),
                 "beat killed": lambda: self._kill("beat"),
-                "Redis killed": lambda: self._bounce(self.redis, "kill"),
-                "Redis stopped": lambda: self._bounce(self.redis, "stop"),
-                "PostgreSQL killed": lambda: self._bounce(self.postgres, "kill"),
-                "PostgreSQL stopped": lambda: self._bounce(self.postgres, "stop"),
+                "Redis killed": lambda: self._restart_service(self.redis, "kill"),
+                "Redis stopped": lambda: self._restart_service(self.redis, "stop"),
+                "PostgreSQL killed": lambda: self._restart_service(self.postgres, "kill"),
+                "PostgreSQL stopped": lambda: self._restart_service(self.postgres, "stop"),
                 "Redis hung": lambda: self._hang(self.redis),
                 "PostgreSQL hung": lambda: self._hang(self.postgres),
             }
         return found
 
-    def _at_work(self, happen: Callable[[], None]) -> None:
+    def _at_work(self, inject: Callable[[], None]) -> None:
         """Inject a fault in the middle of a job, if one runs within 20 seconds."""
         if self.work.wait(20):
             time.sleep(self._random.uniform(0.0, 0.5))
             self.done["in the middle of a job"] += self.work.is_set()
-        happen()
+        inject()
 
     def _kill(self, program: str, *, below: bool = False) -> None:
         """Kill a program's main process or, with `below`, one of its children."""
@@ -210,7 +210,7 @@ class Installation:
         wait_until(lambda: not self.listens(), "everything to be gone")
         self.start_programs()
 
-    def _bounce(self, service: Postgres | RedisServer | None, how: str) -> None:
+    def _restart_service(self, service: Postgres | RedisServer | None, how: str) -> None:
         assert service is not None
         {"kill": service.kill, "stop": service.stop}[how]()
         name = type(service).__name__.removesuffix("Server")
@@ -273,7 +273,7 @@ class Installation:
                 with contextlib.suppress(ProcessLookupError):
                     resource.prlimit(pid, resource.RLIMIT_FSIZE, before)
 
-    def _jump(self) -> None:
+    def _set_clocks_wrong(self) -> None:
         """Set the clock of the web processes, of the workers or of both wrong from now on."""
         by = self._random.choice((-2 * HOUR, -60, 90, 2 * HOUR, 5 * HOUR))
         for name in self._random.choice((["web"], ["worker"], ["web", "worker"])):
@@ -322,7 +322,7 @@ class Installation:
         return False
 
 
-def weather(
+def choose_faults(
     installation: Installation, seconds: float, seed: int
 ) -> Iterator[tuple[float, Callable[[], None]]]:
     """Yield faults, each with the pause in seconds before it.
@@ -357,12 +357,12 @@ def storm(
         everybody: list[Person] = [*annotators, lead]
         for person in everybody:
             person.start()
-        for pause, happen in weather(installation, seconds, seed):
+        for pause, inject in choose_faults(installation, seconds, seed):
             # The next fault comes when people can work again.
             wait_until(installation.listens, "the web server to be back", seconds=60)
             time.sleep(pause)
-            happen()
-        stormed = time.monotonic() - began
+            inject()
+        storm_seconds = time.monotonic() - began
         enough.set()
         # Set the clocks back, further than needed: what a fast clock limited to a minute must not
         # last until the slower clock has caught up.
@@ -371,38 +371,38 @@ def storm(
         for person in everybody:
             person.join(300)
         jobs = installation.step("settle")
-        heard = gathered(everybody)
+        diary = combine_diaries(everybody)
         if left := [person.name for person in everybody if person.is_alive()]:
-            heard["complaints"].append(f"these never came to an end: {left}")
-        told = folder / "told"
-        told.write_text(json.dumps({**heard, "handed_in": lead.handed_in}))
-        truth = installation.step("check", str(told))
+            diary["complaints"].append(f"these never came to an end: {left}")
+        recorded = folder / "told"
+        recorded.write_text(json.dumps({**diary, "handed_in": lead.handed_in}))
+        truth = installation.step("check", str(recorded))
     except BaseException:
         print(installation.log()[-20_000:], file=sys.stderr)
         raise
     finally:
         enough.set()
         installation.end()
-    complaints = heard["complaints"] + truth["complaints"]
+    complaints = diary["complaints"] + truth["complaints"]
     if complaints:
         print(installation.log()[-20_000:], file=sys.stderr)
     return {
         "database": database,
         "seed": seed,
-        "seconds": round(stormed, 1),
+        "seconds": round(storm_seconds, 1),
         "people": people,
         "disk": "a tmpfs of its own" if installation.mounted else "RLIMIT_FSIZE",
         "survived": dict(sorted(installation.done.items())),
         **truth["counts"],
         "jobs_ended": jobs,
         "exports_taken_away": lead.taken_away,
-        **{name: heard[name] for name in ("requests", "unanswered", "sent_again")},
-        "saved_after_ms": quantiles([1_000 * one for one in heard["waits"]] or [0.0]),
+        **{name: diary[name] for name in ("requests", "unanswered", "sent_again")},
+        "saved_after_ms": quantiles([1_000 * one for one in diary["waits"]] or [0.0]),
         "complaints": complaints,
     }
 
 
-def namespaced(argv: list[str]) -> list[str]:
+def in_mount_namespace(argv: list[str]) -> list[str]:
     """Return a command line that runs `argv` in a mount namespace, or `argv` if not allowed."""
     own = ["unshare", "--mount"]
     if os.geteuid() != 0:
@@ -428,7 +428,7 @@ def main() -> None:
     options = parser.parse_args()
     if not options.inside:
         again = [sys.executable, "-m", "tests.chaos.storm", *sys.argv[1:], "--inside"]
-        command = namespaced(again)
+        command = in_mount_namespace(again)
         os.execvp(command[0], command)
     folder = Path(tempfile.mkdtemp(prefix="rj-storm-", dir="/tmp"))
     disk = folder / "disk"

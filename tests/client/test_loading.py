@@ -41,7 +41,7 @@ class Server:
 
 
 @pytest.mark.parametrize("despite", [True, False])
-def test_rules_are_broken_only_where_the_program_says_so(tmp_path, despite):
+def test_rows_that_break_rules_are_loaded_only_on_request(tmp_path, despite):
     server = Server()
     (tmp_path / "pairs.jsonl").write_text("{}")
     tides = Project(cast("Connection", server), {"slug": "tides", "name": "Tides", "role": "lead"})

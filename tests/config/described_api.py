@@ -35,7 +35,7 @@ CHECKS = [
     checks.response_headers_conformance,
 ]
 # Some intentionally invalid values become valid once they are written into a URL.
-OF_WRONG = CHECKS[:3]
+CHECKS_OF_INVALID = CHECKS[:3]
 BRIEF = hypothesis_settings(
     max_examples=EXAMPLES,
     phases=[Phase.generate],
@@ -47,14 +47,14 @@ BRIEF = hypothesis_settings(
 
 
 @contextmanager
-def undone() -> Iterator[None]:
+def rolled_back() -> Iterator[None]:
     """Roll back everything done inside."""
     with transaction.atomic():
         yield
         transaction.set_rollback(True)
 
 
-def token_of(name: str) -> str:
+def make_full_token(name: str) -> str:
     """Return a token of this person with every scope."""
     person = User.objects.get(username=name)
     return make_token(name="Asks", scopes=["judge", "lead"], days=1, by=person).secret
@@ -69,16 +69,16 @@ def operations() -> list[Any]:
     return [found.ok() for found in described.get_all_operations()]  # type: ignore[union-attr]
 
 
-def asked(who: str, kind: str, keys: dict[str, Any]) -> tuple[Counter[int], list[str]]:
+def send_requests(who: str, kind: str, keys: dict[str, Any]) -> tuple[Counter[int], list[str]]:
     """Send some requests to every operation; return the statuses and the failures.
 
     `kind`: "positive" for valid requests, "negative" for invalid ones.
     `keys`: values for parameters of addresses; others are generated.
     """
     mode = GenerationMode(kind)
-    headers = {"Authorization": f"Bearer {token_of(who)}"} if who else {}
+    headers = {"Authorization": f"Bearer {make_full_token(who)}"} if who else {}
     statuses: Counter[int] = Counter()
-    wrong: list[str] = []
+    failures: list[str] = []
 
     def ask(operation: Any) -> None:
         named = {parameter.name for parameter in operation.path_parameters}
@@ -88,22 +88,26 @@ def asked(who: str, kind: str, keys: dict[str, Any]) -> tuple[Counter[int], list
         @given(case=operation.as_strategy(generation_mode=mode))
         def one(case: Any) -> None:
             case.path_parameters.update(known)
-            with undone():
+            with rolled_back():
                 response = case.call(headers=headers)
                 statuses[response.status_code] += 1
             try:
-                case.validate_response(response, checks=looked_at)
-            except FailureGroup as failures:
-                told = "; ".join(f"{fault.title}: {fault.message}" for fault in failures.exceptions)
-                wrong.append(f"{case.method} {case.path} {response.status_code}: {told}"[:600])
+                case.validate_response(response, checks=active_checks)
+            except FailureGroup as group:
+                messages = "; ".join(
+                    f"{fault.title}: {fault.message}" for fault in group.exceptions
+                )
+                failures.append(
+                    f"{case.method} {case.path} {response.status_code}: {messages}"[:600]
+                )
 
         one()
 
-    looked_at = CHECKS if mode is GenerationMode.POSITIVE else OF_WRONG
+    active_checks = CHECKS if mode is GenerationMode.POSITIVE else CHECKS_OF_INVALID
     with warnings.catch_warnings():
         # Hypothesis and schemathesis warn about the small number of examples.
         warnings.simplefilter("ignore")
         for operation in operations():
             if mode is GenerationMode.POSITIVE or operation.body or operation.query:
                 ask(operation)
-    return statuses, wrong
+    return statuses, failures

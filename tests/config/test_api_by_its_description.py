@@ -38,18 +38,18 @@ def tides(db: None, settings: Any, tmp_path: Any, published: Any) -> Iterator[Wo
 
 
 @pytest.fixture
-def asked() -> Callable[..., Any]:
+def send_requests() -> Callable[..., Any]:
     """Return a function that sends some requests to every operation as a given person."""
-    from tests.config.described_api import asked
+    from tests.config.described_api import send_requests
 
-    return asked
+    return send_requests
 
 
 @pytest.mark.parametrize("who", ["", "ada", "carla"])
-def test_what_it_allows_is_answered_as_it_says(tides, asked, who):
-    statuses, wrong = asked(who, "positive", tides.keys)
+def test_requests_that_the_schema_allows_get_documented_responses(tides, send_requests, who):
+    statuses, failures = send_requests(who, "positive", tides.keys)
 
-    assert not wrong, "\n".join(wrong)
+    assert not failures, "\n".join(failures)
     assert set(statuses) <= ({401} if not who else {404, *range(200, 205)} | set(range(400, 430)))
     if who == "carla":
         # Her requests reach the actions.
@@ -57,15 +57,15 @@ def test_what_it_allows_is_answered_as_it_says(tides, asked, who):
         assert statuses[201] > 0
 
 
-def test_what_it_forbids_is_no_error_of_the_server(tides, asked):
-    statuses, wrong = asked("carla", "negative", tides.keys)
+def test_requests_that_the_schema_forbids_cause_no_server_error(tides, send_requests):
+    statuses, failures = send_requests("carla", "negative", tides.keys)
 
-    assert not wrong, "\n".join(wrong)
+    assert not failures, "\n".join(failures)
     assert statuses[400] > 100
 
 
-def test_addresses_that_are_made_up_lead_nowhere(tides, asked):
-    statuses, wrong = asked("carla", "positive", {})
+def test_generated_addresses_are_not_found(tides, send_requests):
+    statuses, failures = send_requests("carla", "positive", {})
 
-    assert not wrong, "\n".join(wrong)
+    assert not failures, "\n".join(failures)
     assert statuses[404] > 0

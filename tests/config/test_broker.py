@@ -13,14 +13,14 @@ from tests.services.worker import deliver_to
 
 
 @pytest.fixture
-def silent():
+def silent_broker():
     """A server that accepts connections and never answers."""
     with socket.create_server(("127.0.0.1", 0), backlog=64) as server:
         yield f"redis://127.0.0.1:{server.getsockname()[1]}/0"
 
 
 @pytest.fixture
-def nobody():
+def closed_port():
     """An address at which no server listens."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
@@ -28,20 +28,20 @@ def nobody():
 
 
 @pytest.fixture
-def use(monkeypatch):
+def use_broker(monkeypatch):
     """Return a function that sets the application's broker."""
 
-    def use(url):
+    def use_broker(url):
         monkeypatch.setattr(settings, "BROKER_URL", url)
         monkeypatch.setattr(app.conf, "broker_url", url)
         monkeypatch.setattr(app.conf, "broker_read_url", url)
         monkeypatch.setattr(app.conf, "broker_write_url", url)
 
-    return use
+    return use_broker
 
 
-def test_messages_that_wait_are_counted_in_redis(redis_url, use):
-    use(redis_url)
+def test_waiting_messages_are_counted_in_redis(redis_url, use_broker):
+    use_broker(redis_url)
     before = count_waiting_messages()
 
     deliver_to(redis_url)("errands.go", 1)
@@ -50,7 +50,7 @@ def test_messages_that_wait_are_counted_in_redis(redis_url, use):
     assert count_waiting_messages() - before == 2
 
 
-def test_messages_that_wait_are_counted_in_the_embedded_broker():
+def test_waiting_messages_are_counted_in_the_embedded_broker():
     before = count_waiting_messages()
 
     deliver("errands.go", 1)
@@ -58,9 +58,9 @@ def test_messages_that_wait_are_counted_in_the_embedded_broker():
     assert count_waiting_messages() - before == 1
 
 
-@pytest.mark.parametrize("kind", ["silent", "nobody"])
-def test_who_asks_a_broker_that_does_not_answer_is_told_so_soon(kind, use, request):
-    use(request.getfixturevalue(kind))
+@pytest.mark.parametrize("kind", ["silent_broker", "closed_port"])
+def test_counting_messages_fails_soon_if_the_broker_does_not_answer(kind, use_broker, request):
+    use_broker(request.getfixturevalue(kind))
     began = time.monotonic()
 
     with pytest.raises(BrokerUnavailable):
@@ -69,9 +69,9 @@ def test_who_asks_a_broker_that_does_not_answer_is_told_so_soon(kind, use, reque
     assert time.monotonic() - began < 20
 
 
-@pytest.mark.parametrize("kind", ["silent", "nobody"])
-def test_who_hands_work_over_does_not_wait_for_a_broker_that_does_not_answer(kind, use, request):
-    use(request.getfixturevalue(kind))
+@pytest.mark.parametrize("kind", ["silent_broker", "closed_port"])
+def test_publishing_fails_soon_if_the_broker_does_not_answer(kind, use_broker, request):
+    use_broker(request.getfixturevalue(kind))
     began = time.monotonic()
 
     with pytest.raises(BrokerUnavailable):

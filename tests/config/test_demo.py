@@ -26,11 +26,11 @@ class Demo:
     def __init__(self, process, port, log):
         self.process, self.port, self._log = process, port, log
 
-    def said(self):
+    def output(self):
         return self._log.read_text(encoding="utf-8")
 
     def logins(self):
-        return dict(re.findall(r"sign in as (\w+) +password (\S+)", self.said()))
+        return dict(re.findall(r"sign in as (\w+) +password (\S+)", self.output()))
 
     def request(self, method, path, body=None, headers=None):
         connection = HTTPConnection("127.0.0.1", self.port, timeout=20)
@@ -41,7 +41,7 @@ class Demo:
 
 
 @contextmanager
-def started(data, log):
+def run_demo(data, log):
     """Start the demo and wait until it has printed the logins."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
@@ -84,10 +84,10 @@ def sign_in(demo, name):
     )
 
 
-def test_a_demo_stops_without_a_trace_and_keeps_what_was_done_for_the_next(tmp_path):
+def test_a_demo_stops_cleanly_and_keeps_its_data_for_the_next_start(tmp_path):
     data = tmp_path / "data"
-    with started(data, tmp_path / "first.log") as demo:
-        assert f"Rejudge is at http://127.0.0.1:{demo.port}/" in demo.said()
+    with run_demo(data, tmp_path / "first.log") as demo:
+        assert f"Rejudge is at http://127.0.0.1:{demo.port}/" in demo.output()
         cookies = sign_in(demo, "ada")
         home, html = demo.request("GET", "/", headers={"Cookie": cookies})
         assert home.status == 200
@@ -97,12 +97,12 @@ def test_a_demo_stops_without_a_trace_and_keeps_what_was_done_for_the_next(tmp_p
         demo.process.send_signal(signal.SIGINT)
 
         assert demo.process.wait(timeout=30) == 0
-        assert demo.said().endswith("Stopped. Everything is kept.\n")
+        assert demo.output().endswith("Stopped. Everything is kept.\n")
     assert children_with(data) == []
     assert [path.name for path in data.iterdir() if path.stat().st_mode & 0o077] == []
     before = rows(data, "SELECT count(*) FROM annotate_judgment")
 
-    with started(data, tmp_path / "second.log") as demo:
+    with run_demo(data, tmp_path / "second.log") as demo:
         cookies = sign_in(demo, "carla")
 
         assert demo.request("GET", "/", headers={"Cookie": cookies})[0].status == 200

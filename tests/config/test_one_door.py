@@ -13,7 +13,7 @@ APPS = ("annotate", "audit", "exporters")
 VERBS = {"get", "post", "put", "patch", "delete"}
 
 # Views that do not need an `access` module, by reason.
-WITHOUT = {
+EXEMPT = {
     "nothing of a project": {
         "annotate/collection/api/loads.py:Formats.get",
         "annotate/projects/api/kinds.py:Kinds.get",
@@ -49,19 +49,19 @@ WITHOUT = {
 }
 
 
-def test_every_view_and_resource_begins_at_a_door():
+def test_every_view_and_resource_uses_an_access_module():
     found = {
         f"{path.relative_to(ROOT).as_posix()}:{name}"
         for app in APPS
         for path in (ROOT / app).rglob("*.py")
         if {"views", "api"} & {path.stem, *path.parts}
-        for name in _without_door(ast.parse(path.read_text("utf-8")))
+        for name in _views_without_access(ast.parse(path.read_text("utf-8")))
     }
 
-    assert found == set().union(*WITHOUT.values())
+    assert found == set().union(*EXEMPT.values())
 
 
-def test_every_subject_that_finds_rows_of_a_request_has_a_door():
+def test_every_subject_that_finds_rows_of_a_request_has_an_access_module():
     doors = {path.parent.relative_to(ROOT).as_posix() for path in ROOT.glob("*/*/access.py")}
 
     assert {f"annotate/{one}" for one in ("projects", "people", "collection", "pairs")} <= doors
@@ -69,7 +69,7 @@ def test_every_subject_that_finds_rows_of_a_request_has_a_door():
     assert {"exporters/exports", "exporters/releases"} <= doors
 
 
-def _without_door(tree: ast.Module) -> Iterator[str]:
+def _views_without_access(tree: ast.Module) -> Iterator[str]:
     """Yield views, and methods of resources, that use no module `access`."""
     doors = {
         alias.asname or alias.name

@@ -25,13 +25,13 @@ def scratch(settings, tmp_path):
     return settings.SCRATCH
 
 
-def test_what_was_left_for_a_day_goes_and_what_is_on_its_way_stays(scratch):
+def test_only_files_older_than_a_day_are_deleted(scratch):
     delete_old_scratch_files()
 
     assert sorted(path.name for path in scratch.iterdir()) == ["export-new", "new.upload"]
 
 
-def test_a_link_is_taken_away_and_not_followed(scratch, tmp_path):
+def test_a_symlink_is_deleted_and_not_followed(scratch, tmp_path):
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     (elsewhere / "kept.txt").write_bytes(b"kept")

@@ -20,7 +20,7 @@ def checkout(tmp_path):
     return tmp_path
 
 
-def setup(checkout, python, *arguments):
+def run_setup(checkout, python, *arguments):
     return subprocess.run(
         [checkout / "bin" / "setup", *arguments],
         env={"PATH": "/usr/bin:/bin", "PYTHON": str(python)},
@@ -29,7 +29,7 @@ def setup(checkout, python, *arguments):
     )
 
 
-def pretender(checkout, *, fails_at, version):
+def make_fake_python(checkout, *, fails_at, version):
     """Return a fake Python that fails or reports a version as told."""
     path = checkout / "pretender"
     path.write_text(
@@ -41,10 +41,10 @@ def pretender(checkout, *, fails_at, version):
     return path
 
 
-def test_too_old_a_python_is_named_with_what_to_do(checkout):
-    old = pretender(checkout, fails_at="sys.version_info", version="3.10.13")
+def test_an_old_python_is_reported_with_a_remedy(checkout):
+    old = make_fake_python(checkout, fails_at="sys.version_info", version="3.10.13")
 
-    done = setup(checkout, old)
+    done = run_setup(checkout, old)
 
     assert done.returncode == 1
     assert done.stderr.startswith(
@@ -53,10 +53,10 @@ def test_too_old_a_python_is_named_with_what_to_do(checkout):
     assert not (checkout / ".venv").exists()
 
 
-def test_a_python_without_venv_is_named_with_what_to_do(checkout):
-    bare = pretender(checkout, fails_at="import ensurepip, venv", version="3.11.2")
+def test_a_python_without_venv_is_reported_with_a_remedy(checkout):
+    bare = make_fake_python(checkout, fails_at="import ensurepip, venv", version="3.11.2")
 
-    done = setup(checkout, bare)
+    done = run_setup(checkout, bare)
 
     assert done.returncode == 1
     assert done.stderr.startswith(
@@ -65,18 +65,18 @@ def test_a_python_without_venv_is_named_with_what_to_do(checkout):
     assert not (checkout / ".venv").exists()
 
 
-def test_what_was_installed_from_this_very_lock_is_left_alone(checkout):
+def test_nothing_is_installed_again_from_the_same_lock(checkout):
     (checkout / ".venv" / "bin").mkdir(parents=True)
     (checkout / ".venv" / "bin" / "python").symlink_to(sys.executable)
     shutil.copy(checkout / "requirements.lock", checkout / ".venv/installed-requirements.lock")
 
-    done = setup(checkout, sys.executable)
+    done = run_setup(checkout, sys.executable)
 
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
 def test_an_unknown_option_is_refused(checkout):
-    done = setup(checkout, sys.executable, "--develop")
+    done = run_setup(checkout, sys.executable, "--develop")
 
     assert done.returncode == 1
     assert done.stderr == "setup: Unknown option '--develop'. Use --dev or --lock.\n"

@@ -37,7 +37,7 @@ from tests.exports.conftest import AT, LATER, Tides, released
 from tests.services.copied import Copied
 
 
-class Quiet:
+class CountingProgress:
     """Progress that is counted but not shown."""
 
     def __init__(self) -> None:
@@ -50,7 +50,7 @@ class Quiet:
         self.done += n
 
 
-class House:
+class FilledInstallation:
     """An installation with the project `tides` of the export tests, and `other`, led by eve."""
 
     def __init__(self, folder: Path) -> None:
@@ -62,12 +62,12 @@ class House:
         factories.judgment(factories.altered(factories.pair(query)), candidate, eve, 2)
         self.tides = Tides()
         self.project = self.tides.project
-        self._write()
-        self._audit()
-        self._load(folder)
-        self._export()
+        self._add_work()
+        self._add_audit()
+        self._load_run(folder)
+        self._make_export_and_release()
 
-    def _write(self) -> None:
+    def _add_work(self) -> None:
         tides = self.tides
         # É and 名 as JSON keys and values.
         Preferences.objects.create(
@@ -107,7 +107,7 @@ class House:
             at=LATER,
         )
 
-    def _audit(self) -> None:
+    def _add_audit(self) -> None:
         tides = self.tides
         Rubric.objects.create(
             project=self.project, name="ours-1", title="Ours", levels=[], criteria=[], created_at=AT
@@ -137,7 +137,7 @@ class House:
         )
         Reveal.objects.create(narrative=tides.narrative, by=tides.carla, at=AT)
 
-    def _load(self, folder: Path) -> None:
+    def _load_run(self, folder: Path) -> None:
         path = folder / "bm25.run"
         path.write_text("301 Q0 B 1 0.1 bm25\n301 Q0 FT-9 2 -2.5e-07 bm25\n")
         report = intake.load(
@@ -145,7 +145,7 @@ class House:
         )
         assert report.refused == 0
 
-    def _export(self) -> None:
+    def _make_export_and_release(self) -> None:
         with patch("jobs.queue.publish"), patch("jobs.runner.PULSE", 3_600):
             asked = exporting.request_export(
                 project=self.project, format_name="trec", by=self.tides.carla
@@ -154,29 +154,31 @@ class House:
         self.release = released(self.tides, "v1")
 
 
-HOUSE: Copied[House] = Copied()
+INSTALLATION: Copied[FilledInstallation] = Copied()
 
 
 @pytest.fixture
-def house(
+def installation(
     transactional_db: None,
     storage: Any,
     tmp_path: Path,
     tmp_path_factory: pytest.TempPathFactory,
-) -> House:
-    return HOUSE.copy_or_make(
-        lambda: House(tmp_path), Path(storage.location), lambda: tmp_path_factory.mktemp("house")
+) -> FilledInstallation:
+    return INSTALLATION.copy_or_make(
+        lambda: FilledInstallation(tmp_path),
+        Path(storage.location),
+        lambda: tmp_path_factory.mktemp("installation"),
     )
 
 
 @pytest.fixture
-def quiet() -> Quiet:
-    return Quiet()
+def quiet() -> CountingProgress:
+    return CountingProgress()
 
 
 @pytest.fixture(autouse=True)
 def storage(settings: Any, tmp_path: Path) -> Any:
-    """Give every test its own storage; `move_house` replaces it."""
+    """Give every test its own storage; `start_empty_installation` replaces it."""
     use_storage(settings, tmp_path / "storage")
     return default_storage
 
@@ -192,24 +194,24 @@ def use_storage(settings: Any, folder: Path) -> None:
 
 
 @pytest.fixture
-def move_house(settings: Any, tmp_path: Path) -> Any:
+def start_empty_installation(settings: Any, tmp_path: Path) -> Any:
     """Return a function that leaves an empty installation: no rows, no files."""
 
-    def move() -> None:
+    def leave() -> None:
         with deletions_allowed():
             call_command("flush", interactive=False, verbosity=0)
         use_storage(settings, tmp_path / "elsewhere")
 
-    return move
+    return leave
 
 
 # Events that backup and restore themselves record, after the backup is written.
-KEEPING = ("project.backed_up", "project.restored")
+KEEPING_EVENTS = ("project.backed_up", "project.restored")
 
 
-def every_row() -> dict[str, list[tuple[Any, ...]]]:
+def all_rows() -> dict[str, list[tuple[Any, ...]]]:
     """Return all rows that a whole backup keeps, by table, except the events of KEEPING."""
-    audit_events = AuditEvent.objects.filter(what__in=KEEPING)
+    audit_events = AuditEvent.objects.filter(what__in=KEEPING_EVENTS)
     left_out = {
         AuditEvent: audit_events,
         Link: Link.objects.filter(name__in=list(audit_events.values_list("uuid", flat=True))),
@@ -232,14 +234,14 @@ def storage_folder() -> Path:
     return Path(storage.location)
 
 
-def every_file() -> dict[str, bytes]:
+def all_files() -> dict[str, bytes]:
     """Return the content of every file in the storage, by name."""
     root = storage_folder()
     found = (path for path in root.rglob("*") if path.is_file())
     return {path.relative_to(root).as_posix(): path.read_bytes() for path in found}
 
 
-def exported(slug: str, folder: Path) -> dict[str, bytes]:
+def export_files(slug: str, folder: Path) -> dict[str, bytes]:
     """Return the content of every file of all exports of a project, by name."""
     project = Project.objects.get(slug=slug)
     written: dict[str, bytes] = {}
@@ -255,7 +257,7 @@ def exported(slug: str, folder: Path) -> dict[str, bytes]:
     return written
 
 
-def said(command: str, *args: Any, **options: Any) -> str:
+def run_command(command: str, *args: Any, **options: Any) -> str:
     """Return the output of a command."""
     out = io.StringIO()
     call_command(command, *map(str, args), stdout=out, **options)

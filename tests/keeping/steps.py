@@ -65,7 +65,7 @@ def export() -> dict[str, Any]:
     from keeping import tables, values
     from keeping.verify import verify
 
-    sums: dict[str, str] = {}
+    digests: dict[str, str] = {}
     project = Project.objects.get(slug="example")
     with TemporaryDirectory() as scratch:
         for name in actions.FORMATS:
@@ -75,7 +75,7 @@ def export() -> dict[str, Any]:
             for path in sorted(folder.rglob("*")):
                 if path.is_file():
                     digest = hashlib.sha256(path.read_bytes()).hexdigest()
-                    sums[path.relative_to(scratch).as_posix()] = digest
+                    digests[path.relative_to(scratch).as_posix()] = digest
     release = Release.objects.get(name="v1")
     rows = {}
     # Restoring adds one audit event with its link.
@@ -92,7 +92,7 @@ def export() -> dict[str, Any]:
         rows.pop(table)
     return {
         "engine": connection.vendor,
-        "files": sums,
+        "files": digests,
         "release": [release.sha256, releasing.verify(release).faults],
         "rows": rows,
         "faults": [fault.sentence for fault in verify(project).faults],
@@ -102,16 +102,16 @@ def export() -> dict[str, Any]:
 def main(steps: list[str]) -> None:
     """Run the steps."""
     django.setup()
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     for step in steps:
         name, _, path = step.partition("=")
         if name == "export":
-            found = export()
+            result = export()
         elif name == "example":
             example()
         else:
             {"backup": backup, "restore": restore}[name](path)
-    print(json.dumps(found))
+    print(json.dumps(result))
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from tests.services.postgres import postgres
 pytestmark = pytest.mark.both_databases
 
 
-def installation(folder: Path, *ways: str, database: str = "") -> dict[str, Any]:
+def run_in_installation(folder: Path, *ways: str, database: str = "") -> dict[str, Any]:
     """Run steps of tests/keeping/steps.py in another process with its own installation.
 
     Return the digests of its exports.
@@ -51,12 +51,12 @@ def installation(folder: Path, *ways: str, database: str = "") -> dict[str, Any]
 def test_a_backup_of_the_example_exports_the_same_bytes_on_the_other_database_and_back(tmp_path):
     there, back = tmp_path / "there.zip", tmp_path / "back.zip"
 
-    first = installation(tmp_path / "one", "example", "export", f"backup={there}")
+    first = run_in_installation(tmp_path / "one", "example", "export", f"backup={there}")
     with postgres() as url:
-        second = installation(
+        second = run_in_installation(
             tmp_path / "two", f"restore={there}", "export", f"backup={back}", database=url
         )
-    third = installation(tmp_path / "three", f"restore={back}", "export")
+    third = run_in_installation(tmp_path / "three", f"restore={back}", "export")
 
     assert len(first["files"]) > 20
     assert (first["engine"], second["engine"]) == ("sqlite", "postgresql")

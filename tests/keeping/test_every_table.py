@@ -7,14 +7,18 @@ from django.apps import apps
 from keeping import tables, values
 
 # The app of the tests themselves.
-OURS = "errands."
+TEST_TABLES = "errands."
 
 
-def rooms():
-    return [model for model in tables.every_table(apps) if not tables.label(model).startswith(OURS)]
+def product_tables():
+    return [
+        model
+        for model in tables.every_table(apps)
+        if not tables.label(model).startswith(TEST_TABLES)
+    ]
 
 
-def test_every_table_is_kept_or_left_out_for_a_reason():
+def test_every_table_is_backed_up_or_left_out_for_a_reason():
     kept = {tables.label(model) for model in tables.kept_tables(apps)}
     every = {tables.label(model) for model in tables.every_table(apps)}
 
@@ -23,7 +27,7 @@ def test_every_table_is_kept_or_left_out_for_a_reason():
     assert all(reason for reason in tables.LEFT_OUT.values())
 
 
-def test_the_tables_that_hold_peoples_work_are_all_kept():
+def test_all_tables_with_peoples_work_are_backed_up():
     kept = {tables.label(model) for model in tables.kept_tables(apps)}
 
     assert {
@@ -32,31 +36,31 @@ def test_the_tables_that_hold_peoples_work_are_all_kept():
     } <= kept
 
 
-def test_every_column_that_is_kept_is_of_a_kind_that_a_backup_can_hold():
-    strange = [
+def test_a_backup_can_hold_the_type_of_every_column():
+    unsupported = [
         f"{tables.label(model)}.{column.name}: {values.field_type(column.field)}"
         for model in tables.kept_tables(apps)
         for column in tables.columns(model)
         if values.field_type(column.field) not in values.KINDS
     ]
 
-    assert strange == []
+    assert unsupported == []
 
 
-def test_every_table_is_of_a_project_or_named_as_something_else():
+def test_every_table_belongs_to_a_project_or_is_listed_as_an_exception():
     owned = tables.project_paths(apps).keys()
-    neither = [
+    unlisted = [
         tables.label(model)
-        for model in rooms()
+        for model in product_tables()
         if tables.label(model) not in owned
         and tables.label(model) not in {*tables.LEFT_OUT, *tables.NOT_OF_A_PROJECT}
     ]
 
-    assert neither == []
+    assert unlisted == []
     assert owned & {*tables.LEFT_OUT, *tables.NOT_OF_A_PROJECT} == set()
 
 
-def test_what_is_named_is_there():
+def test_every_listed_table_and_column_exists():
     every = {tables.label(model) for model in tables.every_table(apps)}
 
     assert {*tables.LEFT_OUT, *tables.NOT_OF_A_PROJECT} <= every
@@ -67,7 +71,7 @@ def test_what_is_named_is_there():
     }
 
 
-def test_no_row_of_a_project_points_out_of_it_but_to_people():
+def test_only_nullable_columns_point_out_of_a_project():
     owned = tables.project_paths(apps)
     cut = [
         f"{tables.label(model)}.{column.name}"
@@ -80,7 +84,7 @@ def test_no_row_of_a_project_points_out_of_it_but_to_people():
     assert cut == []
 
 
-def test_every_number_that_is_a_key_and_says_so_only_by_its_name_was_looked_at():
+def test_every_json_column_is_listed_as_with_or_without_keys():
     """JSON may contain keys of rows, which change when a project is restored elsewhere.
 
     A new JSON column belongs below, or into KEYS_INSIDE.
@@ -107,7 +111,7 @@ def test_every_number_that_is_a_key_and_says_so_only_by_its_name_was_looked_at()
     owned = tables.project_paths(apps)
     found = {
         f"{tables.label(model)}.{column.name}"
-        for model in rooms()
+        for model in product_tables()
         if tables.label(model) in owned
         for column in tables.columns(model)
         if values.field_type(column.field) == "JSONField"
@@ -117,7 +121,7 @@ def test_every_number_that_is_a_key_and_says_so_only_by_its_name_was_looked_at()
     assert found - renewed - without_keys == set()
 
 
-def test_the_way_from_a_row_to_its_project_is_never_null_where_there_is_one():
+def test_the_path_to_the_project_avoids_nullable_columns():
     ways = tables.project_paths(apps)
 
     assert ways["annotate.project"] == "pk"

@@ -26,7 +26,7 @@ from exporters.releases import actions as releasing
 from keeping import archive, migration_state, tables
 from keeping.restore import restore
 from keeping.verify import verify
-from tests.keeping.conftest import Quiet
+from tests.keeping.conftest import CountingProgress
 from tests.services.database import drop_tables
 
 pytestmark = [pytest.mark.both_databases, pytest.mark.long]
@@ -43,14 +43,14 @@ RENAMED_TABLES = {
     "annotate.lookagain": "annotate.rejudgerequest",
 }
 # Files that exports of earlier versions do not have, with the same topics as the changed ones.
-PAIRED = set(RENAMED)
+NEW_PAIRED_FILES = set(RENAMED)
 # Newer files as well: for rerankers (candidates, topics for Pyserini), and for measures of
 # conditions and core queries.
-NEWER = {"candidates.run", "pyserini", "verdicts.tsv", "core_queries.tsv"}
+OTHER_NEW_FILES = {"candidates.run", "pyserini", "verdicts.tsv", "core_queries.tsv"}
 VERSIONS = sorted(path.stem for path in FOLDER.glob("*.zip"))
 
 
-def as_exported(folder: Path) -> dict[str, str]:
+def export_digests(folder: Path) -> dict[str, str]:
     """Return digests of all export files, except those that name the version or are newer."""
     sums = {}
     for project in Project.objects.all():
@@ -59,23 +59,27 @@ def as_exported(folder: Path) -> dict[str, str]:
             into.mkdir(parents=True)
             actions.write(project, name, into)
     for path in folder.rglob("*"):
-        came_since = {path.name, path.parent.name} & {"manifest.json", *PAIRED, *NEWER}
-        if path.is_file() and not came_since:
+        is_newer = {path.name, path.parent.name} & {
+            "manifest.json",
+            *NEW_PAIRED_FILES,
+            *OTHER_NEW_FILES,
+        }
+        if path.is_file() and not is_newer:
             found = hashlib.sha256(path.read_bytes()).hexdigest()
             sums[path.relative_to(folder).as_posix()] = found
     return sums
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_a_backup_of_a_released_version_comes_back_whole(version, transactional_db, tmp_path):
+def test_a_backup_of_a_released_version_is_restored_completely(version, transactional_db, tmp_path):
     before = json.loads((FOLDER / f"{version}.json").read_text())
-    tables_of_a_new_database = structure()
+    tables_of_a_new_database = read_structure()
     if connection.vendor == "sqlite":
         # Restore into a new database, directly with the backup's tables; on PostgreSQL into an
         # empty one that is up to date, which is migrated back to them.
         drop_tables()
 
-    restore(path=FOLDER / f"{version}.zip", progress=Quiet())
+    restore(path=FOLDER / f"{version}.zip", progress=CountingProgress())
 
     counted = {
         tables.label(model): model._base_manager.count() for model in tables.kept_tables(apps)
@@ -84,7 +88,7 @@ def test_a_backup_of_a_released_version_comes_back_whole(version, transactional_
         "rows"
     ]
     assert User.objects.filter(is_active=True, username="ada").exists()
-    assert as_exported(tmp_path / "exports") == {
+    assert export_digests(tmp_path / "exports") == {
         str(path.with_name(RENAMED.get(path.name, path.name))): found
         for path, found in ((PurePosixPath(name), sum_) for name, sum_ in before["files"].items())
     }
@@ -99,10 +103,10 @@ def test_a_backup_of_a_released_version_comes_back_whole(version, transactional_
     # The squashed migration and the single ones lead to the same tables.
     executor = MigrationExecutor(connection)
     assert executor.migration_plan(executor.loader.graph.leaf_nodes()) == []
-    assert structure() == tables_of_a_new_database
+    assert read_structure() == tables_of_a_new_database
 
 
-def structure() -> dict[str, Any]:
+def read_structure() -> dict[str, Any]:
     """Return every table with its columns, named constraints and indexes, and all triggers."""
     named = {
         each.name
@@ -128,7 +132,7 @@ def structure() -> dict[str, Any]:
         return {**found, "triggers": set(cursor.fetchall())}
 
 
-def test_the_tables_of_this_version_are_others_than_those_of_the_first():
+def test_the_tables_of_this_version_differ_from_those_of_the_first():
     """Otherwise the test above would not have migrated anything."""
     reading = archive.BackupReader(FOLDER / "0.1.0.zip")
     try:
@@ -138,7 +142,7 @@ def test_the_tables_of_this_version_are_others_than_those_of_the_first():
         reading.close()
 
 
-def test_a_backup_of_the_version_before_this_one_is_kept():
+def test_there_is_a_backup_of_the_version_before_this_one():
     """When raising the version in pyproject.toml, add a backup of the last one."""
     assert "0.1.0" in VERSIONS
     assert settings.VERSION == "0.1.0" or len(VERSIONS) > 1

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 LOCK = Path(__file__).resolve().parents[2] / "requirements.lock"
-CLEAN, KNOWN, NOT_ASKED = 0, 1, 3
+CLEAN, KNOWN, NOT_CHECKED = 0, 1, 3
 # Time limits in seconds: for one answer, and for all of them together.
 PATIENCE = 5
 LONGEST = 90
@@ -42,12 +42,12 @@ def audit(lock: Path = LOCK, *options: str, longest: float = LONGEST) -> Audit:
             timeout=longest,
         )
     except subprocess.TimeoutExpired:
-        return Audit(NOT_ASKED, f"NOTHING WAS CHECKED: no answer within {longest:g} s")
+        return Audit(NOT_CHECKED, f"NOTHING WAS CHECKED: no answer within {longest:g} s")
     try:
         packages = json.loads(asked.stdout)["dependencies"]
     except (ValueError, KeyError):
         said = asked.stderr.strip().splitlines()
-        return Audit(NOT_ASKED, f"NOTHING WAS CHECKED: {said[-1] if said else 'no answer'}")
+        return Audit(NOT_CHECKED, f"NOTHING WAS CHECKED: {said[-1] if said else 'no answer'}")
     return read(packages)
 
 
@@ -67,7 +67,7 @@ def read(packages: list[dict[str, Any]]) -> Audit:
         words.append(f"NOT CHECKED: {', '.join(unasked)}")
     if weak:
         return Audit(KNOWN, "\n".join([*weak, *words]))
-    return Audit(NOT_ASKED if unasked or not packages else CLEAN, "\n".join(words))
+    return Audit(NOT_CHECKED if unasked or not packages else CLEAN, "\n".join(words))
 
 
 if __name__ == "__main__":
