@@ -59,7 +59,7 @@ def test_production_does_not_start_with_incomplete_settings(left_out, begins):
 
 
 @pytest.mark.parametrize(
-    ("told", "begins"),
+    ("given", "begins"),
     [
         (Given(log="loud"), "Set REJUDGE_LOG to text or json; it is “loud”."),
         (

@@ -138,5 +138,5 @@ def test_the_demo_without_a_kind_loads_no_further_example(tiny, monkeypatch):
 
 
 def test_the_demo_says_whose_account_it_misses(tiny, monkeypatch):
-    with pytest.raises(CommandError, match="led by carla, and no account of this name"):
+    with pytest.raises(CommandError, match="there is no active account of this name"):
         run_demo(monkeypatch, "followir")
