@@ -1,4 +1,4 @@
-"""What leads do with what goes out, for the audit log."""
+"""Audit events of exports, releases and evaluations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which systems are measured, and on what."""
+"""The form that requests an evaluation."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from annotate.projects.models import Project
 from exporters.evaluations.systems import SIDES, System, proposed
 from exporters.releases.models import Release
 
-# Releases and runs that the lists offer, the newest first.
+# How many releases and runs the lists offer, the newest first.
 OFFERED = 500
 
 
 class EvaluationForm(forms.Form):
-    """Systems as their runs make them, one more put together by hand, and how they are measured."""
+    """Systems proposed from loaded runs, one more assembled by hand, and how to measure them."""
 
     release = forms.ChoiceField(label=gettext_lazy("Measure on"), required=False)
     systems = forms.MultipleChoiceField(
@@ -83,7 +83,7 @@ class EvaluationForm(forms.Form):
 
     @property
     def measured(self) -> list[System]:
-        """The systems that were chosen."""
+        """Return the chosen systems."""
         given = self.cleaned_data
         found = [self.offered[key] for key in given["systems"]]
         by_hand = {side: self.runs[given[side]] for side in SIDES if given[side]}
@@ -94,7 +94,7 @@ class EvaluationForm(forms.Form):
 
     @property
     def release_asked(self) -> Release | None:
-        """The release that was chosen; None for the rows as they are."""
+        """Return the chosen release; None for the current rows."""
         return self.releases.get(self.cleaned_data["release"])
 
 

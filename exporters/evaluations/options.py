@@ -1,4 +1,4 @@
-"""Options of an evaluation: how measures are computed, by name as they are given."""
+"""Options of an evaluation, which set by name how measures are computed."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from exporters.exports.labels import ir_evaluator
 if TYPE_CHECKING:
     from measures import Measurement
 
-# What one evaluation may ask for: more would keep a worker busy for hours.
+# Limits of one evaluation: more would keep a worker busy for hours.
 MOST_RESAMPLES, MOST_MEASURES, MOST_CUTOFF = 100_000, 20, 10_000
-# Measures that options name.
+# Measures that take options.
 FUNCTIONS = ("p-mrr", "wise", "sicr", "robustness", "m-wise", "m-sicr", "mdcr", "irs", "nfr")
-# Options that are of no single measure, with the values that they take; None: a number or a name.
+# Options that belong to no single measure, with their values; None: a number or a name.
 GENERAL: dict[str, dict[str, tuple[str, ...] | None]] = {
     "ir": {"measures": None},
     "intervals": {"clusters": ("pair", "query", "core")},
     "differences": {"test": ("randomization", "t")},
     "settling": {"measure": None, "resamples": None, "seed": None},
 }
-# Fewer draws say nothing of a probability.
+# Fewer draws cannot estimate a probability.
 FEWEST_DRAWS = 100
 
 
@@ -31,7 +31,7 @@ def read_options(options: Mapping[str, str]) -> dict[str, dict[str, Any]]:
     """Read options such as {"p-mrr.documents": "changed"} into arguments by measure.
 
     Raises:
-        ValueError: An unknown measure, option or value, with a sentence that says what there is.
+        ValueError: An unknown measure, option or value; the message lists the known ones.
     """
     found: dict[str, dict[str, Any]] = {name: {} for name in (*FUNCTIONS, *GENERAL)}
     for name, text in options.items():
@@ -84,7 +84,7 @@ def _check_general(found: Mapping[str, Mapping[str, Any]]) -> None:
 
 
 def option_names(measure: str) -> list[str]:
-    """The options of a measure that can be given."""
+    """Return the options that a measure accepts."""
     if measure in GENERAL:
         return list(GENERAL[measure])
     given = {*_EMPTY[measure], "base", "relevant"}
@@ -126,7 +126,7 @@ def _value(text: str) -> Any:
 
 
 def _check_ir(names: Iterable[str]) -> None:
-    """Refuse what ir_measures cannot compute."""
+    """Refuse measures that ir_measures cannot compute."""
     import ir_measures
 
     asked = list(names)

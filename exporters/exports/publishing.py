@@ -1,4 +1,4 @@
-"""Changing how a project is published: texts, licence, creators, layouts of releases."""
+"""Change the publication settings of a project, and preview what would be published."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ FIELDS = (
     "instructions_in_queries",
     "layouts",
 )
-# As MTEB names a language: three letters, a hyphen, the script.
+# MTEB's names of languages: three letters, a hyphen, the script.
 LANGUAGE = re.compile(r"[a-z]{3}-[A-Z][a-z]{3}")
-# How many proven exports are looked at for the newest of each layout.
+# How many proven exports are searched for the newest one of each layout.
 MOST_PROOFS = 50
 FIRST_YEAR, LAST_YEAR = 1900, 2200
 
 
 def publication_of(project: Project) -> Publication:
-    """Return the publication settings of a project; those of a new one are not saved yet."""
+    """Return the publication settings of a project; an unsaved default if it has none."""
     found = Publication.objects.filter(project=project).first()
     return found or Publication(project=project)
 
@@ -59,8 +59,8 @@ def set_publication(
 ) -> Publication:
     """Change fields of a project's publication settings and return them.
 
-    Refused: who does not lead, an archived project, texts without a licence, an unknown layout, a
-    language that is not written as eng-Latn, a year that is none.
+    Refused: a member who is not a lead, an archived project, texts without a licence, an unknown
+    layout, a language not written as in eng-Latn, an invalid year.
     """
     if by is not None and (not by.leads or by.project_id != project.pk):
         raise Refused(_("Only leads of this project can change how it is published."))
@@ -91,7 +91,7 @@ def set_publication(
 
 
 class Preview(NamedTuple):
-    """What would be published now: counts with their words; and what keeps something back."""
+    """What would be published now: labelled counts, what is kept back, and what is missing."""
 
     counts: list[tuple[str, int]]
     kept_back: list[str]
@@ -99,7 +99,7 @@ class Preview(NamedTuple):
 
 
 def preview(project: Project) -> Preview:
-    """Return what a layout would hold now: counted, not walked."""
+    """Return what a layout would hold now, by counting in the database."""
     publication = publication_of(project)
     pairs = selection.pairs(project)
     judged = selection.written(pairs, Narrative.Side.ALTERED)
@@ -147,7 +147,7 @@ def proofs(project: Project) -> list[LayoutProof]:
 
 
 def _kept_back(publication: Publication) -> list[str]:
-    """Say what may not leave the project."""
+    """Return sentences about what is not published."""
     people = Membership.objects.people().active().filter(project=publication.project_id)
     agreed, everybody = people.exclude(named_at=None).count(), people.count()
     sentences = [
@@ -169,7 +169,7 @@ def _kept_back(publication: Publication) -> list[str]:
 def _checks(
     publication: Publication, chosen: list[Pair], claimed: list[Pair], found: dict[str, int]
 ) -> list[str]:
-    """Say what keeps a layout from being written, or makes it less than it could be."""
+    """Return sentences about what prevents a layout from being written, or makes it incomplete."""
     sentences = []
     if claimed and not publication.claims:
         sentences.append(

@@ -1,4 +1,4 @@
-"""`manage.py maxp RUN --output FILE`: a run over passages becomes a run over documents."""
+"""`manage.py maxp RUN --output FILE`: turn a run over passages into a run over documents."""
 
 from __future__ import annotations
 

@@ -19,12 +19,12 @@ from exporters.evaluations.systems import SIDES, System
 from exporters.management.commands.release import found
 from jobs.runner import JobError, run
 
-# Disputed documents that are printed.
+# How many disputed documents are printed.
 SHOWN = 10
 
 
 class Command(RejudgeCommand):
-    """Measure systems on a release, or on what an export would hold now."""
+    """Measure systems on a release, or on the current rows."""
 
     help = "Measure systems by their loaded runs, before and after the change of narratives."
 
@@ -103,7 +103,7 @@ class Command(RejudgeCommand):
         self.stdout.write("\n".join(dict.fromkeys(sentences)))
 
     def _print_disagreements(self, results: dict[str, Any]) -> None:
-        """Print what decides the measure of the queue, and how sure the order by it is."""
+        """Print the documents that decide the queue's measure, and how sure its ranking is."""
         deciding = results["deciding"]
         if not deciding["measure"]:
             return
@@ -129,7 +129,7 @@ def _option(text: str) -> tuple[str, str]:
 
 
 def _systems(project: Project, given: list[str]) -> list[System]:
-    """The systems that runs make; those whose system is named come as named."""
+    """Return the systems that these runs form; a system named in the argument keeps its name."""
     alone: list[Run] = []
     named: dict[str, dict[str, Run]] = {}
     known = {one.name: one for one in Run.objects.filter(project=project)}

@@ -15,7 +15,7 @@ from exporters.exports.proof.proving import DIFFERS, FAILED, prove
 
 
 class Command(RejudgeCommand):
-    """Prove that a layout loads, and write down which tool read what."""
+    """Prove that a layout loads, and record what each tool read."""
 
     help = "Load a written layout with the tools that are installed, compare, write proof.json."
 

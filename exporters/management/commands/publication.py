@@ -1,4 +1,4 @@
-"""`manage.py publication PROJECT`: say how a project is published, and change it."""
+"""`manage.py publication PROJECT`: print the publication settings of a project, and change them."""
 
 from __future__ import annotations
 

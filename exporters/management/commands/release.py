@@ -1,4 +1,4 @@
-"""`manage.py release PROJECT NAME`: freeze a project under a name, or check what was frozen."""
+"""`manage.py release PROJECT NAME`: freeze a project under a name, or verify a release."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from jobs.runner import JobError, run
 
 
 class Command(RejudgeCommand):
-    """Make a release, whole or not at all, or read one and compare it with its checksums."""
+    """Make a release, whole or not at all, or compare an existing one with its checksums."""
 
     help = "Freeze a project under a name that never changes, or check one that was frozen."
 
@@ -84,7 +84,7 @@ class Command(RejudgeCommand):
 
 
 def found(project: Project, name: str) -> Release:
-    """Return a release that was made, or say which there are."""
+    """Return the finished release of this name; raise CommandError, listing names, if none."""
     release = Release.objects.made().select_related("project").filter(project=project, name=name)
     if (one := release.first()) is not None:
         return one
