@@ -1,4 +1,4 @@
-"""An evaluation is asked for, computed by a worker, kept as a row, shown, and taken away."""
+"""An evaluation is requested, computed by a worker, stored, shown, and downloaded."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def test_ids_of_a_run_that_are_not_judged_are_told_and_those_that_differ_by_case
     ]
     client.force_login(made.carla.user)
     page = client.get(found.get_absolute_url()).content.decode()
-    # However many they are, one notice that folds them.
+    # All notes are folded into one notice.
     assert page.count("notice--info") == 1
     assert "2 notes on what is not measured" in page
     assert all(sentence in page for sentence in found.results["notes"])
@@ -308,7 +308,7 @@ def test_the_page_shows_values_differences_and_charts_with_their_links(leading, 
     assert 'class="ranks"' in page
     settle = reverse("audit:disagreement", args=[leading.narrative.pk, leading.pool["a"].pk])
     query = reverse("annotate:query", args=[leading.project.slug, leading.pair.query_id])
-    # Each in the chart, and in the table that says the same.
+    # Each is in the chart, and in the table of the same values.
     assert page.count(settle) == 2
     # The bar, its table, the table of the histogram, and the figures by pair.
     assert page.count(f'href="{query}"') == 4

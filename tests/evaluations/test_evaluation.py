@@ -1,4 +1,4 @@
-"""Systems are measured by their runs: the figures, the differences, and what is refused."""
+"""Measuring systems by their runs: values, differences, and refused options."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_measures_by_conditions_follow_the_gold_document_and_the_first_documents
     reward = 1 - (1 / 10) ** 0.5
     assert found["m-wise"] == pytest.approx((reward + reward / 2) / 2)
     assert found["m-sicr"] == found["sicr"]
-    # b meets everything in q_1; in r_1 no document does.
+    # b meets all conditions in q_1; in r_1 no document does.
     assert found["mdcr"] == 0.5
 
 
@@ -151,7 +151,7 @@ def test_differences_are_those_from_the_baseline_with_holm():
 
     good, same = found["differences"]["p-mrr"]["good"], found["differences"]["p-mrr"]["other"]
     assert good["difference"] == pytest.approx((3 / 4 + 2 / 3) / 2)
-    # Two queries: of four assignments of signs two are as far from 0; Holm doubles it.
+    # Two queries: two of four assignments of signs are as far from 0; Holm doubles p.
     assert (good["p"], good["p_holm"], same["p_holm"]) == (0.5, 1.0, 1.0)
     assert "still" not in found["differences"]["p-mrr"]
 
@@ -186,11 +186,11 @@ def test_rbp_is_measured_before_and_after_with_equal_scores_as_in_trec_eval():
 
     found = values(results(ranked("good", GOOD), tied))
 
-    # Of each topic a and b are relevant before, at ranks 1 and 2: 0.2 (1 + 0.8).
+    # In each topic a and b are relevant before, at ranks 1 and 2: 0.2 (1 + 0.8).
     assert found["RBP before"] == pytest.approx(0.36)
-    # Only b, at rank 1 of both.
+    # Only b, at rank 1 in both topics.
     assert found["RBP after"] == pytest.approx(0.2)
-    # d, c, b, a: b and a at ranks 3 and 4, and none of r_1.
+    # d, c, b, a: b and a at ranks 3 and 4, and nothing in r_1.
     both = 0.2 * (0.8**2 + 0.8**3)
     assert values(results(tied))["RBP before"] == pytest.approx(both / 2)
 

@@ -1,4 +1,4 @@
-"""Building an export in the background: everything is there, or nothing is."""
+"""Building an export in the background, whole or not at all."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from jobs import runner
 from tests import factories
 from tests.exports.conftest import Tides
 
-# The worker's thread looks at the row over a connection of its own.
+# The worker's thread reads the row over its own connection.
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.both_databases]
 
 
@@ -30,7 +30,7 @@ def scene():
 
 @pytest.fixture
 def published(monkeypatch):
-    """What was handed to the workers."""
+    """Collect the jobs that are sent to workers."""
     sent = []
     monkeypatch.setattr("jobs.queue.publish", lambda model, pk: sent.append((model, pk)))
     return sent

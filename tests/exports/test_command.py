@@ -1,4 +1,4 @@
-"""`manage.py export`: the same files, into a folder; whole or not at all."""
+"""`manage.py export` writes the same files into a folder, whole or not at all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a layout cannot hold is refused in a sentence before anything is written."""
+"""Content that a layout cannot hold is refused with a sentence before anything is written."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LAYOUTS = ("mteb", "hf", "beir", "ir-datasets")
 
 @pytest.fixture
 def refused(write, tmp_path):
-    """Try a layout, and return the sentence; nothing may be written."""
+    """Try to write a layout, and return the error; no file may be written."""
 
     def refused(project, layout="mteb"):
         with pytest.raises(ValueError) as caught:

@@ -1,4 +1,4 @@
-"""The pages of exports: asking, watching, the manifest, the files, and who may not."""
+"""The pages of exports: request, progress, manifest, files, and access."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ HTMX = {"HX-Request": "true"}
 
 @pytest.fixture(autouse=True)
 def published(monkeypatch):
-    """What was handed to the workers."""
+    """Collect the jobs that are sent to workers."""
     sent = []
     monkeypatch.setattr("jobs.queue.publish", lambda model, pk: sent.append(pk))
     return sent

@@ -1,4 +1,4 @@
-"""The papers' own records are written from a project, and load into the same rows again."""
+"""The papers' layouts are written from a project, and load into the same rows again."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests import factories
 
 pytestmark = pytest.mark.django_db
 
-# The file or folder that each format reads in the folder of its layout.
+# The file that each format reads in the folder of its layout; "" for the folder.
 READ = {
     "followtable": "",
     "infosearch": "",
@@ -238,7 +238,7 @@ def test_what_people_judged_comes_back_and_is_written_with_the_same_bytes(layout
     again = write(other, layout)
     assert set(again.bytes()) == set(first.bytes())
     for name, content in first.bytes().items():
-        # These name what the layout has no place for, or count what people said.
+        # These name what the layout cannot hold, or count people's judgments.
         if name not in {"about.json", "ids.tsv", "manifest.json", "pairs.jsonl"}:
             assert again.bytes()[name] == content, name
 
@@ -351,7 +351,7 @@ def test_labels_of_several_machines_are_refused(tides, write):
         write(tides.project, "infosearch")
 
 
-# --- what systems are measured on -----------------------------------------------------------------
+# --- the collection that systems are measured on --------------------------------------------------
 
 
 def read_for_measuring(project, folder):

@@ -1,4 +1,4 @@
-"""How a project is published is set by its leads, and stands in the audit log."""
+"""Leads change the publication settings of a project, and the audit log records it."""
 
 from __future__ import annotations
 

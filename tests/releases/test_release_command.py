@@ -1,4 +1,4 @@
-"""`manage.py release`, and `manage.py export --release`: the same release as the page's."""
+"""`manage.py release` and `manage.py export --release` give the same release as the page."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from exporters.releases import contents, file_store
 from tests import factories
 from tests.exports.conftest import released
 
-# The thread that renews a lease would look over a connection of its own.
+# The thread that renews a lease would use its own connection.
 pytestmark = pytest.mark.usefixtures("finish_jobs")
 
 
@@ -128,7 +128,7 @@ def test_a_release_that_is_not_there_is_said(tides, tmp_path, made, known):
 
 @pytest.mark.parametrize("format_name", ["trec", "jsonl"])
 def test_an_export_of_a_release_is_what_was_exported_then(tides, tmp_path, format_name):
-    # Who agreed is named in a release as in an export.
+    # With consent of all, names in a release are the same as in an export.
     tides.project.memberships.filter(user__isnull=False).update(named_at=timezone.now())
     command("export", "tides", format_name, "--output", tmp_path / "then")
     released(tides, "v1")
@@ -139,7 +139,7 @@ def test_an_export_of_a_release_is_what_was_exported_then(tides, tmp_path, forma
 
     then, out, now = (files(tmp_path / name) for name in ("then", "out", "now"))
     if format_name == "jsonl":
-        # The manifest says how people are called.
+        # The manifests differ in the rule about people's names.
         del then["manifest.json"], out["manifest.json"]
     assert out == then
     assert out != now

@@ -1,4 +1,4 @@
-"""The pages of releases: what would be in one, making it, taking its files, comparing two."""
+"""The pages of releases: preview, request, files, and comparison of two."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ SURE = {"name": "v1.0", "note": "For the paper.", "sure": "on"}
 
 @pytest.fixture(autouse=True)
 def nothing_published(published):
-    """No broker is asked."""
+    """Send no job to a broker."""
 
 
 @pytest.fixture
@@ -118,7 +118,7 @@ def test_what_a_lead_settled_unheard_is_not_open(tides, carla):
 
     page = text(carla.get(url("new_release")))
 
-    # D of 302, which only a machine judged.
+    # Only D of 302 is open, which only a machine judged.
     assert "1 document that judges are asked about is not judged" in page
 
 
@@ -312,7 +312,9 @@ def test_a_release_of_the_same_rows_differs_in_nothing(tides, carla):
 
 @pytest.fixture
 def two(tides):
-    """v1.0; then a grade settled, one disputed, one judged, a narrative, a query, a pair out."""
+    """v1.0, then changes: a grade settled, one disputed, one judged; a new narrative, which takes
+    its pair out; a new query; and an earlier relevance removed.
+    """
     released(tides, "v1.0")
     tides.say(tides.narrative, tides.pool["é"], tides.ben, 0)
     tides.say(tides.narrative, tides.pool["FT-10"], tides.dan, 1)
@@ -448,7 +450,7 @@ def test_long_lists_come_in_parts_that_meet(tides, carla, monkeypatch):
             where = page.context["next_url"]
         assert len(seen) == page.context["totals"][show]
     assert page.context["totals"]["listed"] == 3
-    # B, FT-10, é, and FT-9, which is not disputed any more.
+    # B, FT-10, é, and FT-9, which is no longer disputed.
     assert page.context["totals"]["grades"] == 4
 
 

@@ -1,4 +1,4 @@
-"""Releasing a project: everything of one moment under a name, kept and never changed."""
+"""Releasing a project: a snapshot under a name, stored and never changed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.exports.conftest import AT, released
 
 pytestmark = pytest.mark.both_databases
 
-# The sha256 of b"abc", as FIPS 180 has it.
+# The sha256 of b"abc", from FIPS 180.
 OF_ABC = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
 
 
@@ -39,7 +39,7 @@ def test_a_release_holds_every_export_of_one_moment(tides, write, empty_storage)
     newest = Guideline.objects.create(
         project=tides.project, version=2, text="Read.", author=tides.carla
     )
-    # Who agreed is named in a release as in an export.
+    # With consent of all, names in a release are the same as in an export.
     tides.project.memberships.filter(user__isnull=False).update(named_at=newest.created_at)
     files = {
         f"{name}/{path}": content
@@ -58,7 +58,7 @@ def test_a_release_holds_every_export_of_one_moment(tides, write, empty_storage)
         "release.json",
     }
     for name, content in files.items():
-        # The one of the format jsonl says how people are called.
+        # The manifest of jsonl differs in the rule about people's names.
         if name != "jsonl/manifest.json":
             assert content_of(empty_storage, release, name) == content, name
     assert content_of(empty_storage, release, "guidelines.txt") == b"Read."
@@ -88,7 +88,7 @@ def test_a_second_release_shares_the_files_that_are_the_same(tides, empty_storag
     before = shelf(empty_storage)
     released(tides, "v1.1")
 
-    # Only what names the release differs.
+    # Only release.json differs.
     assert len(shelf(empty_storage) - before) == 1
 
 
