@@ -1,4 +1,4 @@
-"""Accounts in the administration; everything else has pages of its own."""
+"""Accounts in Django's admin; everything else has its own pages."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from django.contrib.auth.admin import UserAdmin
 
 from base.users import User
 
-# Secrets of second factors, keys of sessions, tokens of other places: nobody reads or types them
-# here. People have pages for each, and the settings name who signs people in.
+# Secrets of second factors, session keys and tokens of other services must not be read or typed in
+# the admin. Users have pages for them, and the settings name the sign-in providers.
 for secret in (Authenticator, SocialApp, SocialToken, UserSession):
     admin.site.unregister(secret)
 

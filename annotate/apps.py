@@ -1,4 +1,4 @@
-"""The room `annotate`."""
+"""Configuration of the app `annotate`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class AnnotateConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Let what people say be looked after."""
+        """Register rules, append-only tables, loaders and the records of hash chains."""
         from annotate.collection.intake.arrivals import register
         from annotate.collection.intake.documents import Documents
         from annotate.collection.intake.load import after_load, broken_rules

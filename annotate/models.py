@@ -1,4 +1,4 @@
-"""What is judged, who judges, what they said."""
+"""All models of this app: what is judged, who judges, and their answers."""
 
 from __future__ import annotations
 

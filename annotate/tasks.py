@@ -1,4 +1,4 @@
-"""What workers do for this room."""
+"""Celery tasks of this app."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from jobs.runner import run
 
 @shared_task(name=Load.task)
 def load(pk: int) -> None:
-    """Look through, or load, the file of this row."""
+    """Preview or load the file of this row."""
     run(Load, pk, load_jobs.perform_load)
 
 
@@ -26,5 +26,5 @@ def pool(pk: int) -> None:
 
 @shared_task(name="annotate.notices")
 def notices() -> None:
-    """Mail what is new to everybody who wants it and was not told today."""
+    """Mail new notices to everybody who asked for mail and got none within a day."""
     send_digests()

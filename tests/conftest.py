@@ -1,4 +1,4 @@
-"""What every test may ask for, and the two rules that hold for all: no network, no warnings."""
+"""Fixtures and hooks for all tests, and two rules for all of them: no network, no warnings."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ hypothesis_settings.register_profile("explore", max_examples=1_000, deadline=Non
 hypothesis_settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
 
 LOOPBACK = {"127.0.0.1", "::1", "localhost"}
-# How many objects are made before garbage is searched for among them (Python: 700); how many such
-# searches before one among those that stayed, and among all.
+# Thresholds of the garbage collector: new objects before a search of the youngest generation
+# (Python: 700), such searches before one of the middle generation, and those before one of the old.
 OBJECTS_BEFORE_GARBAGE = (20_000, 10, 20)
 # The markers of tests that run on PostgreSQL.
 ON_POSTGRESQL = {"both_databases", "postgresql"}
@@ -42,10 +42,10 @@ ON_POSTGRESQL = {"both_databases", "postgresql"}
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, Any, Any]:
-    """Collect no garbage while tests are collected, and leave them out of it afterwards.
+    """Turn the garbage collector off while tests are collected, and exclude the tests afterwards.
 
-    Thousands of tests stay until the end, and each search for garbage would walk over all of them.
-    Then garbage is searched for less often than Python would, which takes a seventh of the time.
+    Thousands of tests live until the end, and each garbage collection would visit all of them.
+    Afterwards garbage is collected less often than Python would, which takes a seventh of the time.
     """
     gc.disable()
     try:
@@ -57,21 +57,20 @@ def pytest_collection() -> Generator[None, Any, Any]:
 
 
 def on_postgresql() -> bool:
-    """Whether this run's database is PostgreSQL; SQLite otherwise."""
+    """Return whether this run's database is PostgreSQL rather than SQLite."""
     engine: str = settings.DATABASES["default"]["ENGINE"]
     return engine.endswith("postgresql")
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Run one process more than there are cores: real servers and browsers are waited for."""
+    """Run one process more than there are cores: tests wait for real servers and browsers."""
     return (os.cpu_count() or 1) + 1
 
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:
-    """On PostgreSQL, import no test file that has nothing for it: most of them.
+    """On PostgreSQL, skip test files without tests for PostgreSQL: most of them.
 
-    See `pytest_collection_modifyitems`. A file that another one's tests are taken from is imported
-    with that.
+    See `pytest_collection_modifyitems`. A file whose tests another one imports is imported by that.
     """
     if not on_postgresql() or not collection_path.name.startswith("test_"):
         return None
@@ -81,12 +80,12 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what the other run proves; begin with what takes longest.
+    """Leave out tests that the run on the other database covers; begin with the longest ones.
 
-    SQLite, the default, runs every test. PostgreSQL runs again only what the database can change:
-    SQL of our own, constraints, locks, intake, the bytes of exports, chains, jobs, backups. A file
-    says so by the marker `both_databases`. Pages, rights and forms read the same rows through the
-    same ORM on both, so they are proven once.
+    SQLite, the default, runs every test. PostgreSQL repeats only tests of what depends on the
+    database: our own SQL, constraints, locks, intake, the bytes of exports, chains, jobs, backups.
+    Such files have the marker `both_databases`. Pages, rights and forms read the same rows through
+    the same ORM on both, so one run is enough.
     """
     postgresql = on_postgresql()
     kept: list[pytest.Item] = []
@@ -104,10 +103,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def dealt(items: list[pytest.Item], processes: int) -> list[pytest.Item]:
-    """Order tests so that each process begins with its part of the long ones.
+    """Order tests so that each process begins with its share of the long ones.
 
-    Each is given one block of the list first. A long test that begins last keeps one core busy
-    while the others have nothing left to do.
+    Each process is given one block of the list first. A long test that begins last would keep one
+    core busy while the others have nothing left to do.
     """
     long = [item for item in items if item.get_closest_marker("long")]
     short = iter([item for item in items if not item.get_closest_marker("long")])
@@ -118,16 +117,16 @@ def dealt(items: list[pytest.Item], processes: int) -> list[pytest.Item]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> None:
-    """Give tests the room for deep calls that the web server has."""
+    """Give tests the stack for deep calls that the web server has."""
     pyfuncitem.obj = roomy(pyfuncitem.obj)
 
 
 @pytest.fixture(scope="session", autouse=True)
 def pages_keep_their_context(django_test_environment: None) -> None:
-    """Keep for `response.context` what the view gave its page, and nothing more.
+    """Store in `response.context` only what the view passed to its page.
 
-    Django's test client copies the context of every part of a page as well, each field of a form
-    included: a tenth of the time of a page.
+    Django's test client also copies the context of every part of a page, even of each form field,
+    which takes a tenth of the page's time.
     """
     draw = _TestState.saved_data.template_render  # type: ignore[attr-defined]
 
@@ -142,7 +141,7 @@ def pages_keep_their_context(django_test_environment: None) -> None:
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     """Print what tests counted: `record_property("tried", "105 routes x 8 verbs: ...")`.
 
-    Properties come back from other processes with the reports; what is printed there does not.
+    Properties of tests in other processes arrive with their reports; their output does not.
     """
     told = [
         str(words)
@@ -164,7 +163,7 @@ def django_db_setup(
     django_db_blocker: DjangoDbBlocker,
     django_db_modify_db_settings: None,
 ) -> Iterator[None]:
-    """Give this process a database of its own: a copy of one that was migrated once."""
+    """Give this process its own database: a copy of one that was migrated once."""
     from tests.services.database import test_database
 
     with django_db_blocker.unblock(), test_database(request.config.cache.mkdir("database")):
@@ -173,7 +172,7 @@ def django_db_setup(
 
 @pytest.fixture(scope="session", autouse=True)
 def no_network() -> Iterator[None]:
-    """Refuse every connection that would leave this machine, with the name of the address."""
+    """Fail on every connection that would leave this machine, naming the address."""
     with pytest.MonkeyPatch.context() as patch:
         for name in ("connect", "connect_ex"):
             patch.setattr(socket.socket, name, _local_only(getattr(socket.socket, name)))
@@ -191,7 +190,7 @@ def _local_only(connect: Any) -> Any:
 
 @pytest.fixture(scope="session", autouse=True)
 def empty_tables_after_transactions() -> Iterator[None]:
-    """Empty the tables after each test of whole transactions: only those that it filled."""
+    """After each test of real transactions, empty the tables that it filled, and only those."""
     from tests.services.database import empty_tables
 
     with pytest.MonkeyPatch.context() as patch:
@@ -201,7 +200,7 @@ def empty_tables_after_transactions() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
-    """The folder of real collections beside the checkout; without it, its tests are skipped."""
+    """The folder of real collections beside the checkout; without it, skip the test."""
     default = Path(settings.BASE_DIR).parent / "shared" / "data"
     folder = Path(os.environ.get("REJUDGE_SHARED_DATA", default))
     if not folder.is_dir():
@@ -211,17 +210,17 @@ def shared_data() -> Path:
 
 @pytest.fixture
 def published(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
-    """Keep what is published here, as (task, pk), instead of handing it to a broker."""
+    """Collect published messages as (task, pk), instead of sending them to a broker."""
     messages: list[tuple[str, int]] = []
     monkeypatch.setattr("config.celery.deliver", lambda task, pk: messages.append((task, pk)))
     return messages
 
 
 def finish_all_jobs(patch: pytest.MonkeyPatch) -> int:
-    """Do every job that waits, here and now, through its task; return how many there were.
+    """Run every queued job through its task in this process; return how many there were.
 
-    What a job raises is raised. The thread that writes progress stays still: it could not see rows
-    of a transaction that will be rolled back.
+    Exceptions of a job are raised. The thread that writes progress stays idle: it could not see
+    rows of a transaction that will be rolled back.
     """
     from config.celery import app
 
@@ -256,7 +255,7 @@ def redis_url() -> Iterator[str]:
 def redis_worker(
     transactional_db: None, redis_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[None]:
-    """A real worker over a real Redis that does what this test asks for, on this test's rows."""
+    """A real worker on a real Redis that runs this test's jobs on this test's rows."""
     from tests.services.worker import deliver_to, worker
 
     monkeypatch.setattr("config.celery.deliver", deliver_to(redis_url))

@@ -1,4 +1,4 @@
-"""The cast and their things, made with as few words as a test needs.
+"""Factories of the cast and of rows, with as few arguments as a test needs.
 
 ada and ben judge the same pairs; carla leads and adjudicates; dan audits; eve belongs to another
 project.
@@ -30,13 +30,13 @@ _number = count(1)
 
 
 def user(name: str) -> User:
-    """Someone who can sign in with PASSWORD."""
+    """Return an account that can sign in with PASSWORD; create it if necessary."""
     found = User.objects.filter(username=name).first()
     return found or User.objects.create_user(name, password=PASSWORD)
 
 
 def project(slug: str = "tides", *, grades: tuple[int, ...] = (0, 1, 2), **fields: Any) -> Project:
-    """A project with its grades and nobody in it."""
+    """Create a project with its grades and no members."""
     made = Project.objects.create(slug=slug, name=slug.capitalize(), **fields)
     names = {0: "Not relevant", 1: "Relevant", 2: "Highly relevant"}
     Grade.objects.bulk_create(
@@ -47,24 +47,24 @@ def project(slug: str = "tides", *, grades: tuple[int, ...] = (0, 1, 2), **field
 
 
 def member(of: Project, name: str, role: str = Membership.Role.ANNOTATOR) -> Membership:
-    """A person in a project."""
+    """Create a member of a project."""
     return Membership.objects.create(project=of, user=user(name), name=name, role=role)
 
 
 def lead(of: Project, name: str = "carla") -> Membership:
-    """A person who leads a project."""
+    """Create a lead of a project."""
     return member(of, name, Membership.Role.LEAD)
 
 
 def machine(of: Project, name: str = "model") -> Membership:
-    """A machine rater."""
+    """Create a machine rater."""
     return Membership.objects.create(project=of, name=name, is_machine=True)
 
 
 def document(
     of: Project, doc_id: str | None = None, text: str | None = "Some text.", **fields: Any
 ) -> Document:
-    """A document; `text=None` makes one that is only known by its id."""
+    """Create a document; with `text=None` only its id is known."""
     made = Document.objects.create(
         project=of,
         doc_id=doc_id or f"D{next(_number)}",
@@ -80,14 +80,14 @@ def document(
 
 
 def query(of: Project, query_id: str = "301", title: str = "tidal power") -> Query:
-    """A query."""
+    """Create a query."""
     return Query.objects.create(project=of, query_id=query_id, title=title)
 
 
 def candidate(
     of: Query, doc_id: str | None = None, prior: int | None = 1, **fields: Any
 ) -> Candidate:
-    """A document in a query's pool."""
+    """Create a document in a query's pool."""
     return Candidate.objects.create(
         query=of,
         document=document(of.project, doc_id, **fields),
@@ -97,8 +97,9 @@ def candidate(
 
 
 def unseen_rows(of: Project) -> None:
-    """What a load on SQLite has written of that project and not shown: a query, a document with a
-    text, and in every pool both that document and the others.
+    """Create rows that an unfinished load on SQLite has written but not yet made visible.
+
+    They are a query, a document with a text, and in every pool both that document and the others.
     """
     made: dict[Unseen.Kind, list[Any]] = {kind: [] for kind in Unseen.Kind}
     new_query, new = query(of, "unseen query", "unseen title"), document(of, "unseen document")
@@ -121,7 +122,7 @@ def pair(
     altered: str | None = "Only plants at sea count.",
     **fields: Any,
 ) -> InstructionPair:
-    """A pair with version 1 of its narratives; `altered=None` leaves it to be written."""
+    """Create a pair with version 1 of its narratives; `altered=None`: not written yet."""
     made = InstructionPair.objects.create(
         project=of.project, query=of, **{"pair_id": of.query_id, **fields}
     )
@@ -138,19 +139,19 @@ def narrative(
     version: int = 1,
     **fields: Any,
 ) -> Narrative:
-    """One version of a narrative."""
+    """Create one version of a narrative."""
     return Narrative.objects.create(pair=of, side=side, text=text, version=version, **fields)
 
 
 def altered(of: InstructionPair) -> Narrative:
-    """The pair's current altered narrative."""
+    """Return the pair's current altered narrative."""
     return of.narratives.filter(side=Narrative.Side.ALTERED).latest("version")
 
 
 def assignment(
     of: InstructionPair, by: Membership, task: str = Assignment.Task.JUDGE
 ) -> Assignment:
-    """An assignment that someone holds, also where the rules would give them none."""
+    """Create an assignment, even if the rules would not allow it."""
     taken = Assignment.objects.filter(pair=of, task=task).count()
     return Assignment.objects.create(pair=of, task=task, seat=taken + 1, member=by)
 
@@ -158,7 +159,7 @@ def assignment(
 def judgment(
     under: Narrative, of: Candidate, by: Membership, relevance: int = 1, **fields: Any
 ) -> Judgment:
-    """What someone said, of the newest text."""
+    """Create a judgment, by default of the document's newest text."""
     if of.document_id is not None:
         fields.setdefault("text_version", of.document.text_version)
     return Judgment.objects.create(

@@ -1,4 +1,4 @@
-"""A program that asks the API, as tests have it."""
+"""A program that uses the API, for tests."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests import factories
 
 
 class Program:
-    """A program of somebody: no session, no cookie, a token."""
+    """A person's program: it has a token, but no session and no cookies."""
 
     def __init__(self, name: str, *scopes: str) -> None:
         self.made = make_token(name="Notebook", scopes=scopes, days=1, by=factories.user(name))

@@ -1,4 +1,4 @@
-"""A pair that ada and ben judge, and ben and dan review; carla leads, eve is elsewhere."""
+"""A pair that ada and ben judge, and ben and dan review; carla leads, eve is in another project."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def scene(db):
 
 @pytest.fixture
 def assigned(scene):
-    """The scene, with ben and dan in the two review assignments."""
+    """The scene, with the two review assignments taken by ben and dan."""
     for auditor in (scene.dan, scene.ben):
         assignments.take(pair=scene.pair, task=Assignment.Task.REVIEW, by=auditor)
     return scene
@@ -52,6 +52,6 @@ def disputed(scene):
 
 
 def levels(default: str = "excellent", **others: str) -> dict[str, tuple[str, str]]:
-    """Answers to all six criteria; of a poor one the words say so."""
+    """Return answers to all six criteria; a poor one has words."""
     given = {key: others.get(key, default) for key in FOLLOWTABLE.keys}
     return {key: (level, "Weak." if level == "poor" else "") for key, level in given.items()}

@@ -1,4 +1,4 @@
-"""Whatever leads do is in the audit log, once, and what was refused or changed nothing is not."""
+"""The audit log has every action of leads once, and none that was refused or changed nothing."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ from tests.second_pass import levels
 
 JUDGE, REVIEW = Assignment.Task.JUDGE, Assignment.Task.REVIEW
 
-# What other tests look at.
+# Events that other tests cover.
 ELSEWHERE = {
     key
     for key in AUDIT_EVENTS
@@ -75,7 +75,7 @@ ELSEWHERE = {
 
 
 class Story:
-    """A project in which people judge and review, told step by step."""
+    """A project in which people judge and review, and then take one step after another."""
 
     def __init__(self) -> None:
         self.carla_user = factories.user("carla")
@@ -109,7 +109,7 @@ class Story:
         return list(AuditEvent.objects.order_by("pk").values_list("what", flat=True))
 
     def does(self, *what: str, times: int = 1) -> Callable[[Callable[[], Any]], Any]:
-        """Run a step so often, and look that just this was put into the audit log."""
+        """Run a step `times` times, and check that it added exactly these audit events."""
 
         def run(step: Callable[[], Any]) -> Any:
             before = len(self.told)
@@ -138,7 +138,7 @@ def test_everything_that_a_lead_does_is_in_the_audit_log_once(story):
     why: dict[str, Any] = {"cause": "edge", "reason": "Agreed."}
     assert story.told == ["project.made"]
 
-    # Rules, and what judges are told.
+    # Rules, categories and guidelines.
     grades = [rules.GradeRule(value, f"Grade {value}") for value in (0, 1, 2)]
     story.does("project.rules", times=2)(
         lambda: rules.change_rules(changes={"overlap_judge": 3}, grades=grades, by=carla)
@@ -179,7 +179,7 @@ def test_everything_that_a_lead_does_is_in_the_audit_log_once(story):
     own = assignments.take(pair=story.pair, task=JUDGE, by=story.dan)
     story.does()(lambda: assignments.give_back(assignment=own, by=story.dan))
 
-    # What people differ on.
+    # Disagreements.
     story.does("names.revealed", times=2)(
         lambda: reveals.reveal_names(narrative=story.narrative, candidate=first, by=carla)
     )
@@ -217,7 +217,7 @@ def test_everything_that_a_lead_does_is_in_the_audit_log_once(story):
         lambda: batches.withdraw_batch(batch=batch, by=carla)
     )
 
-    # Looking again.
+    # Rejudge requests.
     rejudge_request = story.does("look.asked", times=2)(
         lambda: rejudge_requests.ask(judgment=said, words="Look again.", by=carla)
     )
@@ -265,7 +265,7 @@ def test_everything_that_a_lead_does_is_in_the_audit_log_once(story):
         lambda: reports_actions.request_agreement(project=project, by=carla)
     )
 
-    # What goes out.
+    # Exports, evaluations and releases.
     export = story.does("export.asked", times=2)(
         lambda: exports.request_export(project=project, format_name="trec", by=carla)
     )
@@ -321,7 +321,7 @@ def test_everything_that_a_lead_does_is_in_the_audit_log_once(story):
     story.does("passages.changed", times=2)(
         lambda: set_passage_rule(project=project, changes={"words": 300}, by=carla)
     )
-    # A draw of what is reviewed, and its end: the second time there is none.
+    # A draw for review, and its end: the second time there is none to end.
     draw = {"project": project, "by": carla}
     story.does("review_draw.made")(lambda: draw_for_review(stratify="none", size=1, seed=1, **draw))
     story.does("review_draw.ended", times=2)(lambda: end_draw(**draw))
@@ -339,7 +339,7 @@ def test_everything_that_a_lead_does_is_in_the_audit_log_once(story):
     )
     story.does("pairs.restored", times=2)(lambda: topic_removal.restore_pairs(pairs=pairs, **out))
 
-    # Who takes tasks, and until when.
+    # People named for tasks, pauses and due dates.
     on = {"query": story.query, "people": {"judge": [carla.pk]}}
     story.does("query.people", times=2)(lambda: name_people(by=carla, **on))
     story.does("project.paused", times=2)(lambda: schedule.pause(by=carla))

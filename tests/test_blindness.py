@@ -1,8 +1,9 @@
-"""Blind means blind, over every address: what others said changes no byte for who has yet to speak.
+"""Blind means blind, at every address: others' answers change no byte for a reader without answers.
 
-Others speak in one way, everything is read; all that is undone, they speak in another way, and
-everything is read again. The addresses are every named route (`tests.test_permissions` has an
-example of each) and every link and filter that is offered to a lead or to the reader.
+Others answer in one way, and the reader reads everything; that is rolled back, others answer in
+another way, and the reader reads everything again. The addresses are every named route
+(`tests.test_permissions` has an example of each) and every link and filter that a lead or the
+reader is offered.
 """
 
 from __future__ import annotations
@@ -61,14 +62,14 @@ AT = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
 SPOKEN = AT + timedelta(hours=1)
 NOW = AT + timedelta(hours=2)
 
-# What differs from one answer to the next, whoever said what.
+# Parts of a response that always differ, whatever people answered.
 CHANGING = [
     re.compile(rb'name="csrfmiddlewaretoken" value="[^"]*"|"x-csrftoken": "[^"]*"'),
-    # UUIDs are made by chance, and by their sender.
+    # UUIDs are random.
     re.compile(rb"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}"),
-    # Up to which moment notices are marked as read.
+    # The time up to which notices are marked as read.
     re.compile(rb'name="until" value="[^"]*"'),
-    # How many rows are meant, and the sum of their keys, which PostgreSQL never gives twice.
+    # The number of rows and the sum of their keys, which PostgreSQL never uses twice.
     re.compile(rb'(?:name="token" value=|"token": ?)"[0-9]+-[0-9]+"'),
 ]
 HEADERS = ("Location", "Content-Type", "Content-Disposition", "HX-Redirect", "ETag")
@@ -80,35 +81,35 @@ SELECT = re.compile(r'<select\b[^>]*name="([^"]+)"[^>]*>(.*?)</select>', re.DOTA
 OPTION = re.compile(r'<option\b[^>]*value="([^"]*)"')
 LEFT_OUT = ("/static/", "/accounts/", "/admin/")
 MOST_ADDRESSES = 1_000
-# Of one filter: people and criteria are alike.
+# How many options of one filter are tried: people are alike, and so are criteria.
 MOST_OPTIONS = 2
 
-# Who has an assignment, and has not said a word: a judge, an auditor, who may check, who writes.
+# Readers with a task and without an answer: a judge, an auditor, a checker and a writer.
 BLIND = ("ada", "dan", "nina", "wim")
-# A lead who sits as a judge and as an auditor.
+# A lead who has assignments to judge and to review.
 LEAD = ("gina",)
 
-# Where everybody reads how far the others are, and never what they said.
+# Routes at which everybody sees others' progress, but never their answers.
 HOW_FAR = {
-    # How many judgments, assignments and labels there are, of how many.
+    # How many judgments, assignments and labels are done, and of how many.
     *("annotate:project", "annotate:queries", "audit:reviews", "audit:checks"),
-    # The same of all of one's projects; and the page that the walk opens after one of these left
-    # it something to say.
+    # The same for all projects of the reader; and pages that show a message which one of these
+    # pages has left.
     *("annotate:home", "api_page", "glossary"),
     *("annotate:notices", "annotate:notices_count", "annotate:api_notices"),
     *("annotate:api_progress", "annotate:api_queries", "annotate:api_query"),
-    # Who is done.
+    # Who has finished their work.
     *("annotate:query", "annotate:api_pair"),
     # That somebody has reviewed this version.
     "audit:story",
-    # Which labels still wait: two people have checked the others.
+    # Which labels are left: two people have checked the others.
     *("audit:check", "audit:sample", "audit:checking"),
-    # The same, told to programs.
+    # The same in the API.
     *("audit:api_reviews", "audit:api_story", "audit:api_samples", "audit:api_sample"),
     *("audit:api_label", "audit:api_next_label"),
 }
 HOW_FAR_FOR_LEADS = {
-    # How many judgments could be asked for again, and what is counted of every pair and category.
+    # How many judgments could be asked for again, and the counts of every pair and category.
     *(
         "annotate:guideline_rejudge_requests",
         "audit:differences",
@@ -120,16 +121,16 @@ HOW_FAR_FOR_LEADS = {
     "audit:new_sample",
     *("annotate:progress", "annotate:person", "annotate:api_rejudge_requests_of_guideline"),
     *("annotate:api_pace", "annotate:api_member_pace", "annotate:api_steps"),
-    # That there are judgments, so that grades cannot be taken away; that there are figures.
+    # That there are judgments, so grades cannot be removed; that there are figures.
     *("annotate:settings", "audit:agreement", "audit:agreement_report"),
-    # The same, told to programs; and when work was asked for and done.
+    # The same in the API; and when work was requested and done.
     *("audit:api_differences", "audit:api_coverage", "audit:api_reports"),
     *("audit:api_category_figures", "audit:categories_table"),
     *("audit:api_sample_figures", "audit:api_sample_labels", "audit:sample_labels"),
     *("exporters:api_exports", "exporters:api_export"),
     *("exporters:api_releases", "exporters:api_release"),
 }
-# Of each address: status, headers, body.
+# The status, headers and body read at each address.
 Read = dict[str, tuple[int, list[str], bytes]]
 
 
@@ -137,7 +138,7 @@ KINDS = ("note", "flag", "machine", "settled", "review", "decided", "check")
 
 
 class Way:
-    """What others say: every number and every word of theirs."""
+    """One set of others' answers: every number and every word of theirs."""
 
     def __init__(self, number: int) -> None:
         self.words = {kind: f"{kind}zebra{number}" for kind in KINDS}
@@ -161,10 +162,10 @@ def committed_stage(
     django_db_blocker: DjangoDbBlocker,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[SimpleNamespace]:
-    """The rows of `stage`, made once for a file.
+    """The rows of `stage`, made once for each test file.
 
-    They are committed, and all jobs done: a job may make a table, and SQLite would read all its
-    tables again at each rollback within the same transaction.
+    They are committed and all jobs are done: a job may create a table, and then SQLite would read
+    its whole schema again at each rollback within the same transaction.
     """
     files = str(tmp_path_factory.mktemp("storage"))
     with django_db_blocker.unblock():
@@ -180,7 +181,7 @@ def committed_stage(
 
 @pytest.fixture
 def stage(committed_stage, db, published, monkeypatch, finish_jobs):
-    """A project with one thing of every kind, all sorts of people in it, and nothing said."""
+    """A project with one row of every kind and people in every role, without any answers."""
     made = copy.deepcopy(committed_stage)
     made.finish_jobs = finish_jobs
     _as_on_stage(monkeypatch)
@@ -189,7 +190,7 @@ def stage(committed_stage, db, published, monkeypatch, finish_jobs):
 
 
 def _storage(folder: str) -> override_settings:
-    """Files lie in a folder of the test."""
+    """Store files in a folder of the test."""
     return override_settings(
         STORAGES={
             **settings.STORAGES,
@@ -202,7 +203,7 @@ def _storage(folder: str) -> override_settings:
 
 
 def _as_on_stage(patch: pytest.MonkeyPatch) -> None:
-    """It is always the same moment, and no broker is asked."""
+    """Stop the clock, and send no messages to a broker."""
     patch.setattr("config.celery.deliver", lambda task, pk: None)
     patch.setattr("django.utils.timezone.now", lambda: NOW)
 
@@ -235,8 +236,8 @@ def _make_stage() -> SimpleNamespace:
         *(("ben", "judge"), ("ivy", "judge"), ("gina", "judge"), ("wim", "rewrite")),
         *(("ben", "review"), ("ivy", "review"), ("dan", "review"), ("gina", "review")),
     ):
-        # Not through `assignments.take`: nobody has to find an assignment free here, and the writer
-        # sits where the narrative stands already.
+        # Not through `assignments.take`, which would refuse some of them: the writer's narrative is
+        # written already.
         taken = Assignment.objects.filter(pair=pair, task=task).count()
         Assignment.objects.create(
             pair=pair, task=task, seat=taken + 1, member=members[name], taken_at=AT
@@ -267,8 +268,10 @@ def _make_stage() -> SimpleNamespace:
 
 
 def speak(stage: SimpleNamespace, way: Way, *, twice: bool = True) -> None:
-    """Let all the others say what they have to say. `twice`: also what leads may see of checks, and
-    what came with the files.
+    """Create everybody else's answers.
+
+    `twice`: also those that leads may see (second checks and times), and labels that came with
+    files.
     """
     for name in ("ben", "ivy"):
         for candidate in (stage.first, stage.second):
@@ -277,17 +280,17 @@ def speak(stage: SimpleNamespace, way: Way, *, twice: bool = True) -> None:
                 candidate=candidate,
                 relevance=way.grades[name],
                 note=way.words["note"],
-                # No passage of a table can be marked.
+                # The second document is a table, in which no passage can be marked.
                 evidence=[way.span] if candidate == stage.first else [],
                 clauses=[way.span],
                 verdicts=dict(zip([one.pk for one in stage.conditions], way.verdicts, strict=True)),
-                # How long people take is for leads, whatever they have said themselves.
+                # Leads may see how long people take, even while they are blind.
                 active_ms=way.active_ms if twice else 1_234,
                 by=stage.members[name],
                 now=SPOKEN,
             )
-    # One of two people flags, and in the other way both: whether somebody gave a judgment or a flag
-    # is an answer as well, and no count tells it.
+    # One of two people flags, in the other set of answers both: whether somebody gave a judgment or
+    # a flag is an answer as well, and no count may reveal it.
     for name in ("ben", "ivy"):
         on = {"narrative": stage.narrative, "candidate": stage.second, "by": stage.members[name]}
         later = SPOKEN + timedelta(minutes=1)
@@ -325,7 +328,7 @@ def speak(stage: SimpleNamespace, way: Way, *, twice: bool = True) -> None:
         answers = dict.fromkeys(levels(), (level, way.words["review"]))
         save_ratings(narrative=stage.narrative, answers=answers, by=stage.members[name], now=SPOKEN)
         submit_review(narrative=stage.narrative, by=stage.members[name], now=SPOKEN)
-    # Decided when two reviews were asked for, of which ben's says poor in one of the ways.
+    # Decided while two reviews were required; ben's says poor in one of the sets of answers.
     Project.objects.update(overlap_review=2)
     decide(
         narrative=stage.narrative,
@@ -357,20 +360,20 @@ def speak(stage: SimpleNamespace, way: Way, *, twice: bool = True) -> None:
 
 
 def differ(stage: SimpleNamespace, way: Way) -> None:
-    """Let a second person say something else of the first label, so that a third reads both."""
+    """Let a second person check the first label differently, so that a third reads both."""
     words = way.words["check"]
     checks.check(item=stage.once, relevance=2, words=words, by=stage.ivy, now=SPOKEN)
 
 
 def project_of(member: Membership) -> Membership:
-    """The member, with the rules of their project as they are now."""
+    """Return the member, with the project's rules reloaded."""
     member.project.refresh_from_db()
     return member
 
 
 @pytest.fixture
 def asking_for_htmx(monkeypatch):
-    """The addresses whose views asked whether htmx sent the request: others cannot tell it."""
+    """Addresses whose views check whether htmx sent the request; the others answer it the same."""
     asking: set[str] = set()
     read_header = HtmxDetails._get_header_value
 
@@ -384,28 +387,28 @@ def asking_for_htmx(monkeypatch):
 
 @contextmanager
 def undone() -> Iterator[None]:
-    """What is done in here is as if it had never been."""
+    """Roll back everything that is done inside."""
     with transaction.atomic():
         yield
         transaction.set_rollback(True)
 
 
 def examples(stage: SimpleNamespace) -> dict[str, list[str]]:
-    """Addresses of every route: one without an example raises.
+    """Return addresses of every route; a route without an example raises.
 
-    Of what is about a document or a label, those of both.
+    Routes for a document or a label get the addresses of both.
     """
     others = replace(stage.world, keys=stage.world.keys | stage.others)
     return {name: [stage.world.url(name), others.url(name)] for name in ROUTES}
 
 
 def addresses(stage: SimpleNamespace) -> list[str]:
-    """All of `examples`, each once."""
+    """Return all addresses of `examples`, each once."""
     return list(dict.fromkeys(url for urls in examples(stage).values() for url in urls))
 
 
 def links(page: str, url: str) -> Iterator[str]:
-    """Every address that a page names, in links, in attributes for scripts, in filters."""
+    """Yield every address that a page names, in links, in attributes for scripts, in filters."""
     for link in LINK.findall(page):
         yield urljoin(url, html.unescape(link))
     for form in FORM.findall(page):
@@ -418,7 +421,7 @@ def links(page: str, url: str) -> Iterator[str]:
 
 
 def answer(response: Any) -> tuple[int, list[str], bytes]:
-    """What is told by an answer: status, headers, and the body without what always changes."""
+    """Return status, headers and body of a response, without the parts that always differ."""
     body = b"".join(response) if response.streaming else response.content
     for changing in CHANGING:
         body = changing.sub(b"", body)
@@ -427,7 +430,7 @@ def answer(response: Any) -> tuple[int, list[str], bytes]:
 
 
 def signed_in(member: Membership) -> Client:
-    """A browser of this person."""
+    """Return a client that this person is signed in to."""
     client = Client()
     assert member.user is not None
     client.force_login(member.user)
@@ -435,8 +438,9 @@ def signed_in(member: Membership) -> Client:
 
 
 def walk(member: Membership, doors: Iterable[str], *, on: bool = True, htmx: bool = False) -> Read:
-    """What this person is answered at these addresses, in their order, and then, `on`, at those
-    that they find there.
+    """Return the responses to this person at these addresses, in their order.
+
+    With `on`, links found on the way are followed too.
     """
     client = signed_in(member)
     waiting, read = deque(doors), {}
@@ -447,7 +451,7 @@ def walk(member: Membership, doors: Iterable[str], *, on: bool = True, htmx: boo
         response = client.get(url, headers={"HX-Request": "true"} if htmx else None)
         read[url] = answer(response)
         body = read[url][2]
-        # A filter of a filter shows nothing that neither shows.
+        # Combined filters show nothing that single ones do not.
         if not on or "?" in url:
             continue
         if response.status_code in {301, 302}:
@@ -459,7 +463,7 @@ def walk(member: Membership, doors: Iterable[str], *, on: bool = True, htmx: boo
 
 
 def of_every_kind(urls: Iterable[str]) -> list[str]:
-    """Of addresses that ask the same route for the same parameters, the first and the last."""
+    """Return the first and the last address of each route and set of parameters."""
     found: dict[tuple[str, ...], list[str]] = {}
     for url in urls:
         parts = urlsplit(url)
@@ -469,7 +473,7 @@ def of_every_kind(urls: Iterable[str]) -> list[str]:
 
 
 def told_apart(one: Read, other: Read) -> set[str]:
-    """The addresses at which two walks were not answered with the same bytes."""
+    """Return the addresses at which two walks got different bytes."""
     return {url for url in one.keys() | other.keys() if one.get(url) != other.get(url)}
 
 
@@ -489,7 +493,7 @@ def test_others_change_no_byte_by_what_they_say_and_only_progress_by_speaking(
             for url, (status, _, _) in walk(stage.carla, known).items()
             if status in {200, 302} and url not in known
         ]
-        # What only a lead is led to: one row of a list is refused as the next one is.
+        # Links that only a lead finds: two rows of a list stand for all, which are refused alike.
         doors = [*known, *of_every_kind(found)]
     assert len(doors) > len(ROUTES)
     read: dict[int, dict[tuple[str, str], Read]] = {}
@@ -509,7 +513,7 @@ def test_others_change_no_byte_by_what_they_say_and_only_progress_by_speaking(
         who: set() for who in read[1]
     }
     for pages in read[1].values():
-        # Nor a word of theirs, wherever both ways would say the same.
+        # No word of others is shown either, in case both sets of answers look the same.
         assert b"zebra" not in b"".join(body for _, _, body in pages.values())
     for name in names:
         after = {url: read[1][name, "page"][url] for url in before[name]}
@@ -558,27 +562,27 @@ def test_every_route_is_walked_and_answers_somebody(stage):
                 differ(stage, Way(1))
             client = signed_in(reader)
             for name, urls in examples(stage).items():
-                # 405: a route that takes only what is posted.
+                # 405: the route takes only POST.
                 if name in answered and not answered[name] & {200, 405}:
                     answered[name] |= {answer(client.get(url))[0] for url in urls}
 
     silent = {name: statuses for name, statuses in answered.items() if not statuses & {200, 405}}
     assert silent == {
-        # They only lead on to the page of what comes next.
+        # They redirect to the next document or label.
         "annotate:judging": {302},
         "audit:checking": {302},
         "audit:settling": {302},
-        # For who runs the installation, and leads do not.
+        # For administrators only.
         "annotate:people": {403},
         "annotate:api_accounts": {403},
         "annotate:api_account_invitations": {403},
-        # It wants to know which.
+        # It requires a parameter.
         "annotate:api_document_views": {400},
     }
 
 
 def acts(stage: SimpleNamespace, name: str) -> list[tuple[str, str, dict[str, Any]]]:
-    """What one of the blind sends first: form or JSON, address, what is said."""
+    """Return the first requests of a blind reader: form or JSON, address, content."""
     url, narrative, first = stage.world.url, stage.narrative.pk, stage.first.pk
     verdicts = {f"verdict-{one.pk}": "met" for one in stage.conditions}
     grade = {"narrative": narrative, "relevance": 1, "uuid": UUID(int=77), **verdicts}
@@ -634,7 +638,7 @@ def test_the_answer_to_ones_first_word_says_nothing_of_the_others(stage, name, k
                 kind = "application/json" if shape == "json" else MULTIPART_CONTENT
                 response = client.post(url, said, content_type=kind, follow=True)
                 answers[number].append((url, *answer(response)))
-            # What they sent was kept, so it is an answer to that and not a refusal.
+            # Their request was stored, so the response is not a refusal.
             counts = (
                 Judgment.objects.filter(annotator=blind).count(),
                 Review.objects.filter(auditor=blind).count(),

@@ -1,4 +1,4 @@
-"""Deep calls have room, and are calls like any others."""
+"""`roomy` gives deep calls enough stack, and otherwise changes nothing about a call."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ def test_calls_at_any_depth_map_no_memory():
 
     def faults():
         before = resource.getrusage(resource.RUSAGE_THREAD).ru_minflt
-        # Of so many depths, one is at the end of a chunk wherever it begins.
+        # Among so many depths, one is at the end of a chunk, wherever the chunk begins.
         for levels in range(200):
             deep(levels)
         return resource.getrusage(resource.RUSAGE_THREAD).ru_minflt - before
 
-    # In a thread of their own: this test has the room already.
+    # In their own thread, because this test itself already runs inside `roomy`.
     with ThreadPoolExecutor(1) as thread:
         without = thread.submit(faults).result()
         with_room = thread.submit(roomy(faults)).result()
 
-    # Those by which it touches the room for the first time.
+    # The few faults come from touching the larger stack for the first time.
     assert with_room < 50 < without

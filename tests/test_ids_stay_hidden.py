@@ -1,7 +1,7 @@
-"""Document ids give answers away ("99_1_positive"): nobody who has yet to answer reads one.
+"""Document ids give answers away ("99_1_positive"), so people see them only once they answered.
 
-Everything that members may open is walked, as by `tests.test_blindness`, by people who have yet to
-judge, to check, to review or to write.
+People who have yet to judge, check, review or write open everything that members may open, as in
+`tests.test_blindness`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from tests.programs import Program
 from tests.test_blindness import signed_in, walk
 from tests.test_permissions import RIGHTS, ROUTES, Right, world
 
-# With the titles that collections make of them.
+# Ids, with the titles that collections make of them.
 IDS = {
     "q_positive": "Q positive",
     "99_1_positive": "Document 99_1_positive",
@@ -33,15 +33,13 @@ IDS = {
     "2654_document1": "",
 }
 FOR_MEMBERS = {Right.MEMBER, Right.READ, Right.API, Right.API_READ}
-# Words in a row that a narrative can copy.
+# A text that a narrative can copy words from.
 TEXT = "The tide at the old mill turns the wheel twice a day, as it always did."
 
 
 @pytest.fixture
 def stage(db):
-    """A project whose documents are named by what they are, and people who have assignments in
-    it.
-    """
+    """A project whose document ids reveal their labels, with people who have assignments."""
     made = world("tides", "ada", "carla")
     Project.objects.update(judge_scope="pool", overlap_judge=4, overlap_review=2)
     project, query = Project.objects.get(), made.pair.query
@@ -55,11 +53,11 @@ def stage(db):
     candidates = list(query.candidates.select_related("document").order_by("pk"))
     people = {name: factories.member(project, name) for name in ("dan", "nina", "wim")}
     assignments.take(pair=made.pair, task=Assignment.Task.REVIEW, by=people["dan"])
-    # The narrative stands already, so no assignment to write it is open.
+    # The narrative is written already, so no assignment to write it is open.
     Assignment.objects.create(pair=made.pair, task="rewrite", seat=1, member=people["wim"])
     ada = project.memberships.select_related("project", "user").get(name="ada")
     narrative = factories.altered(made.pair)
-    # Put off, a document is still open.
+    # A document that was put off is still open.
     judging.flag(narrative=narrative, candidate=candidates[1], kind="later", words="", by=ada)
     return SimpleNamespace(
         world=made,
@@ -75,7 +73,7 @@ def stage(db):
 
 
 def doors(stage: SimpleNamespace) -> list[str]:
-    """Every address for members, of each document; and some that look for ids."""
+    """Return every address for members, for each document, and some that search for ids."""
     found: dict[str, None] = {}
     for candidate in stage.candidates:
         keys = {"candidate": candidate.pk, "candidate_pk": candidate.pk}
@@ -91,7 +89,7 @@ def doors(stage: SimpleNamespace) -> list[str]:
 
 
 def named_documents(read: Any) -> list[tuple[str, str]]:
-    """Each id, or title that was made of one, with the address that told it."""
+    """Return each id, or title made of one, that was shown, with its address."""
     words = {word.encode() for pair in IDS.items() for word in pair if word}
     return [
         (url, word.decode())
@@ -267,7 +265,7 @@ def test_numbers_are_stable_differ_for_each_document_and_do_not_follow_the_order
     assert numbers == [number_of(document, 7) for document in range(1, 2_001)]
     assert len(set(numbers)) == 2_000
     assert all(len(number) == 9 for number in numbers)
-    # Of neighbours in the order of loading, the later one has the larger number half of the time.
+    # Of two neighbours in the order of loading, the later has the larger number half of the time.
     rising = sum(one < other for one, other in pairwise(numbers))
     assert 900 < rising < 1_100
     assert number_of(1, 7) != number_of(1, 8)

@@ -1,4 +1,4 @@
-"""The help of a page says in five lines what the page is for, and leads to the glossary."""
+"""The help of a page says in five lines what the page is for, and links to the glossary."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from django.urls import reverse
 from tests import factories
 
 TEMPLATES = Path(__file__).parent.parent / "templates"
-# Where people work every day.
+# The templates that define help.
 WITH_HELP = sorted(
     path.relative_to(TEMPLATES).as_posix()
     for path in TEMPLATES.rglob("*.html")

@@ -1,7 +1,7 @@
-"""What pages change, programs can change as well, but what is left to pages on purpose.
+"""Whatever pages change, API programs can change too, except what is left to pages on purpose.
 
-Pages are read from the URL configuration: one that changes something fails here until it is said
-which operation of the API does the same, or that none shall.
+Pages are read from the URL configuration: the test fails for a page that changes something until
+SAME names the API operation that does the same, or LEFT_TO_PAGES the page.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tests.attacks.test_tokens import DECLARED
 from tests.test_permissions import RIGHTS, ROUTES, Right, World, world
 
 API_TEXT = Path(settings.BASE_DIR) / "docs" / "api.md"
-# Who signs in, and how; and what is one's own.
+# Signing in, and the reader's own account.
 LEFT_TO_PAGES = {
     *("annotate:invitation", "annotate:tokens", "annotate:token_end"),
     *("annotate:account", "annotate:sessions"),
@@ -138,7 +138,7 @@ OPERATIONS = {f"{verb} {name}" for name, verb, one in DECLARED if verb != "GET"}
 @pytest.fixture
 def tides(db) -> World:
     made = world("tides", "ada", "carla")
-    # The administrator leads it as well: nothing is in the way.
+    # The administrator leads the project too, so that no right is missing.
     root = factories.user("root")
     root.is_staff = root.is_superuser = True
     root.save()
@@ -147,7 +147,7 @@ def tides(db) -> World:
 
 
 def takes(client: Client, url: str) -> bool:
-    """Whether a page takes what is sent to it."""
+    """Return whether a page accepts POST or PUT."""
     return any(client.generic(verb, url).status_code != 405 for verb in ("POST", "PUT"))
 
 

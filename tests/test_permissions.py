@@ -1,4 +1,4 @@
-"""Who may use each route. `tests.attacks.test_every_door` sends the requests that prove the table.
+"""Who may use each route. `tests.attacks.test_every_door` tests this table with requests.
 
 The routes are read from the URL configuration; a new one fails until RIGHTS says who may use it.
 """
@@ -416,13 +416,13 @@ RIGHTS = {
     "exporters:api_evaluation_table": Right.API_LEAD,
 }
 
-# What tells somebody that they may: of a page, and of what programs ask with nothing in it.
+# The statuses of a request that is permitted: to a page, and to the API with an empty body.
 LET_IN = {False: {200, 302, 422}, True: {200, 201, 204, 400, 422}}
 VERBS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE")
 
 
 def routes(patterns: Any = None, namespace: str = "", before: str = "") -> dict[str, URLPattern]:
-    """Every named route but those of Django's own administration, each whole as one pattern."""
+    """Return every named route except those of Django's admin, each as one whole pattern."""
     found: dict[str, URLPattern] = {}
     for entry in patterns or get_resolver().url_patterns:
         whole = f"{before}{entry.pattern}"
@@ -443,7 +443,7 @@ ROUTES = routes()
 
 @dataclass
 class World:
-    """A project with one thing of every kind."""
+    """A project with one row of every kind."""
 
     project: Project
     pair: InstructionPair
@@ -496,7 +496,7 @@ def world(slug: str, annotator: str, lead: str) -> World:
         cause="edge",
         by=carla,
         batch=uuid4(),
-        # Taken back, so that nothing of this world is settled.
+        # Withdrawn, so that nothing in this world is settled.
         withdrawn_at=timezone.now(),
         withdrawn_by=carla,
     )
@@ -543,7 +543,7 @@ def world(slug: str, annotator: str, lead: str) -> World:
         "evaluation": evaluation.pk,
         "table": "systems",
         "kind": "csv",
-        # Nothing was asked again here.
+        # There is no rejudge request here.
         "rejudge_request": 1,
         "assignment": assignment.pk,
         "load": load.pk,
@@ -597,12 +597,12 @@ def tides(db) -> World:
 
 
 ROOMS = ("annotate", "audit", "exporters")
-# Of people all but when they were here last, which signing in alone changes.
+# Fields left out of `rows`: signing in alone changes them.
 UNSEEN = {"annotate.User": {"last_login"}}
 
 
 def rows() -> dict[str, list[Any]]:
-    """Everything there is, to see that nothing changed."""
+    """Return all rows of all tables, to check that nothing changed."""
     return {
         model._meta.label: list(
             model._default_manager.order_by("pk").values_list(
@@ -635,7 +635,7 @@ def test_what_belongs_to_another_project_is_not_found_through_ones_own(
         tides.candidate,
         {
             **other.keys,
-            # Versions are counted in each project; this one is in the other alone.
+            # Versions are numbered in each project; this number exists in the other one only.
             "version": newer.version,
             **{key: tides.keys[key] for key in ("slug", "narrative", "pair", "criterion", "name")},
         },
@@ -644,7 +644,7 @@ def test_what_belongs_to_another_project_is_not_found_through_ones_own(
     for name in RIGHTS:
         named = ROUTES[name].pattern.converters.keys()
         if len(named) < 2 or named.isdisjoint({"slug", "candidate", "candidate_pk"}):
-            # This route names one thing, or one thing and a word.
+            # This route names one row, or one row and a word.
             continue
         for verb in VERBS:
             tried += 1

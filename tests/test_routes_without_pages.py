@@ -1,4 +1,4 @@
-"""Routes that are no pages: forms that are sent, files, fragments and doors of programs.
+"""Routes that are not pages: form targets, files, fragments and the API.
 
 `tests/browser/test_accessibility.py` opens all the others.
 """
@@ -10,7 +10,7 @@ from django.test import Client
 from tests import factories
 from tests.test_permissions import PROGRAMS, RIGHTS, world
 
-# What answers with no page of its own: forms that are sent, files, fragments and programs' doors.
+# Routes without their own page: form targets, files, fragments and the API.
 NO_PAGE = {
     *("healthz", "readyz", "metrics", "status_retry"),
     *("logout", "annotate:assignment", "annotate:give_back_assignment", "annotate:pair_assignment"),
@@ -61,7 +61,7 @@ def test_what_is_called_no_page_is_none(db):
     pages = set()
 
     for name in sorted(NO_PAGE):
-        # One of them signs out.
+        # Sign in each time, because one of the routes signs out.
         client.force_login(factories.user("carla"))
         answer = client.get(tides.url(name))
         shown = answer.status_code == 200 and "text/html" in answer["content-type"]

@@ -1,4 +1,4 @@
-"""Every word on a page goes through the translation layer, and its tools find it there."""
+"""Every word on a page goes through gettext, and the translation tools find it."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ ROOT = Path(settings.BASE_DIR)
 FOLDER = ROOT / "templates"
 TEMPLATES = sorted(str(path.relative_to(FOLDER)) for path in FOLDER.rglob("*.html"))
 
-# What is the same in every language: the house's name, the sign on a key, a checksum's kind.
+# The same in every language: the product's name, the label of a key, the name of a checksum.
 NAMES = {"Rejudge", "Esc", "sha"}
 SPOKEN = {"aria-label", "aria-description", "title", "placeholder", "alt"}
 COMMENT = re.compile(r"\{% comment .*?%\}.*?\{% endcomment %\}|\{#.*?#\}", re.DOTALL)
 BLOCK = re.compile(r"\{% blocktranslate\b.*?\{% endblocktranslate %\}", re.DOTALL)
-# The block of the frame that holds attributes of <body>.
+# The block of base.html that holds attributes of <body>.
 ATTRIBUTES = re.compile(r"\{% block body %\}.*?\{% endblock %\}", re.DOTALL)
 TAG = re.compile(r"\{%.*?%\}|\{\{.*?\}\}", re.DOTALL)
 WORD = re.compile(r"[^\W\d_]{2,}")
 
 
 class Visible(HTMLParser):
-    """Collects what a reader sees or hears of a template whose tags were taken out."""
+    """Collect what a reader sees or hears of a template whose tags were removed."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -43,7 +43,7 @@ class Visible(HTMLParser):
 
 
 def untranslated(source: str) -> list[str]:
-    """The words of a template that are shown and stand outside of its translation tags."""
+    """Return the words that a template shows outside its translation tags."""
     for pattern in (COMMENT, BLOCK, ATTRIBUTES):
         source = pattern.sub("", source)
     visible = Visible()
@@ -90,7 +90,7 @@ def test_the_tools_can_take_the_words_out_of_every_template():
 
 
 def test_no_words_stand_alone_here_and_with_a_plural_there():
-    """One entry of a catalogue cannot be both, and the tools stop at it."""
+    """One catalogue entry cannot be both, and the tools stop with an error."""
     quoted = r"(u'(?:[^'\\]|\\.)*'|u\"(?:[^\"\\]|\\.)*\")"
     taken = "".join(templatize((FOLDER / name).read_text("utf-8")) for name in TEMPLATES)
     alone = set(re.findall(rf"(?<!n)gettext\({quoted}\)", taken))
@@ -102,7 +102,7 @@ def test_no_words_stand_alone_here_and_with_a_plural_there():
 
 
 def sentences() -> dict[str, list[ast.Call]]:
-    """Every call of gettext in Python, by file: `_`, `gettext`, `ngettext` and the lazy ones."""
+    """Return every call of gettext in Python by file: `_`, `gettext`, `ngettext`, lazy ones."""
     called = {"_", "_now", "gettext", "gettext_lazy", "ngettext", "ngettext_lazy", "pgettext"}
     found: dict[str, list[ast.Call]] = {}
     for room in ("base", "annotate", "audit", "exporters", "keeping", "jobs", "config"):
@@ -114,7 +114,7 @@ def sentences() -> dict[str, list[ast.Call]]:
 
 
 def test_what_python_says_can_be_taken_out_as_well():
-    """The tools read the words of a literal; what a program puts together they never find."""
+    """The tools find only string literals, not strings that are computed."""
     unreadable = [
         f"{path}:{call.lineno}"
         for path, calls in sentences().items()
@@ -127,10 +127,10 @@ def test_what_python_says_can_be_taken_out_as_well():
 
 
 def test_what_an_action_or_a_page_says_goes_through_gettext():
-    """The sentences of Refused and Stale, of messages, and of a form that is wrong."""
+    """The sentences of Refused and Stale, of messages, and of form errors."""
     bare = []
     for room in ("base", "annotate", "audit", "exporters"):
-        # Commands speak to who runs the installation, in English as Django's own do.
+        # Management commands address administrators, in English, as Django's own do.
         pages = (path for path in (ROOT / room).rglob("*.py") if "management" not in path.parts)
         for path in sorted(pages):
             for node in ast.walk(ast.parse(path.read_text("utf-8"))):
@@ -142,7 +142,7 @@ def test_what_an_action_or_a_page_says_goes_through_gettext():
 
 
 def _said(call: ast.Call) -> ast.expr | None:
-    """What a call says to a person, if it is one that does."""
+    """Return the sentence that a call shows to a person, or None if it shows none."""
     whole = ast.unparse(call.func)
     if whole in {"Refused", "Stale", "ValidationError", "forms.ValidationError", "Todo"}:
         return call.args[0] if call.args else None
@@ -153,8 +153,8 @@ def _said(call: ast.Call) -> ast.expr | None:
 
 def test_english_is_shipped_and_needs_no_catalogue():
     with translation.override("en"):
-        assert gettext("Choose light, dark, or as the system has it.").startswith("Choose")
-    # A second language would need them.
+        assert gettext("Choose light, dark, or the same as the system.").startswith("Choose")
+    # A second language would need catalogues.
     assert settings.USE_I18N is (len(settings.LANGUAGES) > 1)
 
 

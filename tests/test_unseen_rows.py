@@ -1,8 +1,7 @@
-"""What a load has not shown yet changes no byte of any page, for anybody.
+"""Rows of an unfinished load change no byte of any page, for anybody.
 
-A large load on SQLite writes a little at a time, and until its end nobody sees any of it.
-Everything is read, and done in the background, with such rows and without, at every address and
-every link that is offered.
+A large load on SQLite writes in small transactions, and until its end nobody may see its rows. The
+tests read every address and every link, and run all jobs, with such rows and without.
 """
 
 from __future__ import annotations
@@ -43,15 +42,15 @@ def test_rows_of_a_load_that_is_not_done_change_no_byte(stage, name):
             differ(stage, Way(1))
             read.append(walk(stage.members[name], addresses(stage)))
 
-    # A release has the sum of files in which there are UUIDs made by chance; what exports hold is
-    # held in tests/exports/test_same_bytes.py.
+    # A release has the checksum of files with random UUIDs; tests/exports/test_same_bytes.py covers
+    # the content of exports.
     assert {url for url in told_apart(*read) if "/releases/" not in url} == set()
     assert len(read[0]) > 250
 
 
-# Written queries over these tables that need not ask whether a row is seen: they begin at what
-# people said, or at a pair, and neither is there for rows of a load that is not done. So do loads,
-# which know what they have written: no other writes meanwhile.
+# SQL over these tables that need not check whether a row is visible: it starts from people's
+# answers or from a pair, and rows of an unfinished load have neither. Loads need not check either:
+# they know what they have written, and no other load runs meanwhile.
 BEGIN_AT_SEEN_ROWS = {
     "annotate/pairs/access.py": "at a pair",
     "annotate/judgments/grade_patterns.py": "at judgments and adjudications",
@@ -63,7 +62,7 @@ BEGIN_AT_SEEN_ROWS = {
     "audit/reviews/intake/reviews.py": "at what a load has written",
     "exporters/exports/claimed.py": "at judgments of machines",
 }
-# What loads a file, and what makes tables.
+# Modules that load files or create tables.
 LOADS = re.compile(r"annotate/(?:collection|pairs|judgments|topics)/intake/|/migrations/")
 READS = re.compile(r"\b(?:FROM|JOIN) annotate_(?:query|document|candidate)\b")
 

@@ -1,4 +1,4 @@
-"""Words that nobody understood at once stay out of the product."""
+"""Phrases that people did not understand at once stay out of the product."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 PRODUCT = ("templates", "static", "annotate", "audit", "exporters", "base", "config", "jobs")
-# Each has a plain word instead: "Your work", "Start", "Continue", "Release task", "Results" ...
+# A plain word replaced each: "Your work", "Start", "Continue", "Release task", "Results" ...
 REPLACED = (
     *(
         "What waits for me",

@@ -1,4 +1,4 @@
-"""Loads and queries that a request may have, else 404 or 403."""
+"""Look up the loads and queries that a request may access; anything else is 404 or 403."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from annotate.projects.models import Membership
 
 
 def load(user: Person, slug: str, pk: int) -> tuple[Membership, Load]:
-    """Return an upload of a project that the person leads, or raise Http404 or PermissionDenied."""
+    """Return an upload of a project that the user leads, or raise Http404 or PermissionDenied."""
     who = lead(user, slug)
     found = (
         Load.objects.select_related("project", "preview")

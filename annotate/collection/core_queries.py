@@ -1,7 +1,7 @@
 """Core queries: queries that ask for the same thing and differ in their instruction alone.
 
-InfoSearch has a query for each instruction of a core query. Queries belong together where their
-file gives them one core id, else where their titles are the same but for case and white space.
+InfoSearch has one query per instruction of a core query. Queries belong together if their file
+gives them the same core id, or else if their titles differ only in case and white space.
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ from django.db.models import Count, QuerySet
 from annotate.collection.models import Query
 from annotate.projects.models import Project
 
-# Characters of a title that its key keeps; of a longer one a digest follows.
+# A core key holds at most this many characters of a title; a digest follows if it was longer.
 _KEPT = 200
 _CHUNK = 2_000
-# Siblings that a page names.
+# How many siblings a page names.
 NAMED = 50
 
 
 class Group(NamedTuple):
-    """A core query: its key, and how many queries it has."""
+    """A core query: its key and the number of its queries."""
 
     core: str
     size: int
 
 
 def core_of(title: str) -> str:
-    """Return the key of the core query that a title names; "" for an empty one.
+    """Return the core key of a title; "" for an empty title.
 
     >>> core_of("What is  Diabetes?")
     'what is diabetes?'
@@ -44,15 +44,16 @@ def core_of(title: str) -> str:
 
 
 def group_by_title(queries: Iterable[tuple[int, str, str]]) -> Iterator[Query]:
-    """Yield the queries (key, title, core) whose core query is not that of their title."""
+    """Yield queries to update: those of (pk, title, core) whose core does not match their title."""
     for pk, title, core in queries:
         if (wanted := core_of(title)) != core:
             yield Query(pk=pk, core=wanted)
 
 
 def set_core_queries(queries: QuerySet[Query]) -> int:
-    """Give these queries the core query of their title, unless a file gave them one; return how
-    many changed.
+    """Derive the core of these queries from their titles; return how many changed.
+
+    Queries whose core a file gave are left alone.
     """
     rows = queries.filter(core_given=False).order_by("pk").values_list("pk", "title", "core")
     changed: list[Query] = []
@@ -68,14 +69,14 @@ def set_core_queries(queries: QuerySet[Query]) -> int:
 
 
 def sizes(project: Project, cores: Sequence[str]) -> dict[str, int]:
-    """Return how many queries each of these core queries has: one database query."""
+    """Return the number of queries of each of these core queries, in one database query."""
     wanted = {core for core in cores if core}
     rows = Query.objects.filter(project=project, core__in=wanted).order_by().values_list("core")
     return dict(rows.annotate(n=Count("pk")))
 
 
 def groups(project: Project) -> list[Group]:
-    """Return the core queries of several queries, in the order of their keys."""
+    """Return the core queries that have more than one query, ordered by key."""
     rows = Query.objects.filter(project=project).exclude(core="").order_by("core")
     return [
         Group(core, n)
@@ -84,7 +85,7 @@ def groups(project: Project) -> list[Group]:
 
 
 def siblings(query: Query) -> QuerySet[Query]:
-    """Return the other queries of the same core query, in the order of loading."""
+    """Return the other queries of the same core query, in loading order."""
     if not query.core:
         return Query.objects.none()
     found = Query.objects.filter(project=query.project_id, core=query.core)

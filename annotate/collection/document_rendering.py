@@ -1,5 +1,6 @@
-"""A document as it is shown: text as text, tables rebuilt from cells and, where they are big, cut
-into windows. Nothing in it can run.
+"""Prepare documents for display: text stays text, tables are rebuilt from their cells.
+
+Big tables are cut into windows. Nothing in a document can run as code.
 """
 
 from __future__ import annotations
@@ -17,73 +18,73 @@ from annotate.collection.models import Document, DocumentText
 from annotate.collection.table_windows import Found, Grid, Rows, ShownCell, Window, grid, searched
 from formats.tables import parse_table
 
-# Cells of big tables that a process keeps, so that their next window comes at once: some 25 MB.
+# Cells of big tables that a process caches to serve their next window at once: about 25 MB.
 _KEPT_CELLS = 150_000
 
 
 @dataclass(frozen=True)
 class ShownTable:
-    """One window of a table, cut into its head, which stays in sight, and its body."""
+    """One window of a table: its head, which stays visible, and its body."""
 
     caption: str
     head: list[list[ShownCell]]
     body: list[list[ShownCell]]
-    # Columns of the whole table, and its rows with those of the head.
+    # Columns and rows of the whole table; the rows include the head.
     columns: int
     rows: int
-    # Text that stood around the rows.
+    # Text around the rows.
     notes: tuple[str, ...]
     window: Window
     grid: Grid
-    # Where words were found that one looked for.
+    # The current match of a search.
     found: Found | None = None
-    # What is marked in the caption, as `data-marks` has it.
+    # Marks of the caption, in the format of `data-marks`.
     caption_marks: str = ""
 
     @property
     def is_whole(self) -> bool:
-        """Whether the window shows all there is."""
+        """Whether the window shows the whole table."""
         return self.window == (0, self.grid.length, 0, self.grid.width)
 
     @property
     def body_rows(self) -> int:
-        """Rows of the whole body: what windows are counted in."""
+        """Number of rows of the whole body; windows count these rows."""
         return self.grid.length
 
     @property
     def first_row(self) -> int:
-        """The first row of the body that is shown, from 1."""
+        """The first body row shown, from 1."""
         return self.window.row + 1
 
     @property
     def first_column(self) -> int:
-        """The first column that is shown beside the one that stays, from 1."""
+        """The first column shown, apart from the one that always stays visible, from 1."""
         return self.window.column + 1
 
     @property
     def above(self) -> int | None:
-        """The first row of the window above, from 1, if there is one."""
+        """The first row of the window above, from 1, or None."""
         return self.window.row - self.grid.row_step + 1 if self.window.row else None
 
     @property
     def below(self) -> int | None:
-        """The first row of the window below."""
+        """The first row of the window below, from 1, or None."""
         return self.window.row_end + 1 if self.window.row_end < self.grid.length else None
 
     @property
     def before(self) -> int | None:
-        """The first column of the window to the left."""
+        """The first column of the window to the left, from 1, or None."""
         return self.window.column - self.grid.column_step + 1 if self.window.column else None
 
     @property
     def behind(self) -> int | None:
-        """The first column of the window to the right."""
+        """The first column of the window to the right, from 1, or None."""
         return self.window.column_end + 1 if self.window.column_end < self.grid.width else None
 
 
 @dataclass(frozen=True)
 class ShownMarks:
-    """What is marked in the title and the text, as `data-marks` has it; "": nothing."""
+    """Marks of the title and the text, in the format of `data-marks`; "" for no marks."""
 
     title: str = ""
     text: str = ""
@@ -91,7 +92,7 @@ class ShownMarks:
 
 @dataclass(frozen=True)
 class DocumentPane:
-    """What the document pane draws: a `table`, or `text`, or neither while no text is known."""
+    """What the document pane draws: a `table`, a `text`, or neither if no text is known."""
 
     document: Document
     text: str | None
@@ -100,14 +101,14 @@ class DocumentPane:
 
     @property
     def text_version(self) -> int:
-        """Which of the document's texts is shown; 0 for none."""
+        """The text version shown; 0 for none."""
         return self.document.text_version or 0
 
 
 def show(
     document: Document, words: marking.Wanted = marking.NOTHING, *, row: int = 1, column: int = 1
 ) -> DocumentPane:
-    """Read one document's text and prepare it for the page: one query. See `prepared`."""
+    """Read a document's text, in one query, and prepare it for display. See `prepared`."""
     versions = DocumentText.objects.filter(document=document.pk, version=document.text_version or 0)
     text = versions.values_list("text", flat=True).first()
     return prepared(document, text, words, row=row, column=column)
@@ -121,16 +122,16 @@ def prepared(
     row: int = 1,
     column: int = 1,
 ) -> DocumentPane:
-    """Prepare a document whose text was read already for the page, with `words` marked.
+    """Prepare a document whose text was already read for display, with `words` marked.
 
-    Of a big table the window that holds `row` and `column` (from 1) is shown.
+    A big table is cut to the window that holds `row` and `column` (from 1).
     """
     title = _data_marks(marking.marks(document.title, words))
     if text is None:
         return DocumentPane(document, None, None, ShownMarks(title))
     if document.markup != Document.Markup.PLAIN:
         cells = _grid(text, document.markup, document.digest)
-        # What holds no cells is no table, whatever it was called: it is shown as it stands.
+        # A text without cells is not a table, whatever its markup claims: it is shown as text.
         if cells.table.rows:
             table = _cut(cells, cells.window(row - 1, column - 1), words)
             return DocumentPane(document, text, table, ShownMarks(title))
@@ -147,17 +148,18 @@ def shown_table(
     row: int = 1,
     column: int = 1,
 ) -> ShownTable:
-    """Parse a table, find the rows that head it (at its top, with header cells only) and cut the
-    window out that holds `row` and `column` (from 1).
+    """Parse a table and return the window that holds `row` and `column` (from 1).
+
+    The rows at its top that have only header cells become its head.
     """
     cells = grid(parse_table(text, markup))
     return _cut(cells, cells.window(row - 1, column - 1), words)
 
 
 def found_in(table: ShownTable, find: str, go: str, words: marking.Wanted) -> ShownTable:
-    """Return the window of the next match of any of the words in `find`, seen from the window
-    shown; the same window where nothing matches. `go`: see
-    `annotate.collection.table_windows.Grid.find`.
+    """Return the window with the next match of any word in `find`, seen from the window of `table`.
+
+    If nothing matches, return `table`. `go`: see `annotate.collection.table_windows.Grid.find`.
     """
     pattern = searched(find)
     if pattern is None or (found := table.grid.find(pattern, table.window, go)) is None:
@@ -169,10 +171,10 @@ def found_in(table: ShownTable, find: str, go: str, words: marking.Wanted) -> Sh
 
 
 def text_parts(text: str) -> list[str]:
-    """Cut a long text at ends of lines into parts of some two thousand characters; a short one is
-    one part. Joined they are the text. An endless line is cut too.
+    """Cut a long text at line ends into parts of about two thousand characters.
 
-    A browser that lays out only the parts in sight shows 100,000 words without a stutter.
+    A short text is one part. Joined, the parts are the text. An overlong line is cut as well.
+    A browser that lays out only the visible parts shows 100,000 words without a stutter.
     """
     if len(text) <= _SHORT_TEXT:
         return [text]
@@ -191,14 +193,14 @@ def text_parts(text: str) -> list[str]:
 
 
 def _line_end(text: str, start: int) -> int:
-    """Where a line that is too long is cut: behind its last blank or stop that is not too far."""
+    """Return where to cut an overlong line: after its last blank or stop within `_LINE`."""
     end = start + _LINE
     if end >= len(text):
         return len(text)
     blank = _BLANK.search(text, start + 1, end)
     if blank:
         return blank.end()
-    # Rather a longer part than a letter without the marks it carries.
+    # A slightly longer part is better than a letter separated from its combining marks.
     while end < len(text) and unicodedata.combining(text[end]):
         end += 1
     return end
@@ -207,7 +209,7 @@ def _line_end(text: str, start: int) -> int:
 _SHORT_TEXT = 20_000
 _PART = 2_000
 _PART_LINES = 30
-# A browser is slow with lines much longer than this: they are cut, at a blank if there is one.
+# Browsers are slow with much longer lines: these are cut, at a blank if there is one.
 _LINE = 8_000
 _BLANK = re.compile(r"[\s。、,.](?=[^\s。、,.]*$)")
 
@@ -229,7 +231,7 @@ def _cut(cells: Grid, window: Window, words: marking.Wanted) -> ShownTable:
 
 
 def _marked(rows: Rows, words: marking.Wanted) -> Rows:
-    """Mark the words in all cells at once: no word reaches over the line end between two."""
+    """Mark the words in all cells at once, joined by line ends that no word can cross."""
     cells = [cell for part in rows for row in part for cell in row]
     begins: list[int] = []
     at = 0
@@ -259,7 +261,7 @@ def _marked(rows: Rows, words: marking.Wanted) -> Rows:
 
 
 def _data_marks(marks: marking.Marks) -> str:
-    """Marks as the page's script reads them: two lists of start, end, start, end ..."""
+    """Return marks in the format of the page's script: two lists of start, end, start, end ..."""
     if not marks.query and not marks.change:
         return ""
     return _json([[offset for span in spans for offset in span] for spans in marks])
@@ -274,7 +276,7 @@ _keeping = Lock()
 
 
 def _grid(text: str, markup: str, digest: str) -> Grid:
-    """The cells of a table; big ones are kept under the digest of their document, if it has one."""
+    """Return a table's cells; big tables are cached by their document's digest, if it has one."""
     key = (digest, markup)
     with _keeping:
         if key in _kept:

@@ -1,4 +1,4 @@
-"""Loading files: from the command line, and through a page with a preview and a confirmation."""
+"""Actions for loading files: by command, or by page and API with a preview and a confirmation."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ from jobs.models import Job
 from jobs.runner import Cancelled, JobError, LeaseLost, Progress
 
 MAX_FILE_NAME = 255
-# A preview that nobody has confirmed by then has lost its file.
+# The file of a preview that nobody has confirmed is deleted after this time.
 KEPT = timedelta(days=7)
-# Of one project: files that were looked through and that nobody has loaded or put away.
+# Per project: previewed files that were neither loaded nor discarded.
 MOST_KEPT = 100
 
 
@@ -49,18 +49,18 @@ def load_file(
     by: Membership | None = None,
     now: datetime | None = None,
 ) -> FileReport:
-    """Load one file into a project, all of it or nothing; what is wrong with it is in the report.
+    """Load one file into a project, all of it or nothing; the report has its errors.
 
-    `no_grade` is the value in the file that means no grade; `pool` lets the first documents of each
-    query of a run join the pool; `side` says under which narratives a run ranks them;
-    `despite_rules` loads rows that break rules of the project's kind as well; `record`
-    writes the report down in the same transaction; `by` is nobody for a command. Refused: an
-    unknown format, a side of what is no run, a project that is archived.
+    `no_grade` is the value in the file that means no grade; `pool` is the number of documents per
+    query of a run that join the pool; `side` says under which narratives a run ranks them;
+    `despite_rules` also loads rows that break rules of the project's kind; `record` is called with
+    the report in the same transaction; `by` is None for a command. Refused: an unknown format, a
+    pool or a side for a file that is not a run, an archived project.
     """
     kind = known_format(format_name)
     refuse_if_archived(project)
     if pool < 0 or (pool and RunLine not in kind.reads):
-        raise Refused(_("Only of a run the first documents, one or more, can join the pool."))
+        raise Refused(_("Only a run can add documents to the pool, one or more per query."))
 
     _check_side(kind, side)
 
@@ -90,20 +90,20 @@ def load_file(
 
 
 def _check_side(kind: Format, side: str) -> None:
-    """Refuse a side that is none, or of a file that is no run."""
+    """Refuse an unknown side, or a side for a file that is not a run."""
     if not side:
         return
     if RunLine not in kind.reads:
         raise Refused(_("Only a run has a side. Leave the side out for this format."))
     if side not in Run.Side.values:
         raise Refused(
-            _("%(side)s is no side of a run. There are: %(sides)s.")
+            _("%(side)s is not a side of a run. The sides are: %(sides)s.")
             % {"side": side, "sides": ", ".join(Run.Side.values)}
         )
 
 
 def known_format(name: str) -> Format:
-    """Return the format of that name; Refused with the names there are."""
+    """Return the format of that name. Refused: an unknown name; the message lists the names."""
     try:
         return lookup(name)
     except UnknownFormat as error:
@@ -114,14 +114,14 @@ def known_format(name: str) -> Format:
 
 
 def check_grades(*, project: Project, grades: Sequence[int]) -> None:
-    """Refuse grades that are not those the project has."""
+    """Refuse grades that differ from the project's."""
     has = sorted(project.grades.values_list("value", flat=True))
     if sorted(grades) != has:
         named = ", ".join(map(str, has))
         raise Refused(
             _(
-                "The project “%(slug)s” is there already, with the grades %(named)s. Change "
-                "them in its settings, or leave --grades out."
+                "The project “%(slug)s” already exists, with the grades %(named)s. Change them in "
+                "its settings, or leave --grades out."
             )
             % {"slug": project.slug, "named": named}
         )
@@ -136,10 +136,11 @@ def request_load(
     side: str = "",
     now: datetime | None = None,
 ) -> Load:
-    """Keep an uploaded file and ask for it to be looked through; return the preview's row.
+    """Store an uploaded file and enqueue its preview; return the preview's row.
 
-    Nothing is written to the project. Refused: who does not lead, an archived project, an unknown
-    format, an empty file, a side of what is no run, one more where many wait to be loaded.
+    Nothing is written to the project. Refused: a member who is not a lead, an archived project, an
+    unknown format, an empty file, a side for a file that is not a run, too many files that wait to
+    be loaded.
     """
     _check_lead(by, by.project)
     kind = known_format(format_name)
@@ -161,10 +162,10 @@ def request_load(
     kept = Load.objects.filter(project=by.project, dry_run=True, confirmed_as=None)
     if kept.exclude(file="").count() >= MOST_KEPT:
         raise Refused(
-            _("%(most)d files wait here to be loaded. Load some of them, or put them away, first.")
+            _("%(most)d files are waiting to be loaded. Load or discard some of them first.")
             % {"most": MOST_KEPT}
         )
-    # Before the transaction: a large file takes its time, and nobody else should wait for it.
+    # Before the transaction: saving a large file takes time, and should not block others.
     load.file.save(f"{by.project_id}/{name}", file, save=False)
     try:
         with transaction.atomic():
@@ -184,10 +185,10 @@ def confirm_load(
     despite_rules: bool = False,
     now: datetime | None = None,
 ) -> Load:
-    """Ask for a previewed file to be loaded; return the row of that. Twice returns the same row.
+    """Enqueue the load of a previewed file; return its row. Calling twice returns the same row.
 
-    Refused: who does not lead, a preview that is not done, or that found a bad line, or rows that
-    break rules of the kind without `despite_rules`, or whose file is gone.
+    Refused: a member who is not a lead; a preview that is not done, that found a bad line, or whose
+    file is gone; rows that break rules of the kind, without `despite_rules`.
     """
     _check_lead(by, preview.project)
     with transaction.atomic():
@@ -196,18 +197,18 @@ def confirm_load(
         if confirmed is not None:
             return confirmed
         if not locked.dry_run or locked.state != Job.State.DONE or locked.report is None:
-            raise Refused(_("This file has not been looked through yet."))
+            raise Refused(_("This file has not been checked yet."))
         if locked.report["refused"]:
             raise Refused(
-                _("Nothing of a file is loaded while a line of it is bad. Correct it first.")
+                _("A file is not loaded while one of its lines is bad. Correct it first.")
             )
         if not locked.file:
-            raise Refused(_("This file was put away. Upload it again."))
+            raise Refused(_("This file was discarded. Upload it again."))
         if locked.report.get("broken") and not despite_rules:
             raise Refused(
                 _(
-                    "Rows of this file break rules of the project's kind. Correct it, or say that "
-                    "it is loaded despite the rules."
+                    "Rows of this file break rules of the project's kind. Correct it, or choose to "
+                    "load it despite the rules."
                 )
             )
         load = Load.objects.create(
@@ -230,7 +231,7 @@ def confirm_load(
 
 
 def cancel_load(*, load: Load, by: Membership, now: datetime | None = None) -> Load:
-    """Call a preview or a load off: nothing of it is kept. One that is over stays as it is."""
+    """Cancel a preview or a load and discard its file. One that is over stays as it is."""
     _check_lead(by, load.project)
     with transaction.atomic():
         over = load.is_over or load.cancel_requested_at is not None
@@ -243,25 +244,25 @@ def cancel_load(*, load: Load, by: Membership, now: datetime | None = None) -> L
 
 
 def leave_load(*, preview: Load, by: Membership) -> None:
-    """Put the file of a preview away that nobody will load. Refused once it is confirmed."""
+    """Discard the file of a preview. Refused: a preview that was confirmed or is still running."""
     _check_lead(by, preview.project)
     with transaction.atomic():
         locked = Load.objects.select_for_update().get(pk=preview.pk)
         if Load.objects.filter(preview=locked).exists():
             raise Refused(_("This preview was confirmed, so its file is needed."))
         if not locked.is_over:
-            raise Refused(_("The file is still being looked through. Cancel that first."))
+            raise Refused(_("The file is still being checked. Cancel that first."))
         if locked.file:
             _record("load.left", locked, by)
     discard_file(locked)
 
 
 def perform_load(load: Load, progress: Progress) -> None:
-    """Do the work of a preview or a load: read the file and keep the report with the row.
+    """Perform a preview or a load: read the file and store the report with the row.
 
-    The report of a load is written with the rows, so that one whose worker was killed afterwards is
-    not done again, and never by two. What failed of something else than the file, as of a full
-    disk, keeps it: it may be done again.
+    The report of a load is written in the transaction of its rows, so a load is never done twice,
+    not even if its worker is killed afterwards. If it fails for a reason other than the file, such
+    as a full disk, the file is kept and the load can be retried.
     """
     if load.report is None:
         try:
@@ -306,7 +307,7 @@ def _record(what: str, load: Load, by: Membership) -> None:
 
 
 def _tidy(project: Project, before: datetime) -> None:
-    """Put the files of old previews away, and of what failed and was not done again."""
+    """Discard the files of old unconfirmed previews, and of old failures that were not retried."""
     unused = Q(dry_run=True, confirmed_as=None) | Q(state=Job.State.FAILED)
     for forgotten in Load.objects.filter(unused, project=project, finished_at__lt=before).exclude(
         file=""
@@ -316,8 +317,9 @@ def _tidy(project: Project, before: datetime) -> None:
 
 
 def _tidy_shelf(project: Project, before: datetime) -> None:
-    """Take away what no row names: a file that a full disk cut short, or whose row was never
-    written because somebody died in between.
+    """Delete old files that no row names.
+
+    Such a file was cut short by a full disk, or the process died before it wrote the row.
     """
     storage, shelf = default_storage, f"{Load.file.field.upload_to}/{project.pk}"
     try:
@@ -328,14 +330,14 @@ def _tidy_shelf(project: Project, before: datetime) -> None:
     for path in paths.difference(
         Load.objects.filter(project=project).exclude(file="").values_list("file", flat=True)
     ):
-        # A younger one may just be on its way in. And one that has gone meanwhile is gone.
+        # A newer file may still be arriving. A file that was deleted in the meantime is fine.
         with suppress(FileNotFoundError):
             if storage.get_modified_time(path) < before:
                 storage.delete(path)
 
 
 def discard_file(load: Load) -> None:
-    """Delete the uploaded file of a load that needs it no longer, for its preview as well."""
+    """Delete the uploaded file of a load, and clear it on every row that shares it."""
     name = load.file.name
     if not name:
         return

@@ -1,9 +1,8 @@
-"""Which words of a document are marked: the query's, and those that the change of the narrative
-added.
+"""Find the words of a document to mark: the query's, and those added by the altered narrative.
 
 PURE: no Django. Words are compared by their stems (English for Latin letters, Russian for
-Cyrillic), in other scripts by their letters; where words are not spaced, by a few neighbouring
-letters.
+Cyrillic), in other scripts by their letters; in scripts without spaces between words, by a few
+neighbouring letters.
 """
 
 from __future__ import annotations
@@ -18,8 +17,8 @@ import Stemmer
 
 from annotate.collection.spans import Span
 
-# Scripts that put no spaces between words: how many neighbouring letters are compared, and which
-# letters they are. Fewer would mark half the page: hiragana and Thai letters are mostly grammar.
+# Scripts without spaces between words: how many neighbouring letters are compared, and the letters
+# of the script. Fewer would mark half the page: hiragana and Thai letters are mostly grammar.
 _UNSPACED = {
     "han": (2, "\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"),
     "katakana": (3, "\u30a0-\u30ff\u31f0-\u31ff\uff66-\uff9f"),
@@ -27,8 +26,8 @@ _UNSPACED = {
     "southeast": (4, "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"),
 }
 _LETTER = rf"[^\W_{''.join(letters for _, letters in _UNSPACED.values())}]"
-# A word: letters, with apostrophes within and the marks that other scripts' letters carry, which
-# Python does not count among the letters.
+# A word: letters, with apostrophes inside it and the combining marks of other scripts, which
+# Python does not count as letters.
 _CARRIED = (
     "\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670"
     "\u0900-\u0903\u093a-\u094f\u0981-\u0983\u09bc-\u09cd"
@@ -38,12 +37,12 @@ _WORD = re.compile(
     _SPACED + "".join(f"|(?P<{name}>[{letters}]+)" for name, (_, letters) in _UNSPACED.items())
 )
 
-# The words of scripts with spaces alone, in brackets, so that `split` keeps them. In ASCII the
-# second finds the same ones in a third of the time.
+# Only the words of scripts with spaces, in a group so that `split` returns them. In ASCII text the
+# second pattern finds the same words in a third of the time.
 _WORDS = re.compile(f"({_SPACED})")
 _WORDS_IN_ASCII = re.compile("([A-Za-z0-9]+(?:'[A-Za-z0-9]+)*)")
 
-# Words that say nothing of what a text is about.
+# Stop words, which say nothing about the topic of a text.
 _SMALL_WORDS = """
     a about above after again against all also am an and any are as at be because been before being
     below between both but by can cannot could did do does doing down during each either etc few for
@@ -55,7 +54,7 @@ _SMALL_WORDS = """
     would yet you your yours don't doesn't isn't aren't wasn't weren't it's
     в во и или на не но о об от по с со для до из за к как что это этот эта эти при также
 """
-# Words in which narratives talk about relevance itself: in a narrative they say no more.
+# Words by which narratives talk about relevance itself; in a narrative they are stop words too.
 _NARRATIVE_WORDS = """
     relevant irrelevant relevance relevancy nonrelevant non document documents article articles item
     items passage passages text texts report reports mention mentions mentioned mentioning discuss
@@ -66,7 +65,7 @@ _NARRATIVE_WORDS = """
 """
 _SMALL = frozenset(_SMALL_WORDS.split())
 _NARRATIVE = frozenset(_NARRATIVE_WORDS.split())
-# The same in Chinese, where they part words.
+# Chinese stop words, which separate other words.
 _SMALL_LETTERS = re.compile("[的了和是在与及或也都就而但不并其这那被把对于为有]")
 
 
@@ -78,16 +77,14 @@ class Words(NamedTuple):
 
 
 class Wanted(NamedTuple):
-    """The words of the query, and those that the change added and the query does not have."""
+    """Words to mark: the query's, and those added by the change that the query does not have."""
 
     query: Words
     change: Words
 
 
 class Marks(NamedTuple):
-    """Where a text has the words of the query, and where those of the change: in the order of the
-    text, never overlapping.
-    """
+    """Spans of the words of the query and of the change, in text order, never overlapping."""
 
     query: list[Span]
     change: list[Span]
@@ -100,10 +97,10 @@ _NEITHER, _QUERY, _CHANGE = 0, 1, 2
 
 @lru_cache(maxsize=64)
 def wanted(*, query: str, original: str, altered: str) -> Wanted:
-    """Return what to mark for a query whose narrative was changed from `original` to `altered`.
+    """Return the words to mark for a query whose `original` narrative was changed to `altered`.
 
-    Of the change these are the words that only the altered narrative has: a removed word no longer
-    asks for anything. Where one of them is empty there is no change to speak of.
+    The words of the change are those that only the altered narrative has: a removed word no longer
+    asks for anything. If either narrative is empty, there are none.
     """
     asked = _words(query, _SMALL)
     if not original or not altered:
@@ -119,15 +116,16 @@ def wanted(*, query: str, original: str, altered: str) -> Wanted:
 
 
 def marks(text: str, of: Wanted) -> Marks:
-    """Return the spans of `text` to mark, in Unicode code points: whole words, or runs of letters
-    where words are not spaced.
+    """Return the spans of `text` to mark, in Unicode code points.
+
+    These are whole words, or runs of letters in scripts without spaces.
     """
     if of.query.letters or of.change.letters:
         return _marks_of_all_scripts(text, of)
     found = Marks([], [])
     if not of.query.stems and not of.change.stems:
         return found
-    # What stands between words, and the words: by turns.
+    # Separators and words, alternating.
     parts = (_WORDS_IN_ASCII if text.isascii() else _WORDS).split(text)
     kinds = list(map(_kinds(of).__getitem__, parts[1::2]))
     if not any(kinds):
@@ -140,7 +138,7 @@ def marks(text: str, of: Wanted) -> Marks:
 
 
 class _Kinds(dict[str, int]):
-    """What each word is, found out where it comes up first."""
+    """The kind of each word, computed at its first lookup."""
 
     def __init__(self, of: Wanted) -> None:
         super().__init__()
@@ -155,13 +153,13 @@ class _Kinds(dict[str, int]):
         return kind
 
 
-# Words of documents that are kept for each of the last few pairs that were judged: some 5 MB.
+# Words of documents cached for each of the last few pairs that were judged: about 5 MB.
 _MOST_WORDS = 4_000
 _kinds = lru_cache(maxsize=8)(_Kinds)
 
 
 def _marks_of_all_scripts(text: str, of: Wanted) -> Marks:
-    """Return the same where runs of letters are looked for, too."""
+    """Return the same as `marks`, where runs of letters are wanted too."""
     found = Marks([], [])
     kinds = _kinds(of)
     for match in _WORD.finditer(text):
@@ -174,7 +172,7 @@ def _marks_of_all_scripts(text: str, of: Wanted) -> Marks:
 
 
 def _words(text: str, left_out: frozenset[str]) -> Words:
-    """The words of a query or narrative that say something."""
+    """Return the words of a query or narrative, without the words to leave out."""
     stems: set[str] = set()
     letters: set[str] = set()
     for match in _WORD.finditer(text):
@@ -189,7 +187,7 @@ def _words(text: str, left_out: frozenset[str]) -> Words:
                 letters.update(run[at : at + size] for at in range(len(run) - size + 1))
         if len(word) < size:
             letters.add(word)
-    # A letter or a digit alone is everywhere.
+    # Single letters and digits occur everywhere.
     return Words(frozenset(stem for stem in stems if len(stem) > 1), frozenset(letters))
 
 
@@ -199,7 +197,7 @@ def _mark_letters(word: str, start: int, of: Wanted, found: Marks) -> None:
     for kind, letters in ((_QUERY, of.query.letters), (_CHANGE, of.change.letters)):
         for size in {len(run) for run in letters}:
             for at in range(len(word) - size + 1):
-                # A run that is the query's in part is no word of the change.
+                # A run that overlaps one of the query's is not a word of the change.
                 if word[at : at + size] in letters and (
                     kind == _QUERY or _QUERY not in kinds[at : at + size]
                 ):
@@ -216,17 +214,18 @@ def _plain(word: str) -> str:
     return word.casefold().replace("\u2019", "'")
 
 
-# A stemmer is no friend of threads; most words are found in the cache.
+# Stemmers are not thread-safe. Most words are in the cache, so the lock is rarely taken.
 _one_at_a_time = Lock()
 _ENGLISH, _RUSSIAN = Stemmer.Stemmer("english", 0), Stemmer.Stemmer("russian", 0)
 
 
 @lru_cache(maxsize=50_000)
 def _stem(word: str) -> str:
-    """What a word is compared by."""
+    """Return the stem by which a word is compared."""
     plain = _plain(word)
     first = plain[0]
-    # Letters up to there are Latin; what is no word is too long to be kept or to be compared.
+    # Letters up to U+024F are Latin. A string of more than 60 characters is not a word: it is cut
+    # and not stemmed.
     stemmer = _ENGLISH if first < "\u0250" else _RUSSIAN if "\u0400" <= first < "\u0530" else None
     if stemmer is None or len(plain) > 60:
         return plain[:60]

@@ -1,6 +1,7 @@
-"""Passages of a project's documents: how they are cut, and what a layout holds of a text.
+"""Passages of a project's documents: how they are cut, and which of them layouts publish.
 
-Judgments stay with documents. The functions here are given a text; none of them reads one.
+Judgments stay with documents. The functions here take texts as arguments; none reads one from the
+database.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ MOST_WORDS = 100_000
 
 
 class PassageText(NamedTuple):
-    """A passage with its id, its text, and where it stands in the text of its document."""
+    """A passage with its id, its text, and its offsets in the text of its document."""
 
     passage_id: str
     text: str
@@ -33,14 +34,14 @@ class PassageText(NamedTuple):
 
 
 def passage_rule_of(project: Project) -> PassageRule:
-    """Return how a project cuts passages; the rule of a new project is not saved yet."""
+    """Return a project's passage rule; if it has none yet, an unsaved one with the defaults."""
     return PassageRule.objects.filter(project=project).first() or PassageRule(project=project)
 
 
 def passages_of_document(
     rule: PassageRule, doc_id: str, text: str, markup: str = Document.Markup.PLAIN
 ) -> list[PassageText]:
-    """Return all passages of a document's text. A table is one passage: cut, it is no table."""
+    """Return all passages of a document's text. A table is one passage, since it cannot be cut."""
     if markup != Document.Markup.PLAIN:
         return _texts(doc_id, text, [passages.Passage(1, 0, len(text))])
     cut = passages.cut(text, words=rule.words, overlap=rule.overlap, at_sentences=rule.at_sentences)
@@ -54,9 +55,9 @@ def evidence_passages_of_document(
     evidence: Iterable[tuple[int, int]],
     markup: str = Document.Markup.PLAIN,
 ) -> list[PassageText]:
-    """Return passages around the evidence alone, within the share of the text that the lead set.
+    """Return only passages around the evidence, within the share of the text that the lead set.
 
-    A document without evidence has none, nor has a table.
+    Documents without evidence and tables have none.
     """
     if markup != Document.Markup.PLAIN:
         return []
@@ -73,7 +74,7 @@ def _texts(doc_id: str, text: str, cut: Iterable[passages.Passage]) -> list[Pass
 
 
 def manifest_words(rule: PassageRule) -> str:
-    """Say in a sentence what a layout holds of the texts; "" for whole documents."""
+    """Describe for a manifest which texts a layout contains; "" for whole documents."""
     if rule.published == PassageRule.Published.DOCUMENTS:
         return ""
     if rule.published == PassageRule.Published.EVIDENCE:
@@ -82,7 +83,7 @@ def manifest_words(rule: PassageRule) -> str:
             f"most {rule.share}% of its characters. Documents without evidence and tables have "
             "none."
         )
-    borders = ", at the borders of sentences" if rule.at_sentences else ""
+    borders = ", cut between sentences" if rule.at_sentences else ""
     return (
         f"Texts are published as passages of {rule.words:,} words with an overlap of "
         f"{rule.overlap:,}{borders}. The id of a passage is that of its document, an underscore "
@@ -99,8 +100,8 @@ def set_passage_rule(
 ) -> PassageRule:
     """Change how passages are cut and published, and return the rule.
 
-    Refused: who does not lead, an archived project, an overlap that is not below the length, a
-    share that is no percentage.
+    Refused: a member who is not a lead, an archived project, an overlap that is not below the
+    length, a share outside 1 to 100, an unknown way to publish.
     """
     if by is not None and (not by.leads or by.project_id != project.pk):
         raise Refused(_("Only leads of this project can change its passages."))
@@ -138,7 +139,7 @@ def _check(rule: PassageRule) -> None:
         raise Refused(_("The share of a document is a percentage from 1 to 100."))
     if rule.published not in PassageRule.Published.values:
         raise Refused(
-            _("%(published)s is no way to publish texts. There are: %(known)s.")
+            _("%(published)s is not a way to publish texts. The ways are: %(known)s.")
             % {
                 "published": rule.published,
                 "known": ", ".join(PassageRule.Published.values),

@@ -1,6 +1,6 @@
-"""What every way of taking rows out of a project shares: candidates, queries and instructions.
+"""Shared by all actions that take rows out of a project: candidates, queries, instructions.
 
-Such a row says when it was taken out, by whom and why: `removed_at`, `removed_by`,
+Such a row records when, by whom and why it was taken out: `removed_at`, `removed_by`,
 `removed_reason`.
 """
 
@@ -20,7 +20,7 @@ from base.errors import Refused, refuse_strange
 from base.pagination import key
 
 MAX_REASON = 500
-# At once, by any way.
+# How many rows one action may change.
 MOST = 10_000
 _BATCH = 500
 
@@ -31,7 +31,7 @@ T = TypeVar("T")
 
 
 class Changed(NamedTuple):
-    """How many rows were changed, and how many were so already."""
+    """How many rows were changed, and how many already had the requested state."""
 
     changed: int
     unchanged: int
@@ -40,7 +40,10 @@ class Changed(NamedTuple):
 def fields_of_removal(
     reason: str, by: Membership | None, now: datetime | None = None
 ) -> dict[str, Any]:
-    """Return the fields of a row that is taken out. Refused: no reason, or one that is too long."""
+    """Return the field values of a row that is taken out.
+
+    Refused: no reason, a reason that is too long or has forbidden characters.
+    """
     reason = reason.strip()
     if not reason:
         raise Refused(_("Say why these are taken out."))
@@ -53,12 +56,13 @@ def fields_of_removal(
 def lock_for_removal(
     project: Project, rows: QuerySet[Any], wanted: Sequence[int], by: Membership | None
 ) -> list[int]:
-    """Lock the project; return the keys without repetition, all of them keys of `rows`.
+    """Lock the project; return the distinct keys, all of them keys of `rows`.
 
-    Refused: who does not lead, an archived project, no key, too many, a key of no row.
+    Refused: a member who is not a lead, an archived project, no keys, too many keys, a key that is
+    not in `rows`.
     """
     if by is not None and (not by.leads or by.project_id != project.pk):
-        raise Refused(_("Only leads of this project take something out or bring it back."))
+        raise Refused(_("Only leads of this project can take something out or bring it back."))
     refuse_if_archived(Project.objects.select_for_update(no_key=True).get(pk=project.pk))
     keys = distinct(wanted)
     if not keys:
@@ -69,7 +73,7 @@ def lock_for_removal(
 
 
 def keys_sent(words: Iterable[str]) -> list[int]:
-    """Read keys of rows as a page sends them. Refused: what is no key."""
+    """Parse the keys of rows that a page sends. Refused: anything that is not a key."""
     keys = [key(word) for word in words]
     found = [one for one in keys if one is not None]
     if len(found) != len(keys):
@@ -78,17 +82,17 @@ def keys_sent(words: Iterable[str]) -> list[int]:
 
 
 def distinct(wanted: Iterable[T]) -> list[T]:
-    """Return each once, in their order. Refused: more than are changed at once."""
+    """Return the distinct values in their order. Refused: more than `MOST`."""
     found = list(dict.fromkeys(wanted))
     if len(found) > MOST:
-        raise Refused(_("At most %(most)s are changed at once.") % {"most": f"{MOST:,}"})
+        raise Refused(_("At most %(most)s can be changed at once.") % {"most": f"{MOST:,}"})
     return found
 
 
 def parts(of: Sequence[T]) -> Iterator[Sequence[T]]:
-    """Cut into pieces that one statement can name."""
+    """Cut a sequence into batches that fit into one statement."""
     return (of[start : start + _BATCH] for start in range(0, len(of), _BATCH))
 
 
 def _none_of_this_project() -> Refused:
-    return Refused(_("One of these is none of this project. Load the page anew."))
+    return Refused(_("One of these does not belong to this project. Reload the page."))

@@ -1,4 +1,4 @@
-"""A span: a passage of a text, by offsets."""
+"""A span of a text, given by offsets."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ from typing import NamedTuple
 
 
 class Span(NamedTuple):
-    """Characters `start` to `end` of a text, counted in Unicode code points; `end` is not part
-    of it.
-    """
+    """Characters `start` to `end` (exclusive) of a text, counted in Unicode code points."""
 
     start: int
     end: int

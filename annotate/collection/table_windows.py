@@ -1,8 +1,8 @@
-"""Big tables in windows: the part of a table that a page draws, and where words stand in all of it.
+"""Cut big tables into windows, the parts that a page draws, and search the whole table.
 
-PURE: no Django. Rows and columns are counted from 0 here; rows are those of the body. The rows that
-head the table and its first column are in every window. Side by side, windows cover each cell of
-the body once; one that is merged over several windows is in each of them, cut at its edge.
+PURE: no Django. Rows and columns are counted from 0 here; rows are those of the body. The head rows
+and the first column are in every window. Together the windows cover each cell of the body once; a
+merged cell that reaches over several windows is in each of them, clipped at its edge.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from typing import NamedTuple
 
 from formats.tables import Cell, Table
 
-# More rows than these at the top would leave no room for the body in sight.
+# A head with more rows would leave no visible space for the body.
 _HEAD = 8
 
 
-# What is read as a number: 12, −3.4, 1,204, 1 204, 12 %, €5, 3.2e-4, (1.5).
+# What counts as a number: 12, −3.4, 1,204, 1 204, 12 %, €5, 3.2e-4, (1.5).
 _NUMBER = re.compile(
     r"\s*[(<>≤≥~≈±+\-−–]{0,2}\s?[$€£¥]?\d[\d.,\s'’]*(?:e[+\-−]?\d+)?\s?[%‰)]{0,2}\s*", re.IGNORECASE
 )
@@ -29,20 +29,20 @@ _NOWHERE = (0, 0)
 
 
 def _is_number(text: str) -> bool:
-    """Whether a cell holds a number and nothing else."""
-    # Most cells of words are told by their first letter.
+    """Return whether a cell contains a number and nothing else."""
+    # The first letter rules out most cells of words.
     return bool(text) and not text[0].isalpha() and _NUMBER.fullmatch(text) is not None
 
 
 class Limits(NamedTuple):
-    """How big a window may be. A page draws so many cells without a stutter, in some 80 KB."""
+    """The size limits of a window. A page draws this without a stutter, in about 80 KB."""
 
     cells: int = 1_500
-    # Where cells are long texts, about so many characters; a handful of rows is always shown.
+    # The approximate limit where cells are long texts; a few rows are always shown.
     characters: int = 90_000
     fewest_rows: int = 5
-    # A table long and wide is cut to `rows` and `columns`; where it is short there may be more
-    # columns, where it is narrow more rows.
+    # A long and wide table is cut to `rows` and `columns`; a short one may show more columns, a
+    # narrow one more rows.
     rows: int = 50
     columns: int = 30
     most_rows: int = 150
@@ -53,7 +53,7 @@ LIMITS = Limits()
 
 
 class Window(NamedTuple):
-    """Body rows `row` to `row_end` and columns `column` to `column_end`; the ends are not part."""
+    """Body rows `row` to `row_end` and columns `column` to `column_end`, both ends exclusive."""
 
     row: int
     row_end: int
@@ -62,36 +62,36 @@ class Window(NamedTuple):
 
 
 class ShownCell(NamedTuple):
-    """A cell as it stands in a window."""
+    """A cell as shown in a window."""
 
     text: str
     rowspan: int
     colspan: int
     header: bool
-    # Whether it stands in the column that stays in sight.
+    # Whether it is in the first column, which stays visible.
     first: bool
-    # Whether another window has it as its own: it is drawn here again, and not counted here.
+    # Whether it belongs to another window: it is drawn here again, but not counted here.
     again: bool = False
-    # What is marked in it, as `data-marks` has it; "": nothing.
+    # Its marks, in the format of `data-marks`; "" for none.
     marks: str = ""
-    # Whether it has what one looked for.
+    # Whether it matches the search.
     hit: bool = False
-    # Whether it is a number, or heads numbers.
+    # Whether it is a number, or the header of a column of numbers.
     number: bool = False
-    # Where its content stands in the document's text; equal: nowhere.
+    # Offsets of its content in the document's text; equal if it has none.
     start: int = 0
     end: int = 0
 
 
 class Rows(NamedTuple):
-    """What a window shows."""
+    """The rows that a window shows."""
 
     head: list[list[ShownCell]]
     body: list[list[ShownCell]]
 
 
 class Found(NamedTuple):
-    """Where words were found: in this window; so many matches in the windows before it, in all."""
+    """A window with matches, the number of matches in the windows before it, and the total."""
 
     window: Window
     before: int
@@ -100,35 +100,35 @@ class Found(NamedTuple):
 
 @dataclass(frozen=True)
 class Grid:
-    """A table with its cells in place, ready to be cut. Make it with `grid`."""
+    """A table with its cells positioned, ready to be cut into windows. Create it with `grid`."""
 
     table: Table
-    # How many rows stay in sight.
+    # How many rows at the top stay visible.
     head: int
-    # For each row, the columns in which its cells begin.
+    # For each row, the columns where its cells begin.
     columns: list[Sequence[int]] = field(repr=False)
-    # Cells over more than one row of the body, with the row and column in which they begin.
+    # Cells that span several rows of the body: (row, column, cell, span in the text).
     tall: list[tuple[int, int, Cell, tuple[int, int]]] = field(repr=False)
     row_step: int
     column_step: int
 
     @property
     def width(self) -> int:
-        """How many columns there are."""
+        """The number of columns."""
         return self.table.width
 
     @property
     def length(self) -> int:
-        """How many rows the body has."""
+        """The number of body rows."""
         return len(self.table.rows) - self.head
 
     @property
     def cells(self) -> int:
-        """How many cells there are: what it takes to keep it."""
+        """The number of cells, as the cost of caching the table."""
         return sum(map(len, self.table.rows))
 
     def window(self, row: int = 0, column: int = 0) -> Window:
-        """Return the window that holds a place; places outside belong to the nearest window."""
+        """Return the window that contains a position, or the nearest one if it is outside."""
         row = min(max(row, 0), max(self.length - 1, 0)) // self.row_step * self.row_step
         column = min(max(column, 0), max(self.width - 1, 0)) // self.column_step * self.column_step
         return Window(
@@ -139,24 +139,27 @@ class Grid:
         )
 
     def windows(self) -> Iterator[Window]:
-        """All windows: from left to right, then downward."""
+        """Yield all windows, from left to right, then downward."""
         for row in range(0, max(self.length, 1), self.row_step):
             for column in range(0, max(self.width, 1), self.column_step):
                 yield self.window(row, column)
 
     def cut(self, window: Window) -> Rows:
-        """Return the cells of one window, their spans cut at its edges."""
+        """Return the cells of one window, clipped at its edges."""
         head = [self._row(at, window, 0, self.head) for at in range(self.head)]
         top, end = self.head + window.row, self.head + window.row_end
         body = [self._row(at, window, top, end) for at in range(top, end)]
         return Rows(_over_numbers(head, body), body)
 
     def _row(self, at: int, window: Window, top: int, end: int) -> list[ShownCell]:
-        """The cells that begin in one of the rows `top` to `end`, or reach into the first."""
+        """Return the visible cells of row `at`, one of the rows `top` to `end`.
+
+        In the first body row these include the cells that reach down into it.
+        """
         cells, columns = self.table.rows[at], self.columns[at]
         start = max(bisect_right(columns, window.column) - 1, 0)
         spans = self.table.spans[at] if at < len(self.table.spans) else ()
-        # A short row was filled up with cells that stand nowhere in the text.
+        # A short row was padded with cells that are not in the text.
         spans += (_NOWHERE,) * (len(cells) - len(spans))
         near = [
             (at, columns[index], cells[index], spans[index])
@@ -171,7 +174,7 @@ class Grid:
         return [shown for shown in clipped if shown is not None]
 
     def span(self, row: int, index: int) -> tuple[int, int]:
-        """Where the content of a row's cell stands in the document's text; (0, 0) for nowhere."""
+        """Return the offsets of a cell's content in the document's text; (0, 0) for none."""
         spans = self.table.spans[row] if row < len(self.table.spans) else ()
         return spans[index] if index < len(spans) else _NOWHERE
 
@@ -185,7 +188,7 @@ class Grid:
         top: int,
         end: int,
     ) -> ShownCell | None:
-        """The part of a cell that rows `top` to `end` and the window's columns show, if any."""
+        """Return the part of a cell within rows `top` to `end` and the window's columns, if any."""
         inside = min(column + cell.colspan, window.column_end) - max(column, window.column)
         colspan = max(inside, 0) + (column == 0 < window.column)
         if not colspan:
@@ -203,8 +206,10 @@ class Grid:
         )
 
     def find(self, words: re.Pattern[str], near: Window, go: str) -> Found | None:
-        """Find the window of the next match: `go` is "here" (this one, or the next that has any),
-        "next" or "previous" (around the end); None if nothing in the table matches.
+        """Find the window of the next match, or None if nothing in the table matches.
+
+        `go` is "here" (this window, or the next with a match), "next" or "previous"; the search
+        wraps around.
         """
         counts: dict[tuple[int, int], int] = {}
         for at, row in enumerate(self.table.rows):
@@ -227,16 +232,14 @@ class Grid:
 
 
 def grid(table: Table, limits: Limits = LIMITS) -> Grid:
-    """Put a table's cells in place and choose the size of its windows: all of it, if it is
-    small.
-    """
+    """Position a table's cells and choose the size of its windows; a small table is one window."""
     columns: list[Sequence[int]] = []
-    # How many more rows the cell above reaches down into each column.
+    # For each column, how many more rows the cell above reaches down.
     reach = [0] * table.width
     reaching = False
     for row in table.rows:
         if not reaching and all(cell.rowspan == cell.colspan == 1 for cell in row):
-            # Most rows of most tables: nothing reaches into them or out of them.
+            # The common case: no merged cell reaches into this row or out of it.
             columns.append(range(len(row)))
             continue
         column, begins = 0, []
@@ -271,8 +274,9 @@ def grid(table: Table, limits: Limits = LIMITS) -> Grid:
 
 
 def searched(words: str) -> re.Pattern[str] | None:
-    """Return what matches any of the words, wherever it stands and however it is written; None for
-    no word. The same rule as in static/js/judge/find.js.
+    """Return a pattern that matches any of the words, anywhere and in any case; None for no words.
+
+    The same rule as in static/js/judge/find.js.
     """
     terms = sorted(set(words.split()), key=len, reverse=True)
     return re.compile("|".join(map(re.escape, terms)), re.IGNORECASE) if terms else None
@@ -281,10 +285,10 @@ def searched(words: str) -> re.Pattern[str] | None:
 def _over_numbers(
     head: list[list[ShownCell]], body: list[list[ShownCell]]
 ) -> list[list[ShownCell]]:
-    """The head with the cells marked that stand over numbers alone.
+    """Return the head with those cells marked that have only numbers below them.
 
-    Columns are counted from the right, where merged cells are rare; a cell that has one to its
-    right is left as it is.
+    Columns are counted from the right, where merged cells are rare; cells to the left of a merged
+    one are not marked.
     """
     if not head or not body:
         return head
@@ -306,7 +310,7 @@ def _over_numbers(
 
 
 def _sizes(table: Table, limits: Limits) -> tuple[int, int]:
-    """How many rows and columns a window of this table may have."""
+    """Return how many rows and columns a window of this table may have."""
     lengths = [len(cell.text) for row in table.rows for cell in row]
     fitting = limits.characters * len(lengths) // max(sum(lengths), 1)
     cells = max(1, min(limits.cells, fitting))
@@ -317,12 +321,12 @@ def _sizes(table: Table, limits: Limits) -> tuple[int, int]:
 
 
 def _step(count: int, size: int) -> int:
-    """How many rows or columns a window has: nobody wants a second one for a few."""
+    """Return the rows or columns per window; a small excess does not get a second window."""
     return max(count, 1) if count <= size * 5 // 4 else size
 
 
 def _head_rows(rows: tuple[tuple[Cell, ...], ...]) -> int:
-    """How many rows stay in sight: never all, and none whose cells reach down into the body."""
+    """Return the number of head rows: never all, and none whose cells reach into the body."""
     head = 0
     for row in rows:
         if not row or not all(cell.header for cell in row):

@@ -1,4 +1,4 @@
-"""How the text of documents comes onto a page: always as text, whatever it holds."""
+"""Template tags that put document texts on a page: always as text, never as markup."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from annotate.collection.table_windows import ShownCell
 
 register = template.Library()
 
-# What most cells of numbers carry: made once.
+# The attribute of most cells of numbers, built once.
 _NUMBER = format_html(' class="{}"', "number")
 
 
 @register.simple_tag
 def document_text(text: str) -> SafeString:
-    """A document's text such that the page's text is exactly the stored one; see `text_parts`."""
+    """Render a document's text so that the page's text equals the stored one; see `text_parts`."""
     parts = text_parts(text)
     if len(parts) == 1:
         return _exact(text)
@@ -29,8 +29,9 @@ def document_text(text: str) -> SafeString:
 
 
 def _exact(text: str) -> SafeString:
-    """Text whose carriage returns come through: a browser reads them as line ends unless they are
-    spelled, and then every offset behind one would be wrong.
+    """Escape text with its carriage returns as character references.
+
+    A browser reads a literal one as a line end, which would shift every offset after it.
     """
     *before, last = text.split("\r")
     spelled = format_html_join("", "{}&#13;", ((piece,) for piece in before))
@@ -39,14 +40,15 @@ def _exact(text: str) -> SafeString:
 
 @register.simple_tag
 def table_rows(rows: Iterable[Iterable[ShownCell]]) -> SafeString:
-    """Rows of a parsed table as HTML of our own; what stands in a cell is text."""
+    """Render rows of a parsed table as HTML; the content of cells is escaped text."""
     return format_html_join("", "<tr>{}</tr>", ((_cells(row),) for row in rows))
 
 
 @register.filter
 def cell_spans(table: ShownTable) -> str:
-    """Where the cells of a window stand in the document's text, in their order: for each the way
-    from the end of the cell before, and its length.
+    """Return the positions of a window's cells in the document's text, in order.
+
+    For each cell: the distance from the end of the previous cell, and its length.
     """
     numbers: list[int] = []
     before = 0
@@ -59,7 +61,7 @@ def cell_spans(table: ShownTable) -> str:
 
 @register.filter
 def same_words(caption: str, title: str | None) -> bool:
-    """Whether a caption says the same as the title above it."""
+    """Return whether a caption has the same words as the title above it."""
     return caption.split() == (title or "").split()
 
 
@@ -79,7 +81,7 @@ def _cells(row: Iterable[ShownCell]) -> SafeString:
 
 
 def _attributes(cell: ShownCell) -> str:
-    """What a cell carries; most carry nothing."""
+    """Render the attributes of a cell; most cells have none."""
     if cell.rowspan == cell.colspan == 1 and not (
         cell.first or cell.again or cell.marks or cell.hit
     ):

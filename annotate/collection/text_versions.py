@@ -1,4 +1,4 @@
-"""Which text version of a document is read, and the lock that keeps it the newest meanwhile."""
+"""Find the text version of a document that was read, and lock it so that it stays the newest."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from django.utils.translation import gettext as _
 from annotate.collection.models import Candidate, Document
 from base.errors import Refused, Stale
 
-# Ends a query of PostgreSQL with a document `d`: until the end of the transaction no load gives it
-# another text. SQLite has one writer at a time.
+# Ends a PostgreSQL query over a document `d`: until the end of the transaction no load can give it
+# a new text. SQLite needs none: it has one writer at a time.
 SHARE_LOCK = "FOR KEY SHARE OF d"
-# As much as every database takes.
+# The largest integer that every database stores.
 MAX_TEXT_VERSION = 2**31 - 1
-# Candidates or documents that one query asks for.
+# Candidates or documents per query.
 _BATCH = 500
 
 
 def hold(candidate: int) -> None:
-    """Keep the text of a candidate's document the newest until the end of the transaction."""
+    """Lock a candidate's document against new texts until the end of the transaction."""
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
             cursor.execute(
@@ -32,10 +32,10 @@ def hold(candidate: int) -> None:
 
 
 def hold_of(candidates: Iterable[int]) -> bool:
-    """Keep the texts of these candidates' documents the newest until the end of the transaction.
+    """Lock these candidates' documents against new texts until the end of the transaction.
 
-    Says whether that took locks: what was read before them has to be read again then, because a
-    load may have committed meanwhile.
+    Return whether locks were taken: if so, read again whatever was read before, because a load may
+    have committed in between.
     """
     if connection.vendor != "postgresql":
         return False
@@ -44,23 +44,23 @@ def hold_of(candidates: Iterable[int]) -> bool:
 
 
 def no_version(version: int, newest: int | None) -> str:
-    """The sentence for a text version that a document does not have."""
+    """Return the error message for a text version that a document does not have."""
     if newest is None:
-        return _("This document has no text here, and so no version %(version)d of it.") % {
+        return _("This document has no text here, so its text has no version %(version)d.") % {
             "version": version
         }
     return _(
-        "The text of this document has no version %(version)d; the newest is %(newest)d. Load the "
-        "page anew."
+        "The text of this document has no version %(version)d; the newest is %(newest)d. Reload "
+        "the page."
     ) % {"version": version, "newest": newest}
 
 
 def read_now(document: int, text: int | None = None) -> dict[str, Any]:
-    """Return the fields of `ReadsText` of what is said now of a document, by its key, and keep its
-    text the newest until the end of the transaction.
+    """Return the `ReadsText` fields of an answer given now, and lock the document's text.
 
-    `text`: the version that was on the screen, 0 for none; None does not say. Stale: there is a
-    newer one.
+    `document` is a key; the lock lasts until the end of the transaction. `text` is the version that
+    was on the screen, 0 for none; None if the caller does not say. Stale: there is a newer version.
+    Refused: there is no such version.
     """
     newest = (
         Document.objects.select_for_update(no_key=True)
@@ -77,15 +77,16 @@ def read_now(document: int, text: int | None = None) -> dict[str, Any]:
 
 
 def read_now_of(candidates: Iterable[int]) -> dict[int, int | None]:
-    """Return the newest text version of each candidate's document, and keep them the newest until
-    the end of the transaction.
+    """Return the newest text version of each candidate's document, and lock these documents.
+
+    The locks last until the end of the transaction.
     """
     keys = sorted(set(candidates))
     documents: dict[int, int] = {}
     for batch in _batches(keys):
         documents.update(Candidate.with_removed.filter(pk__in=batch).values_list("pk", "document"))
     newest: dict[int, int | None] = {}
-    # In the order in which a load locks them, over all batches.
+    # In the same order over all batches as a load locks them.
     for batch in _batches(sorted(set(documents.values()))):
         newest.update(
             Document.objects.select_for_update(no_key=True)

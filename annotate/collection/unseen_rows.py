@@ -1,8 +1,8 @@
-"""Rows that nobody sees yet, because the load that writes them is not done.
+"""Unseen rows: hidden until the load that writes them is done.
 
-SQLite has one writer at a time. There a large load writes a little at a time and lets others write
-in between (`annotate.collection.intake.slices`); what it has written is unseen until its last
-transaction shows all of it. PostgreSQL writes a load in one transaction, and has no unseen rows.
+SQLite has one writer at a time. There a large load writes in slices and lets others write in
+between (`annotate.collection.intake.slices`); its rows are unseen until its last transaction shows
+all of them. PostgreSQL writes a load in one transaction, and has no unseen rows.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from django.core.exceptions import FullResultSet
 from django.db import connection, models
 from django.db.models import F, Q
 
-# Whether there are unseen rows at all is asked once for a query, not for each of its rows.
+# Whether there are unseen rows at all is checked once per query, not for each row.
 _SEEN = (
     "(NOT EXISTS (SELECT 1 FROM annotate_unseen) OR NOT EXISTS (SELECT 1 FROM annotate_unseen "
     "WHERE kind = '%(kind)s' AND %(expressions)s BETWEEN first AND last))"
@@ -24,8 +24,9 @@ Row = TypeVar("Row", bound=models.Model)
 
 
 class Unseen(models.Model):
-    """Keys that the load under way has for itself, of one table, from first to last. The row goes
-    with the transaction that shows the rows, or when they are deleted again.
+    """A range of keys in one table, reserved by the load in progress.
+
+    It is deleted in the transaction that shows the rows, or when they are deleted again.
     """
 
     class Kind(StrEnum):
@@ -55,14 +56,14 @@ class Unseen(models.Model):
 
 
 def seen(kind: Unseen.Kind, key: str) -> str:
-    """SQL that says whether a row is seen: `kind` is its table, `key` an expression for its key."""
+    """Return an SQL condition that a row is visible; `kind` is its table, `key` its key in SQL."""
     if connection.vendor == "postgresql":
         return "1 = 1"
     return _SEEN % {"expressions": key, "kind": kind}
 
 
 class IsSeen(models.Func):
-    """The same, in a query of the models: of an expression for the key, and `kind`."""
+    """The condition of `seen` for the ORM: takes an expression for the key, and `kind`."""
 
     template = _SEEN
     output_field = models.BooleanField()
@@ -72,19 +73,20 @@ class IsSeen(models.Func):
 
 
 class Seen(models.Manager[Row]):
-    """Rows that are seen. What only a load may know of is in `_base_manager`."""
+    """Manager of visible rows. Only `_base_manager` includes the rows of a load in progress."""
 
     def get_queryset(self) -> models.QuerySet[Row]:
-        """All rows but those of a load that is being written."""
+        """Return all rows except those of a load in progress."""
         return super().get_queryset().filter(IsSeen(F("pk"), kind=self.model._meta.model_name))
 
 
 class InPool(Seen[Row]):
-    """Candidates that are seen and were not taken out of their pools.
+    """Manager of visible candidates that were not taken out of their pools.
 
-    What a lead took out is nowhere wanted work and in no qrels; `Candidate.with_removed` has it.
+    Candidates that a lead took out are not judged and in no qrels; `Candidate.with_removed`
+    includes them.
     """
 
     def get_queryset(self) -> models.QuerySet[Row]:
-        """All seen rows but those that were taken out."""
+        """Return all visible rows except those that were taken out."""
         return super().get_queryset().filter(removed_at__isnull=True)

@@ -37,14 +37,15 @@ def write_guideline(
 ) -> Guideline:
     """Insert the next version of the guidelines, with the cases that led to it, and return it.
 
-    `based_on` is the version the author had before them; Stale if someone was faster. Refused: who
-    does not lead, no words or too many, nothing changed, a case that is none of the project's.
+    `based_on` is the version that the author edited; Stale if somebody saved a newer one. Refused:
+    a member who is not a lead, an empty or too long text, an unchanged text, too many cases, a case
+    that is not in the project.
     """
     now = now or timezone.now()
     refuse_if_archived(by.project)
     text = text.replace("\r\n", "\n").strip()
     if not by.leads:
-        raise Refused(_("Only leads of this project write its guidelines."))
+        raise Refused(_("Only leads of this project can write its guidelines."))
     if not text:
         raise Refused(_("The guidelines are empty. Write what judges should know."))
     if len(text) > MAX_LENGTH:
@@ -91,7 +92,7 @@ def write_guideline(
 
 
 def cases_waiting(project: Project) -> QuerySet[Adjudication]:
-    """Decisions that name a gap in the guidelines, of documents that led to no version yet."""
+    """Return the decisions with the cause "gap in the guidelines" that led to no version yet."""
     linked = GuidelineCase.objects.filter(
         narrative=OuterRef("narrative"), candidate=OuterRef("candidate")
     )
@@ -104,7 +105,7 @@ def cases_waiting(project: Project) -> QuerySet[Adjudication]:
 
 
 def count_waiting(projects: Sequence[int]) -> dict[int, int]:
-    """Return how many such decisions there are in each of these projects, by key."""
+    """Return the number of such decisions in each of these projects, by key."""
     return dict(_waiting.rows(project=projects))
 
 
@@ -115,7 +116,7 @@ def _waiting(project: int) -> Built:
 
 
 def _refuse_strangers(cases: Collection[Case], by: Membership) -> None:
-    """Refuse a case whose narrative and document are not of one query of the project."""
+    """Refuse a case whose narrative and candidate do not belong to one query of the project."""
     narratives = dict(
         Narrative.objects.filter(
             pair__project=by.project_id, pk__in={narrative for narrative, _ in cases}
@@ -129,4 +130,4 @@ def _refuse_strangers(cases: Collection[Case], by: Membership) -> None:
     for narrative, candidate in cases:
         query = narratives.get(narrative)
         if query is None or query != candidates.get(candidate):
-            raise Refused(_("One of the cases is none of this project. Load the page anew."))
+            raise Refused(_("One of the cases is not in this project. Reload the page."))

@@ -1,4 +1,4 @@
-"""Guidelines, the cases that led to a version, and what is to be looked at again under it."""
+"""The API of guidelines, of the cases that led to a version, and of its rejudge requests."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ AMONG = ["differing", "cases"]
 
 
 class GuidelineSerializer(serializers.Serializer[Any]):
-    """A version of the guidelines, without its words."""
+    """A version of the guidelines, without its text."""
 
     version = serializers.IntegerField()
     author = serializers.CharField()
@@ -29,11 +29,11 @@ class GuidelineSerializer(serializers.Serializer[Any]):
 
 
 class CaseSerializer(serializers.Serializer[Any]):
-    """A document on which the guidelines left people without an answer."""
+    """A document whose disagreement shows a gap in the guidelines."""
 
     narrative = serializers.IntegerField()
     candidate = serializers.IntegerField()
-    hidden = serializers.BooleanField(help_text="You have yet to judge it yourself.")
+    hidden = serializers.BooleanField(help_text="Whether you have yet to judge it yourself.")
     answers = serializers.ListField(child=serializers.IntegerField(), help_text="Without names.")
     settled = serializers.IntegerField(allow_null=True)
 
@@ -57,7 +57,7 @@ class SentGuideline(Sent):
 
     text = serializers.CharField(max_length=actions.MAX_LENGTH, trim_whitespace=False)
     based_on = serializers.IntegerField(
-        min_value=0, max_value=2**31 - 1, help_text="The version you had before you; 0: none."
+        min_value=0, max_value=2**31 - 1, help_text="The version that you edited; 0: none."
     )
     cases = serializers.ListField(
         child=SentCase(), required=False, max_length=actions.MAX_CASES, default=list
@@ -71,7 +71,7 @@ class Guidelines(Resource):
 
     @reads(GuidelineSerializer, paged=True)
     def get(self, request: Request, slug: str) -> Response:
-        """List the versions, newest first, without their words."""
+        """List the versions, newest first, without their texts."""
         member = access.member(self.person, slug)
         versions = member.project.guidelines.select_related("author").defer("text")
         return self.page(
@@ -82,7 +82,7 @@ class Guidelines(Resource):
 
     @writes(FullGuidelineSerializer, sent=SentGuideline, status=201, scope=Scope.LEAD)
     def post(self, request: Request, slug: str) -> Response:
-        """Write the next version: 409 if somebody was faster than what you had before you."""
+        """Write the next version: 409 if somebody has saved a newer one than `based_on`."""
         by = access.lead(self.person, slug)
         sent = self.sent()
         cases = [(case["narrative"], case["candidate"]) for case in sent.pop("cases")]
@@ -103,25 +103,25 @@ class OneGuideline(Resource):
 
 
 class AskedWhich(Asked):
-    """Which of the judgments that are older than the version."""
+    """A selection of the judgments that are older than the version."""
 
     query = serializers.CharField(required=False, max_length=255, help_text="The query's id.")
     grade = serializers.IntegerField(
-        required=False, min_value=-32_768, max_value=32_767, help_text="Judged as this."
+        required=False, min_value=-32_768, max_value=32_767, help_text="Only those with this grade."
     )
     among = serializers.ChoiceField(
         choices=AMONG,
         required=False,
-        help_text="Where people judged differently, or the cases that led to the version.",
+        help_text="Only documents that people judged differently, or the cases of the version.",
     )
 
 
 class SentLooks(Sent):
-    """Which judgments shall be looked at again, and the words that go with it."""
+    """The judgments to ask for again, and the words of the request."""
 
     words = serializers.CharField(max_length=rejudge_requests.MAX_WORDS)
     token = serializers.CharField(
-        max_length=100, help_text="That of the count: if others are meant by now, 409."
+        max_length=100, help_text="The token of the count; 409 if it is outdated."
     )
     query = serializers.CharField(required=False, max_length=255, help_text="The query's id.")
     grade = serializers.IntegerField(required=False, min_value=-32_768, max_value=32_767)
@@ -129,31 +129,31 @@ class SentLooks(Sent):
 
 
 class OlderSerializer(serializers.Serializer[Any]):
-    """How many judgments could be asked for again."""
+    """The number of judgments that could be asked for again."""
 
     judgments = serializers.IntegerField()
     people = serializers.IntegerField()
-    unreachable = serializers.IntegerField(help_text="Their makers cannot be asked.")
-    token = serializers.CharField(help_text="Says which judgments these are.")
+    unreachable = serializers.IntegerField(help_text="Those whose authors cannot be asked.")
+    token = serializers.CharField(help_text="Identifies these judgments.")
 
 
 class LooksSerializer(serializers.Serializer[Any]):
-    """What could be asked for again, and what became of what was."""
+    """The judgments that could be asked for again, and the status of existing requests."""
 
-    older = OlderSerializer(allow_null=True, help_text="null where a newer version is in force.")
+    older = OlderSerializer(allow_null=True, help_text="null if there is a newer version.")
     open = serializers.IntegerField(help_text="Asked for, and not answered yet.")
     answered = serializers.IntegerField()
     withdrawn = serializers.IntegerField()
 
 
 class HowManySerializer(serializers.Serializer[Any]):
-    """Of how many judgments it was done."""
+    """The number of judgments concerned."""
 
     judgments = serializers.IntegerField()
 
 
 class OlderJudgments(Resource):
-    """What is to be looked at again under a version of the guidelines."""
+    """Rejudge requests for judgments older than a version of the guidelines."""
 
     tag = "Guidelines"
 
@@ -169,7 +169,7 @@ class OlderJudgments(Resource):
 
     @writes(HowManySerializer, sent=SentLooks, scope=Scope.LEAD)
     def post(self, request: Request, slug: str, version: int) -> Response:
-        """Ask for them again."""
+        """Ask for these judgments again."""
         by = access.lead(self.person, slug)
         guideline = access.guideline(by, version)
         sent = self.sent()
@@ -184,14 +184,14 @@ class OlderJudgments(Resource):
 
     @writes(HowManySerializer, scope=Scope.LEAD)
     def delete(self, request: Request, slug: str, version: int) -> Response:
-        """Take back all that was asked for under this version and is still open."""
+        """Withdraw all open rejudge requests for this version."""
         by = access.lead(self.person, slug)
         back = rejudge_requests.withdraw_older(guideline=access.guideline(by, version), by=by)
         return Response({"judgments": back})
 
 
 def _which(by: Membership, asked: dict[str, Any]) -> rejudge_requests.Which:
-    """Which judgments are meant; what the reader must not ask for is 400."""
+    """Return the selected judgments; raise the 400 for a selection the lead may not make."""
     form = WhichForm(by, {name: asked.get(name, "") for name in ("query", "grade", "among")})
     if not form.is_valid():
         raise wrong(form)

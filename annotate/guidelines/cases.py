@@ -1,4 +1,4 @@
-"""Cases of the guidelines: documents on which the guidelines left people without an answer."""
+"""Cases of the guidelines: documents whose disagreement shows a gap in the guidelines."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from annotate.judgments.models import Adjudication, Judgment
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Guideline, Membership
 
-# So many cases stand beside the editor; of more, the newest.
+# The most cases shown beside the editor; the newest come first.
 MOST = 30
 
 
 @dataclass
 class ShownCase:
-    """A case as a lead sees it: the answers without names."""
+    """A case as a lead sees it: answers without names."""
 
     narrative: Narrative
     candidate: Candidate
@@ -32,12 +32,12 @@ class ShownCase:
 
     @property
     def key(self) -> str:
-        """As forms and addresses name it."""
+        """The key of the case in forms and URLs."""
         return f"{self.narrative.pk}-{self.candidate.pk}"
 
 
 def case_of(key: str) -> Case | None:
-    """Read a case as `ShownCase.key` writes it; None for what is none."""
+    """Parse a case's key, as from `ShownCase.key`; None if it is invalid."""
     numbers = key.split("-")
     if len(numbers) != 2 or not all(
         number.isascii() and number.isdecimal() and len(number) < 19 for number in numbers
@@ -47,7 +47,7 @@ def case_of(key: str) -> Case | None:
 
 
 def beside_the_editor(reader: Membership, chosen: Sequence[Case]) -> tuple[list[ShownCase], int]:
-    """The cases to be ticked, those `chosen` first, and how many wait that are not shown."""
+    """Return the cases to tick, `chosen` ones first, and the number of waiting cases not shown."""
     waiting = cases_waiting(reader.project).order_by("-at", "-pk")
     others = [
         case for case in waiting.values_list("narrative__pk", "candidate__pk") if case not in chosen
@@ -59,14 +59,15 @@ def beside_the_editor(reader: Membership, chosen: Sequence[Case]) -> tuple[list[
 
 
 def cases_of(reader: Membership, guideline: Guideline) -> list[ShownCase]:
-    """The cases that led to a version of the guidelines."""
+    """Return the cases that led to a version of the guidelines."""
     linked = guideline.cases.order_by("pk")
     return shown_cases(reader, list(linked.values_list("narrative__pk", "candidate__pk")))
 
 
 def shown_cases(reader: Membership, cases: Sequence[Case]) -> list[ShownCase]:
-    """Read what is shown of these cases: five queries, none of which reads a document's text. What
-    is none of the reader's project is left out.
+    """Return these cases as they are shown: five queries, none of which reads a document's text.
+
+    Cases outside the reader's project are left out.
     """
     narratives = (
         Narrative.objects.filter(pair__project=reader.project_id)
@@ -86,7 +87,7 @@ def shown_cases(reader: Membership, cases: Sequence[Case]) -> list[ShownCase]:
         (decision.narrative_id, decision.candidate_id): decision
         for decision in Adjudication.objects.current().filter(**where)
     }
-    # Blind means blind: who judges here themselves answers first.
+    # A reader who judges the pair must answer before seeing others' answers.
     judging = blind_pairs(reader)
     shown = []
     for case in dict.fromkeys(cases):

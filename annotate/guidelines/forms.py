@@ -1,4 +1,4 @@
-"""Which judgments are to be looked at again under a new version of the guidelines."""
+"""Forms to write guidelines, and to ask for older judgments again under a new version."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from annotate.judgments.blindness import blind_pairs, must_answer_first
 from annotate.projects.models import Membership
 
 BLIND = _lazy(
-    "You have judging or reviewing left in this project, and this would tell you what others said. "
-    "Leave it open, or finish first."
+    "You have judging or reviewing left in this project, and this would reveal others' answers. "
+    "Leave it empty, or finish first."
 )
 
 
 class WhichForm(forms.Form):
-    """Which of the older judgments are meant; everything may be left open."""
+    """A selection of older judgments; every field is optional."""
 
     query = forms.CharField(label=_lazy("Query"), max_length=255, required=False)
     grade = forms.TypedChoiceField(
@@ -62,7 +62,7 @@ class WhichForm(forms.Form):
         return int(key)
 
     def clean(self) -> dict[str, Any]:
-        """Tell a lead who is still blind nothing by counting what was answered in which way."""
+        """Refuse filters by answer to a lead who is still blind: counts would reveal answers."""
         given = super().clean() or self.cleaned_data
         asks = given.get("grade") is not None or given.get("among") == "differing"
         if asks and must_answer_first(self._member):
@@ -70,7 +70,7 @@ class WhichForm(forms.Form):
         return given
 
     def which(self) -> Which:
-        """Return what is meant; the form is valid."""
+        """Return the selection of a valid form."""
         given = self.cleaned_data
         return Which(
             query=given["query"],
@@ -82,20 +82,20 @@ class WhichForm(forms.Form):
 
 
 class LooksForm(forms.Form):
-    """The words that go with the rejudge request, and which count the lead saw."""
+    """The words of the rejudge requests, and the token of the count that the lead saw."""
 
     words = forms.CharField(
         label=_lazy("What you tell them"),
         max_length=MAX_WORDS,
         widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "true"}),
-        help_text=_lazy("Stands above each document. Say nothing of what others answered."),
+        help_text=_lazy("Shown above each document. Do not mention what others answered."),
         error_messages={"required": _lazy("Say in a few words what to look at.")},
     )
     token = forms.CharField(max_length=100, widget=forms.HiddenInput)
 
 
 class GuidelineForm(forms.Form):
-    """The next version of the guidelines, and the version it was made from."""
+    """The next version of the guidelines, and the version it is based on."""
 
     text = forms.CharField(
         label=_lazy("Guidelines"),

@@ -1,4 +1,4 @@
-"""The assignments of judges who are asked again: reopened, and ended when all is answered."""
+"""Assignments of judges with rejudge requests: reopened, and ended when all are answered."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Task = Assignment.Task
 
 
 def assignment_of(pair: InstructionPair, author: Membership, now: datetime) -> Assignment:
-    """Lock the assignment in which the document will come again; whoever has none is given one."""
+    """Lock and return the author's judge assignment on the pair; assign it if they have none."""
     held = assignments_of(pair, [author.pk]).select_for_update().first()
     if held is not None:
         return held
@@ -35,7 +35,10 @@ def assignment_of(pair: InstructionPair, author: Membership, now: datetime) -> A
         )
     except Refused as refused:
         raise Refused(
-            _("Whoever said this has no task here, and none is free: it cannot come to them again.")
+            _(
+                "Whoever gave this answer has no task here, and none is free: the document cannot "
+                "be shown to them again."
+            )
         ) from refused
 
 
@@ -45,16 +48,15 @@ def assignments_of(pair: InstructionPair, members: Iterable[int]) -> QuerySet[As
 
 
 def hold_assignments(project: Project) -> None:
-    """Lock the judges' assignments of a project, so that nobody answers while answers are
-    counted.
-    """
+    """Lock the judge assignments of a project, so that no answer is saved during a count."""
     held = Assignment.objects.filter(task=Task.JUDGE, pair__project=project).order_by("pk")
     list(held.select_for_update(of=("self",)).values_list("pk", flat=True))
 
 
 def end_finished(project: Project, concerned: Iterable[tuple[int, int]], now: datetime) -> None:
-    """End the work of `concerned` (keys of a narrative and a judge) where nothing is left to do:
-    one statement for each judge, or where documents come again, one for each assignment.
+    """End the assignments of `concerned` (keys of narrative and judge) that have no work left.
+
+    One SQL statement for each judge or, in projects with repeats, for each assignment.
     """
     in_force = set(narratives_in_force(project).values_list("pk", flat=True))
     read: dict[int, list[int]] = {}
@@ -64,7 +66,7 @@ def end_finished(project: Project, concerned: Iterable[tuple[int, int]], now: da
     if project.repeat_percent:
         _end_with_repeats(read, now)
         return
-    # No document is left out: none has the key 0.
+    # The key 0 excludes no document.
     left = others_unsettled(project) % {
         "query": "p.query_id",
         "pair": "p.id",
@@ -90,7 +92,7 @@ def end_finished(project: Project, concerned: Iterable[tuple[int, int]], now: da
 
 
 def _end_with_repeats(read: Mapping[int, list[int]], now: datetime) -> None:
-    """End the assignments in which nothing is left to do, not even what comes again."""
+    """End the assignments that have no work left, repeats included."""
     narratives = Narrative.objects.select_related("pair__project", "pair__query").in_bulk(
         {one for several in read.values() for one in several}
     )

@@ -1,7 +1,7 @@
-"""Asking judges to look again: at one judgment, or at all that were made under older guidelines.
+"""Rejudge requests: for one judgment, or for all that were made under older guidelines.
 
-A rejudge request edits nothing. While it is open the document comes again to whoever judged it,
-and there is work again in their assignment; whatever they say then answers it.
+A rejudge request edits nothing. While it is open, the document is shown again to the judgment's
+author, whose assignment has work again; any answer they give then answers the request.
 """
 
 from __future__ import annotations
@@ -40,33 +40,32 @@ MAX_WORDS = 2_000
 
 @dataclass(frozen=True)
 class Which:
-    """Which of the judgments older than a version of the guidelines are meant."""
+    """A selection of the judgments that are older than a version of the guidelines."""
 
     # A query's key.
     query: int | None = None
     grade: int | None = None
-    # Only where people gave different grades.
+    # Only documents to which people gave different grades.
     differing: bool = False
-    # Only those of the cases that led to the version.
+    # Only documents of the cases that led to the version.
     cases: bool = False
-    # Not those of these pairs (keys): a lead who still judges there is not told of judgments.
+    # Excluded pairs (keys): a lead who still judges these must not learn of judgments there.
     without: frozenset[int] = frozenset()
 
 
 class Older(NamedTuple):
-    """How many judgments would be asked for again, of how many people."""
+    """The numbers of judgments that could be asked for again, and of their authors."""
 
     judgments: int
     people: int
-    # Not counted above: nobody could be asked, for whoever made them has left, cannot sign in, or
-    # has no assignment.
+    # Not counted above: judgments whose author has left, cannot sign in, or has no assignment.
     unreachable: int
-    # Says which judgments these are: another one means that others are meant by now.
+    # Identifies this set of judgments; it differs once the selection has others.
     token: str
 
 
 class Asked(NamedTuple):
-    """What became of the judgments that were asked for again for a version of the guidelines."""
+    """The numbers of rejudge requests for a version of the guidelines, by status."""
 
     open: int
     answered: int
@@ -74,19 +73,19 @@ class Asked(NamedTuple):
 
     @property
     def standing(self) -> int:
-        """How many were asked for and not taken back."""
+        """The number of requests that were not withdrawn."""
         return self.open + self.answered
 
 
 def ask(
     *, judgment: Judgment, words: str, by: Membership, now: datetime | None = None
 ) -> RejudgeRequest:
-    """Ask whoever made a judgment to look again, and return the rejudge request.
+    """Ask the author of a judgment to judge again, and return the rejudge request.
 
-    The same rejudge request by the same lead again changes nothing. Refused: who does not lead, no
-    words, a judgment of a machine or of somebody who cannot be asked, one that was asked for
-    already, a document that is not judged any more. Stale: its author has said something else
-    since, or the narrative has a newer version.
+    The same request by the same lead again changes nothing. Refused: a member who is not a lead of
+    the project, a request without words, a judgment by a machine or by somebody who cannot be
+    asked, a judgment that already has a request, a document that is not judged any more. Stale: its
+    author has answered again since, or the narrative or the text has a newer version.
     """
     now = now or timezone.now()
     words = _checked(words)
@@ -94,8 +93,8 @@ def ask(
         pair = _led(judgment, by)
         author = judgment.annotator
         if author.is_machine or author.user_id is None or author.left_at is not None:
-            # Without a name: whoever asks may not know who it is.
-            raise Refused(_("Whoever said this does not sign in here, and cannot be asked."))
+            # The message has no name: the lead may not know whose judgment it is.
+            raise Refused(_("Whoever gave this answer does not sign in here, and cannot be asked."))
         in_force = judged_narrative(pair)
         if in_force is None or in_force.pk != judgment.narrative_id:
             raise Stale(_("The narrative changed. Nobody judges under this version any more."))
@@ -104,16 +103,16 @@ def ask(
         assignment = assignment_of(pair, author, now)
         now_said = Judgment.objects.only("superseded_at", "text_replaced_at").get(pk=judgment.pk)
         if now_said.superseded_at is not None:
-            raise Stale(_("This answer was changed meanwhile. Look at it, then ask."))
+            raise Stale(_("This answer has changed in the meantime. Look at it, then ask."))
         if now_said.text_replaced_at is not None:
-            raise Stale(_("The document got another text. Its judges are asked for it anew."))
+            raise Stale(_("The document got a new text. Its judges will judge it again anyway."))
         standing = RejudgeRequest.objects.standing().filter(judgment=judgment).first()
         if standing is not None:
             if (standing.words, standing.by_id) != (words, by.pk):
-                raise Refused(_("This was asked already. Take that back first, then ask anew."))
+                raise Refused(_("This was asked already. Take that back first, then ask again."))
             return standing
         made = RejudgeRequest.objects.create(judgment=judgment, words=words, by=by, at=now)
-        # They have judged here, so it does not come back by itself.
+        # They have judged in this assignment, so it must not be given back as untouched.
         assignments.touch(assignment, done=False, now=now)
         _record("look.asked", made, by, now)
     return made
@@ -122,20 +121,21 @@ def ask(
 def withdraw(
     *, rejudge_request: RejudgeRequest, by: Membership, now: datetime | None = None
 ) -> RejudgeRequest:
-    """Take a rejudge request back: nothing comes again. Twice changes nothing; refused once
-    answered.
+    """Withdraw a rejudge request, so that its document is not shown again.
+
+    Idempotent. Refused once the request is answered.
     """
     now = now or timezone.now()
     with transaction.atomic():
         pair = _led(rejudge_request.judgment, by)
         author = rejudge_request.judgment.annotator
-        # Under the lock on their assignment, so that an answer on its way is seen.
+        # Lock their assignment, to wait for an answer that is being saved.
         list(assignments_of(pair, [author.pk]).select_for_update())
         standing = RejudgeRequest.objects.select_related("judgment").get(pk=rejudge_request.pk)
         if standing.withdrawn_at is not None:
             return standing
         if standing.judgment.superseded_at is not None:
-            raise Refused(_("This was answered already."))
+            raise Refused(_("This was already answered."))
         standing.withdrawn_at, standing.withdrawn_by = now, by
         standing.save(update_fields=["withdrawn_at", "withdrawn_by"])
         end_finished(pair.project, [(standing.judgment.narrative_id, author.pk)], now)
@@ -144,14 +144,16 @@ def withdraw(
 
 
 def older(guideline: Guideline, which: Which) -> QuerySet[Judgment]:
-    """The judgments that can be asked for again for a version of the guidelines: made before it,
-    current under narratives in force, by people who can be asked, and not asked for already.
+    """Return the judgments that can be asked for again for a version of the guidelines.
+
+    They were made before it, are current under current narratives, have no request yet, and their
+    authors can be asked.
     """
     return _reachable(_older(guideline, which))
 
 
 def count_older(guideline: Guideline, which: Which) -> Older:
-    """Count what `ask_older` would ask for."""
+    """Count the judgments that `ask_older` would ask for."""
     meant = _older(guideline, which)
     found = (
         _reachable(meant)
@@ -173,10 +175,11 @@ def ask_older(
     by: Membership,
     now: datetime | None = None,
 ) -> int:
-    """Ask for all of `older(guideline, which)` again, and return how many these are.
+    """Create rejudge requests for all of `older(guideline, which)`, and return their number.
 
-    `token` is that of the count that the lead saw. Refused: who does not lead, no words, nothing to
-    ask for. Stale: these are others by now, or the guidelines have a newer version.
+    `token` is the token of the count that the lead saw. Refused: a member who is not a lead,
+    missing words, no judgment to ask for. Stale: the selection has other judgments by now, or the
+    guidelines have a newer version.
     """
     now = now or timezone.now()
     words = _checked(words)
@@ -188,10 +191,10 @@ def ask_older(
         found = count_older(guideline, which)
         if found.token != token:
             raise Stale(
-                _("People have judged meanwhile, so these are other judgments now. Look again.")
+                _("People have judged in the meantime, so the judgments differ. Look again.")
             )
         if not found.judgments:
-            raise Refused(_("There is no judgment to be asked for again."))
+            raise Refused(_("There is no judgment to ask for again."))
         chosen = older(guideline, which)
         touched = list(
             chosen.order_by().values_list("annotator__pk", "narrative__pair__pk").distinct()
@@ -207,7 +210,7 @@ def ask_older(
         for annotator, pair in touched:
             pairs.setdefault(annotator, []).append(pair)
         for annotator, theirs in pairs.items():
-            # They have judged there, so no such assignment comes back by itself.
+            # They have judged in these assignments, so none must be given back as untouched.
             begun = Coalesce("touched_at", Value(now, models.DateTimeField()))
             Assignment.objects.filter(task=Task.JUDGE, member=annotator, pair__in=theirs).update(
                 done_at=None, touched_at=begun
@@ -217,7 +220,7 @@ def ask_older(
 
 
 def asked_for(guideline: Guideline) -> Asked:
-    """Count what became of the judgments that were asked for again for this version."""
+    """Count the rejudge requests for this version by status."""
     rejudge_requests = RejudgeRequest.objects.filter(guideline=guideline)
     return Asked(
         _waiting(guideline).count(),
@@ -227,7 +230,7 @@ def asked_for(guideline: Guideline) -> Asked:
 
 
 def withdraw_older(*, guideline: Guideline, by: Membership, now: datetime | None = None) -> int:
-    """Take back all that was asked for this version and is still open; return how many."""
+    """Withdraw all open rejudge requests for this version; return how many."""
     now = now or timezone.now()
     with transaction.atomic():
         project = _led_project(by)
@@ -246,9 +249,7 @@ def withdraw_older(*, guideline: Guideline, by: Membership, now: datetime | None
 
 
 def _record(what: str, rejudge_request: RejudgeRequest, by: Membership, now: datetime) -> None:
-    """Keep in the audit log at which document somebody is to look again; whose it is stays
-    unsaid.
-    """
+    """Record in the audit log which document is to be judged again, but not by whom."""
     judgment = rejudge_request.judgment
     narrative = judgment.narrative
     named = f"{narrative.pair} · {narrative} · {judgment.candidate.document}"
@@ -263,8 +264,9 @@ def _record_many(
 
 
 def _waiting(guideline: Guideline) -> QuerySet[RejudgeRequest]:
-    """What was asked for a version and can still be answered: a new narrative ends a rejudge
-    request.
+    """Return the requests for a version that can still be answered.
+
+    A new narrative version ends a rejudge request.
     """
     return RejudgeRequest.objects.open().filter(
         guideline=guideline, judgment__in=judgments_in_force(guideline.project)
@@ -312,7 +314,7 @@ def _checked(words: str) -> str:
 
 
 def _led(judgment: Judgment, by: Membership) -> InstructionPair:
-    """Lock the pair of a judgment for its lead, as settling does."""
+    """Lock and return the pair of a judgment, as settling does; refuse members who do not lead."""
     pair = (
         InstructionPair.objects.select_for_update(of=("self",))
         .select_related("project")
@@ -325,7 +327,7 @@ def _led(judgment: Judgment, by: Membership) -> InstructionPair:
 
 
 def _led_project(by: Membership) -> Project:
-    """Lock the project: two leads who ask at once ask one after the other."""
+    """Lock and return the project, to serialize requests by leads; refuse other members."""
     project = Project.objects.select_for_update(no_key=True).get(pk=by.project_id)
     if not by.leads:
         raise Refused(_("Only leads of this project can ask its judges to look again."))

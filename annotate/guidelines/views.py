@@ -1,5 +1,6 @@
-"""Guidelines: read by everybody, written by leads, with the cases that led to a version and the
-older judgments that are to be looked at again under it.
+"""Pages of the guidelines, their cases, and rejudge requests for older judgments.
+
+Every member reads the guidelines; leads write them.
 """
 
 from __future__ import annotations
@@ -27,9 +28,9 @@ from base.word_diff import diff
 
 @require_http_methods(["GET", "POST"])
 def guidelines(request: PageRequest, slug: str) -> HttpResponse:
-    """Read the guidelines; leads write a new version, everybody may read the old ones.
+    """Show a version of the guidelines; for leads, save a new one.
 
-    `?edit=1` opens the editor, `?case=12-93` with a case ticked; `?changes=1` shows what changed.
+    `?edit=1` opens the editor, `?case=12-93` with a case ticked; `?changes=1` shows the changes.
     """
     member = (access.lead if request.method == "POST" else access.member)(request.user, slug)
     in_force = Guideline.objects.latest_of(member.project)
@@ -51,7 +52,7 @@ def guidelines(request: PageRequest, slug: str) -> HttpResponse:
             form.add_error("text", str(refused))
         else:
             messages.success(
-                request, _("Version %(version)s is in force.") % {"version": saved.version}
+                request, _("Version %(version)s is now current.") % {"version": saved.version}
             )
             return redirect("annotate:guidelines", slug)
     editing = member.leads and ("edit" in request.GET or request.method == "POST")
@@ -73,7 +74,7 @@ def guidelines(request: PageRequest, slug: str) -> HttpResponse:
 
 @require_http_methods(["GET", "POST"])
 def rejudge_older(request: PageRequest, slug: str, version: int) -> HttpResponse:
-    """Choose which older judgments are to be looked at again under a version, and ask for them."""
+    """Select older judgments and ask for them again under a version of the guidelines."""
     member = access.lead(request.user, slug)
     guideline = access.guideline(member, version)
     in_force = Guideline.objects.latest_of(member.project) == guideline
@@ -131,7 +132,7 @@ def rejudge_older(request: PageRequest, slug: str, version: int) -> HttpResponse
 
 @require_POST
 def rejudge_requests_withdrawal(request: PageRequest, slug: str, version: int) -> HttpResponse:
-    """Take back all that was asked for a version and is still open."""
+    """Withdraw all open rejudge requests for a version."""
     member = access.lead(request.user, slug)
     guideline = access.guideline(member, version)
     try:
@@ -142,8 +143,8 @@ def rejudge_requests_withdrawal(request: PageRequest, slug: str, version: int) -
         messages.success(
             request,
             ngettext(
-                "%(count)s judgment is not asked for any more.",
-                "%(count)s judgments are not asked for any more.",
+                "%(count)s judgment is no longer asked for.",
+                "%(count)s judgments are no longer asked for.",
                 back,
             )
             % {"count": f"{back:,}"},
@@ -152,14 +153,14 @@ def rejudge_requests_withdrawal(request: PageRequest, slug: str, version: int) -
 
 
 def _cases(request: PageRequest) -> list[actions.Case]:
-    """The cases that are ticked, or that the address names; what is none is left out."""
+    """Return the cases that are ticked or named in the URL; invalid ones are ignored."""
     named = (request.POST if request.method == "POST" else request.GET).getlist("case")
     found = (case_of(key) for key in named[: actions.MAX_CASES])
     return list(dict.fromkeys(case for case in found if case is not None))
 
 
 def _beside(member: Membership, request: PageRequest) -> dict[str, Any]:
-    """What stands beside the editor."""
+    """Return the context of the cases beside the editor."""
     shown, more = beside_the_editor(member, _cases(request))
     return {
         "cases": shown,
@@ -171,7 +172,7 @@ def _beside(member: Membership, request: PageRequest) -> dict[str, Any]:
 def _version(
     member: Membership, request: PageRequest, in_force: Guideline | None
 ) -> dict[str, Any]:
-    """One version as it is read, and all there are."""
+    """Return the context of one version and of the list of versions."""
     asked = request.GET.get("version", "")
     older = asked.isdecimal() and len(asked) < 9
     shown = access.guideline(member, int(asked)) if older else in_force

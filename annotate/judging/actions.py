@@ -1,9 +1,10 @@
-"""Judging: giving a document a grade or a flag.
+"""Judging: give a document a grade or a flag.
 
-What someone says of a document under one narrative version is a chain. A new statement ends the one
-that stands at its own moment (`superseded_at` or `cleared_at` is the `at` of what came after);
-taking one back (`withdrawal`) links its neighbours. So any statement can be taken back at any time,
-and what it had replaced stands again, unless something newer stands.
+One person's statements about a document under one narrative version form a chain. Each new one
+supersedes the current one and takes its time as the end (`superseded_at` or `cleared_at` equals the
+`at` of the next). Withdrawing a statement (`withdrawal`) links its neighbours. So any statement can
+be withdrawn at any time, and the one it had superseded becomes current again, unless there is a
+newer one.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ from base.raw_sql import insert
 
 
 def narrative_for(member: Membership, pair: InstructionPair) -> Narrative:
-    """Return what is judged under now, to someone who holds an assignment here; else refuse."""
+    """Return the current narrative to judge under; refuse unless `member` holds an assignment."""
     if not assignments.holds(pair=pair, task=Assignment.Task.JUDGE, by=member):
         raise Refused(assignments.NOT_YOURS)
     narrative = judged_narrative(pair)
@@ -53,8 +54,9 @@ def judge(
     by: Membership,
     **how: Unpack[Grading],
 ) -> Judgment:
-    """Record what `by` says of a candidate under the narrative version they read, and return the
-    row: `say_grade` for who has the rows.
+    """Record the grade that `by` gives a candidate under the narrative version they read.
+
+    Like `say_grade`, for callers that hold model instances; returns the judgment.
     """
     on = On(narrative.pair, narrative.pk, candidate.pk)
     row = say_grade(on=on, relevance=relevance, by=by, **how).row
@@ -71,8 +73,9 @@ def flag(
     words: str = "",
     **how: Unpack[Saying],
 ) -> Flag:
-    """Put a flag on a candidate instead of a grade, and return it: `say_flag` for who has the
-    rows.
+    """Put a flag on a candidate instead of a grade.
+
+    Like `say_flag`, for callers that hold model instances; returns the flag.
     """
     on = On(narrative.pair, narrative.pk, candidate.pk)
     row = say_flag(on=on, kind=kind, words=words, by=by, **how).row
@@ -97,14 +100,15 @@ def say_grade(
     late: bool = False,
     now: datetime | None = None,
 ) -> Recorded:
-    """Record a grade.
+    """Record a grade, superseding the annotator's previous judgment or flag.
 
-    What they said before gives way, and is kept. The same UUID with the same content again changes
-    nothing. Refused: a grade the project does not have, a span outside the text, evidence that the
-    project wants and that is missing, conditions that are not answered, or contradicted without a
-    note, a UUID used for something else, an assignment that is not theirs, a document that is not
-    to be judged (NotHere: not even of this pair), a text version that the document does not have.
-    Stale, unless `late`: the narrative or the text has a newer version.
+    Idempotent: sending the same UUID with the same content again changes nothing. Refused: a grade
+    that the project does not have, a span outside the text, missing evidence where the project
+    requires it, unanswered conditions, a grade that contradicts the conditions without a note, a
+    UUID already used for other content, an assignment that is not theirs, a document that is not
+    to be judged, a text version that the document does not have. Raises NotHere if the document or
+    the narrative does not belong to the pair, and Stale, unless `late`, if the narrative or the
+    text has a newer version.
     """
     given = Given(
         relevance,
@@ -156,12 +160,12 @@ def say_flag(
 ) -> Recorded:
     """Put a flag (a `Flag.Kind`) on a candidate instead of a grade.
 
-    "Cannot judge" and "problem" need words. What they said before gives way, and is kept. Sending
-    it twice, and what is refused: as with `say_grade`.
+    "Cannot judge" and "problem" need words. Supersedes the previous judgment or flag, may be sent
+    twice and is refused as with `say_grade`.
     """
     words = checked_words(words, _("What you wrote")).strip()
     if kind not in Flag.Kind.values:
-        raise Refused(_("“%(kind)s” is no kind of flag.") % {"kind": kind[:40]})
+        raise Refused(_("“%(kind)s” is not a kind of flag.") % {"kind": kind[:40]})
     if kind != Flag.Kind.LATER and not words:
         raise Refused(_("Say in a few words why, so that the lead can act on it."))
     uuid = uuid or uuids.uuid4()
@@ -192,7 +196,7 @@ def _add_verdicts(row: Judgment, given: Given) -> None:
 def _about(
     on: On, by: Membership, uuid: uuids.UUID, made_at: datetime | None, place: Place
 ) -> dict[str, Any]:
-    """The columns that a judgment, a flag and the answer to a repeat have in common."""
+    """Return the columns that a judgment, a flag and the answer to a repeat have in common."""
     return {
         "uuid": uuid,
         "narrative_id": on.narrative,
@@ -208,8 +212,9 @@ def _about(
 def _speaking(
     on: On, by: Membership, uuid: uuids.UUID, *, late: bool, now: datetime | None
 ) -> Iterator[Place]:
-    """One transaction in which `by` says something, under the lock on their assignment: it keeps
-    one person's tabs apart.
+    """Open the transaction that records a statement, under a lock on the assignment of `by`.
+
+    The lock serializes statements that one person sends from several tabs.
     """
     if on.narrative not in KEYS or on.candidate not in KEYS:
         raise NotHere(not_here())
@@ -237,15 +242,16 @@ def _speaking(
                 assignments.work_in(pair=on.pair, task=Assignment.Task.JUDGE, by=by, now=now)
             yield look_up(on, by, uuid, now)
     except IntegrityError as error:
-        # Under another lock somebody else used the UUID a moment ago.
+        # Somebody else, under another lock, used the same UUID at the same time.
         if any(model.objects.filter(uuid=uuid).exists() for model in (Judgment, Flag, Repeat)):
             raise Refused(used_before()) from error
         raise
 
 
 def _looked_up_first(on: On, by: Membership, uuid: uuids.UUID, now: datetime) -> Place | None:
-    """Look everything up where nothing is to be locked before: SQLite has one writer, and this
-    transaction is it. None where something is refused, and on PostgreSQL.
+    """On SQLite, look everything up before locking: the transaction is already the only writer.
+
+    None if the lookup is refused, and on PostgreSQL.
     """
     if connection.vendor != "sqlite":
         return None
@@ -256,7 +262,7 @@ def _looked_up_first(on: On, by: Membership, uuid: uuids.UUID, now: datetime) ->
 
 
 def _summed(row: Judgment, given: Given, on: On, by: Membership, place: Place) -> chain.Event:
-    """A judgment as its assignment's chain keeps it."""
+    """Return the judgment's event for the hash chain of its assignment."""
     numbered = {place.conditions[key]: answer for key, answer in given.verdicts.items()}
     what = judgment_chain.content(
         pair_id=on.pair.pair_id,
@@ -279,7 +285,7 @@ def _summed(row: Judgment, given: Given, on: On, by: Membership, place: Place) -
     return chain.said(judgment_chain.KIND, row.uuid, what)
 
 
-# --- what came again ------------------------------------------------------------------------------
+# --- repeats --------------------------------------------------------------------------------------
 
 
 def _said_again(

@@ -1,4 +1,4 @@
-"""What an answer must be: a grade of the project, spans in the texts, evidence, conditions."""
+"""The rules that a judgment must satisfy: grade, spans, evidence, conditions, note."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from base.errors import Refused, refuse_strange
 MAX_NOTE = 10_000
 
 
-# A day in milliseconds: longer nobody has one document before their eyes.
+# A day in milliseconds: nobody looks at one document for longer.
 MAX_ACTIVE_MS = 86_400_000
 
 
@@ -31,8 +31,8 @@ def check_grade(by: Membership, relevance: int) -> None:
 def grades_that_need_evidence(
     project: Project, prior: int | None, grades: Sequence[int]
 ) -> list[int]:
-    """The grades of a document, which came with the relevance `prior`, that the project takes only
-    with a marked passage or clause.
+    """Return the grades that the project accepts only with a marked passage or clause, for a
+    document that was loaded with the relevance `prior`.
     """
     if project.evidence_rule == Project.EvidenceRule.NONE:
         return []
@@ -49,7 +49,7 @@ def grades_that_need_evidence(
 
 
 class Given(NamedTuple):
-    """The content of a judgment: what makes one the same as another."""
+    """The content of a judgment; two judgments with equal content are the same."""
 
     relevance: int
     note: str
@@ -59,11 +59,11 @@ class Given(NamedTuple):
 
 
 def checked_answer(given: Given, project: Project, place: Place) -> Given:
-    """Return a judgment as it is kept, its spans in order, or refuse it."""
+    """Return the judgment's content as it will be saved, with its spans in order, or refuse it."""
     _refuse_unless_among(given.relevance, place.grades)
     if given.evidence and place.document_length is None:
         raise Refused(
-            _("The text of this document is not here, so no passage of it can be marked.")
+            _("The text of this document is not available, so no passage of it can be marked.")
         )
     try:
         given = given._replace(
@@ -90,10 +90,10 @@ def checked_answer(given: Given, project: Project, place: Place) -> Given:
 def _check_conditions(given: Given, project: Project, place: Place) -> None:
     if not given.verdicts.keys() <= place.conditions.keys():
         raise Refused(
-            _("A verdict is on a condition that this narrative does not have. Load the page anew.")
+            _("A verdict is on a condition that this narrative does not have. Reload the page.")
         )
     if not set(Verdict.Answer.values).issuperset(given.verdicts.values()):
-        raise Refused(_("A condition is met, not met, or one can't tell."))
+        raise Refused(_("The answer to a condition must be met, not met, or can't tell."))
     if project.condition_rule == Project.ConditionRule.BY_HAND or not place.conditions:
         return
     if len(given.verdicts) < len(place.conditions):
@@ -103,7 +103,7 @@ def _check_conditions(given: Given, project: Project, place: Place) -> None:
         raise Refused(
             _(
                 "By its conditions this document is a %(follows)s. Say in the note why it is a "
-                "%(given)s all the same, then give the grade again."
+                "%(given)s nevertheless, then give the grade again."
             )
             % {"follows": follows, "given": given.relevance}
         )
@@ -120,7 +120,7 @@ def _refuse_unless_among(relevance: int, grades: Sequence[int]) -> None:
 
 
 def checked_words(text: str, what: str) -> str:
-    """Return what someone typed with line ends of one kind, or refuse what cannot be kept."""
+    """Return typed text with normalized line ends; refuse text that cannot be stored."""
     if len(text) > MAX_NOTE:
         raise Refused(
             _("%(what)s has %(length)s characters; at most %(most)s are kept.")
@@ -132,7 +132,7 @@ def checked_words(text: str, what: str) -> str:
 
 
 def refuse_unlikely(pressed: str, active_ms: int | None) -> None:
-    """Refuse a way of answering that there is not, and more than a day with one document."""
+    """Refuse an unknown value of `pressed`, and more than a day of active time."""
     if pressed and pressed not in Judgment.Pressed.values:
         raise Refused(_("A grade is given with a key or a click."))
     if active_ms is not None and not 0 <= active_ms <= MAX_ACTIVE_MS:

@@ -1,6 +1,4 @@
-"""Document views: documents of a pool as a judge meets them, each with what this judge said of
-it.
-"""
+"""Document views: documents of a pool as a judge sees them, each with this judge's answer."""
 
 from __future__ import annotations
 
@@ -30,29 +28,29 @@ from base.raw_sql import columns, every
 
 @dataclass(frozen=True)
 class Again:
-    """That a lead asks the reader to look again at what they said."""
+    """A rejudge request as it is shown to the judge."""
 
     rejudge_request: RejudgeRequest
-    # The UUID of the statement with which it is shown: the judgment, or what put it off.
+    # The UUID of the statement it is shown with: the judgment, or the "later" flag that followed.
     uuid: UUID
-    # Whether that statement stands now.
+    # Whether that statement is current.
     open: bool
 
 
 @dataclass(frozen=True)
 class DocumentView:
-    """One document on the judge page, with its place and what the reader said of it."""
+    """One document on the judge page, with its position and the judge's answer to it."""
 
-    # What the page knows it by: see `annotate.judging.judging_session.numbered`.
+    # The document's number on the page: see `annotate.judging.judging_session.numbered`.
     number: int
     candidate: Candidate
-    # Its place in the reader's order, from 1.
+    # Its position in the judge's order, from 1.
     position: int
     url: str
     shown: DocumentPane
-    # The id shows once the reader has answered.
+    # The id is shown once the judge has answered.
     name: Name
-    # The relevance it came with, and its (rank, run) in every run, where the lead shows them.
+    # The loaded relevance, and its (rank, run) in every run, if the project shows them.
     prior: int | None
     ranks: list[tuple[int, str]]
     # The grades that need a marked passage.
@@ -60,7 +58,7 @@ class DocumentView:
     given: Judgment | Repeat | None
     flag: Flag | None
     again: list[Again]
-    # As the page's script reads it: JSON.
+    # The answer as JSON for the page's script.
     said: str
 
     @property
@@ -70,12 +68,12 @@ class DocumentView:
 
     @property
     def text(self) -> str | None:
-        """Its text; None where it is not known."""
+        """Its text, or None if it has none."""
         return self.shown.text
 
     @property
     def text_version(self) -> int:
-        """Which of its texts is shown; 0 for none."""
+        """The version of the text that is shown; 0 if there is no text."""
         return self.shown.text_version
 
     @property
@@ -93,13 +91,13 @@ def document_views(
     wanted: Iterable[int],
     grades: Sequence[Grade],
 ) -> list[DocumentView]:
-    """Return the document views of the documents `wanted`, in that order; one that is not in
-    `order`, the reader's pool, is left out. Both hold the numbers that the page knows documents by.
+    """Return the views of the documents `wanted`, in that order, except those not in `order`, the
+    judge's pool. Both hold document numbers as the page uses them.
 
-    Two queries read the texts, and of which documents the reader has said anything, however many
-    there are. Only where they have, three more read judgments, flags and what is asked for again,
-    one what was said of repeats, one the verdicts, and two whether ids may be shown. One reads the
-    ranks where they are shown.
+    Two queries, however many documents: one for the texts, one for the documents the judge has
+    answered. Only if there are such documents: three more for judgments, flags and rejudge
+    requests, one for answers to repeats, one for verdicts and two for whether ids may be shown. If
+    ranks are shown, one more.
     """
     places = {unmasked(number, member.pk): place for place, number in enumerate(order, start=1)}
     spots = {number: unmasked(number, member.pk) for number in wanted}
@@ -117,7 +115,7 @@ def document_views(
         spots[number].candidate for number, (given, flag) in said_of.items() if _ends(given, flag)
     }
     hidden = open_to(member, [found[key] for key in answered], under=narrative)
-    # Made once: an address costs as much as a document's row.
+    # Reversed once: reversing a URL costs as much as reading a document's row.
     url = reverse("annotate:judge", args=[pair.pk, 0])
     made = []
     for number, spot in spots.items():
@@ -148,8 +146,8 @@ def document_views(
 
 
 def _with_texts(keys: Collection[int]) -> tuple[dict[int, Candidate], dict[int, str | None]]:
-    """Return candidates of a pool with their documents, and the newest texts of these, by key: one
-    query.
+    """Return candidates with their documents, and the documents' newest texts, both by candidate
+    key: one query.
     """
     if not keys:
         return {}, {}
@@ -171,8 +169,9 @@ def _with_texts(keys: Collection[int]) -> tuple[dict[int, Candidate], dict[int, 
 def _statements(
     narrative: Narrative, member: Membership, keys: Collection[int], spots: Mapping[int, Spot]
 ) -> tuple[dict[int, tuple[Judgment | Repeat | None, Flag | None]], dict[int, Flag]]:
-    """What the reader said of each document, by its number; and their flags by candidate. `keys`:
-    the candidates of which they said anything.
+    """Return the judge's answer to each document by number, and their flags by candidate.
+
+    `keys`: the candidates that the judge has answered.
     """
     if not keys:
         return dict.fromkeys(spots, (None, None)), {}
@@ -193,7 +192,7 @@ def _statements(
 
 @prepared_query("narrative", "member", "candidates")
 def _spoken(narrative: int, member: int, candidates: int) -> Built:
-    """The candidates of which a judge has said anything under a narrative, or is asked again."""
+    """Return the candidates that a judge has answered under a narrative, or should rejudge."""
     mine = {"narrative": narrative, "annotator": member, "candidate__in": [candidates]}
     asked = RejudgeRequest.objects.standing().filter(
         **{f"judgment__{name}": value for name, value in mine.items()}
@@ -215,19 +214,19 @@ def _said_of(
     flags: Mapping[int, Flag],
     repeats: Mapping[int, Repeat],
 ) -> tuple[Judgment | Repeat | None, Flag | None]:
-    """What the reader said of a document, the first time or again."""
+    """Return the judge's answer to a document, or to its repeat."""
     if spot.again:
         return _of_repeat(repeats.get(spot.candidate))
     return judgments.get(spot.candidate), flags.get(spot.candidate)
 
 
 def _ends(given: Judgment | Repeat | None, flag: Flag | None) -> bool:
-    """Whether what was said is an answer; what was put off is open."""
+    """Return whether there is a grade, or a flag other than "later"."""
     return given is not None or (flag is not None and flag.kind != Flag.Kind.LATER)
 
 
 def _of_repeat(repeat: Repeat | None) -> tuple[Repeat | None, Flag | None]:
-    """What was said of a document that had come again, as a first time has it."""
+    """Return the answer to a repeat in the form of a first answer."""
     if repeat is None:
         return None, None
     return (repeat if repeat.relevance is not None else None), repeat.as_flag()
@@ -239,10 +238,10 @@ def rejudge_requests(
     wanted: Sequence[int],
     flags: Mapping[int, Flag],
 ) -> dict[int, list[Again]]:
-    """What leads ask the reader to look at again, by candidate: one query.
+    """Return the judge's rejudge requests by candidate: one query.
 
-    Answered rejudge requests are among them, for an answer can be taken back. `flags`: those that
-    stand.
+    Answered requests are included, because the answer can be withdrawn. `flags`: the judge's
+    current flags.
     """
     found: dict[int, list[Again]] = {}
     for rejudge_request in (
@@ -273,7 +272,7 @@ def rejudge_requests(
 
 
 def said(given: Judgment | Repeat | None, flag: Flag | None) -> dict[str, Any]:
-    """What a judge said of a document, as the page's script reads it; empty: nothing."""
+    """Return a judge's answer to a document in the form for the page's script; {} for none."""
     if given is not None:
         return {
             "kind": "judgment",
@@ -299,9 +298,9 @@ def judging_session_of(
     grades: Sequence[Grade],
     keys: dict[int, str],
 ) -> dict[str, Any]:
-    """What the page's script has to know of a judge before a narrative, to be written as JSON.
+    """Return the data on a judging session for the page's script, to be written as JSON.
 
-    `number`: that of the document on the page. `keys`: a key for the value of each grade.
+    `number`: the number of the document on the page. `keys`: the keyboard key of each grade value.
     """
     project = pair.project
     return {
@@ -315,7 +314,7 @@ def judging_session_of(
             **{pk: ["flag", kind, str(at.uuids[pk])] for pk, kind in at.flagged.items()},
             **{pk: ["judgment", value, str(at.uuids[pk])] for pk, value in at.judged.items()},
         },
-        # What is taken back first stands last.
+        # The first to be undone comes last.
         "history": at.history,
         "noted": sorted(at.noted),
         "active_ms": at.active_ms,
@@ -343,11 +342,11 @@ def judging_session_of(
 def _ranks(
     pair: InstructionPair, candidates: Iterable[Candidate]
 ) -> dict[int, list[tuple[int, str]]]:
-    """At which rank which run has a document."""
+    """Return each document's (rank, run) in every run, by document key."""
     found: dict[int, list[tuple[int, str]]] = {}
     lines = (
         RunLine.objects.filter(
-            # A run over instructions says something of its own pair alone.
+            # A run over instructions ranks documents for its own pair only.
             Q(pair=None) | Q(pair=pair),
             query=pair.query_id,
             document__in=[candidate.document_id for candidate in candidates],

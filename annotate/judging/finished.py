@@ -1,4 +1,4 @@
-"""What a judge said of a whole query, shown when it is finished."""
+"""The summary of a judge's answers, shown at the end of a query."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from annotate.projects.models import Grade
 
 @dataclass(frozen=True)
 class Finished:
-    """What a judge said of a pair's documents, for the end of it."""
+    """The summary of a judge's answers to a pair's documents."""
 
-    # How many have each grade.
+    # The number of documents with each grade.
     grades: list[tuple[Grade, int]]
-    # What else was said: the script's name of it, its name on screen, and the documents: each with
-    # its place in the reader's order and its address.
+    # Notes and flags: the key the script uses, the name on screen, and the documents, each as its
+    # position in the judge's order and its URL.
     places: list[tuple[str, str | Promise, list[tuple[int, str]]]]
     seconds: float
 
 
 def finished(pair: InstructionPair, at: JudgingSession, grades: Sequence[Grade]) -> Finished:
-    """Count what was said; no query."""
+    """Summarize a judging session; runs no query."""
     given = Counter(at.judged.get(number) for number in at.order)
     url = reverse("annotate:judge", args=[pair.pk, 0]).removesuffix("0/")
 

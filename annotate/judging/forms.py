@@ -1,4 +1,4 @@
-"""The judge page's forms: a grade, or a flag. They work without a script."""
+"""The judge page's forms for grades and flags. They work without JavaScript."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ VERDICT = "verdict-"
 
 
 class BackForm(forms.Form):
-    """Where to go then: to the list of documents, or, blank, on to the next document."""
+    """Where to go after saving: back to the list, or (blank) on to the next document."""
 
     LIST = "list"
 
@@ -25,12 +25,12 @@ class BackForm(forms.Form):
 
 
 class SpansField(forms.Field):
-    """Spans of a text, each a value "start-end"."""
+    """Spans of a text, each sent as "start-end"."""
 
     widget = forms.MultipleHiddenInput
 
     def to_python(self, value: list[str] | None) -> list[Span]:
-        """Read them; what is no span is refused."""
+        """Parse the spans; raise ValidationError for an invalid one."""
         spans = []
         for one in filter(None, value or ()):
             start, _dash, end = one.partition("-")
@@ -43,7 +43,7 @@ class SpansField(forms.Field):
 
 
 class TextVersionField(forms.IntegerField):
-    """The text version of the document that was on the screen; 0: it had none."""
+    """The text version of the document that was on the screen; 0 if it had no text."""
 
     widget = forms.HiddenInput
 
@@ -63,32 +63,30 @@ class JudgmentForm(BackForm):
     uuid = forms.UUIDField(required=False, widget=forms.HiddenInput)
     active_ms = forms.IntegerField(required=False, min_value=0, max_value=MAX_ACTIVE_MS)
     pressed = forms.ChoiceField(required=False, choices=Judgment.Pressed.choices)
-    # How long it may be, and of what, is for the action to say.
+    # The action checks its length and characters.
     note = forms.CharField(required=False, strip=False)
     evidence = SpansField(required=False)
     clauses = SpansField(required=False)
 
     def clean(self) -> dict[str, Any]:
-        """Add `verdicts`: the answers by the key of the condition."""
+        """Add `verdicts`: the answers by condition key."""
         return {**self.cleaned_data, "verdicts": verdicts_in(self.data)}
 
 
 def verdicts_in(data: Mapping[str, Any]) -> dict[int, str]:
-    """Return the verdicts that a form sent, by the key of the condition; ValidationError where one
-    is on no condition.
-    """
+    """Return a form's verdicts by condition key; raise ValidationError for an invalid key."""
     verdicts = {}
     for name, answer in data.items():
         key = name.removeprefix(VERDICT)
         if name.startswith(VERDICT) and answer:
             if not (key.isascii() and key.isdecimal() and len(key) < 19):
-                raise forms.ValidationError(_("A verdict is on no condition."))
+                raise forms.ValidationError(_("A verdict must be on a condition."))
             verdicts[int(key)] = str(answer)
     return verdicts
 
 
 class FlagForm(BackForm):
-    """Why there is no grade."""
+    """A flag instead of a grade, with the reason."""
 
     narrative = forms.IntegerField(widget=forms.HiddenInput)
     text_version = TextVersionField()

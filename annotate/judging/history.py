@@ -1,4 +1,7 @@
-"""What one person said of one document: what stands, what came before it, what ended it."""
+"""The history of one person's statements about one document.
+
+A statement is a judgment, a flag or the answer to a repeat.
+"""
 
 from __future__ import annotations
 
@@ -12,25 +15,25 @@ ENDED = {Judgment: "superseded_at", Flag: "cleared_at", Repeat: "superseded_at"}
 
 
 def content_of(row: Judgment | Flag | Repeat) -> int | str:
-    """Return the grade that was given, or the kind of flag."""
+    """Return the grade, or the kind of flag."""
     if isinstance(row, Flag):
         return row.kind
     return row.flag if row.relevance is None else row.relevance
 
 
 def ended_at(row: Judgment | Flag | Repeat) -> datetime | None:
-    """Return since when a statement no longer stands."""
+    """Return when a statement ended, or None if it is current."""
     return row.cleared_at if isinstance(row, Flag) else row.superseded_at
 
 
 def end(row: Judgment | Flag | Repeat, at: datetime | None) -> None:
-    """End a statement at a moment, or let it stand again."""
+    """End a statement at the given time, or make it current again (None)."""
     type(row)._default_manager.filter(pk=row.pk).update(**{ENDED[type(row)]: at})
 
 
 def said_of_same(row: Judgment | Flag | Repeat) -> Q:
-    """What all that one person said of one document under one narrative version and one text has
-    in common.
+    """Return a filter for statements by the same person about the same document, under the same
+    narrative version and text version.
     """
     same_text = Q(text_version=row.text_version or 1)
     if (row.text_version or 1) == 1:
@@ -41,7 +44,7 @@ def said_of_same(row: Judgment | Flag | Repeat) -> Q:
 
 
 def given_way_to(row: Judgment | Flag | Repeat) -> Judgment | Flag | Repeat | None:
-    """Return what gave way to a statement."""
+    """Return the statement that this one superseded, if any."""
     found: list[Judgment | Flag | Repeat]
     if isinstance(row, Repeat):
         found = list(Repeat.objects.filter(said_of_same(row), withdrawn_at=None, at__lt=row.at))
@@ -57,7 +60,10 @@ def given_way_to(row: Judgment | Flag | Repeat) -> Judgment | Flag | Repeat | No
 
 
 def was_withdrawn(row: Judgment | Flag | Repeat) -> bool:
-    """Say whether a statement was taken back; a flag that ended was, if nothing came after it."""
+    """Return whether a statement was withdrawn.
+
+    A cleared flag was withdrawn if no other statement was made at the time it ended.
+    """
     if not isinstance(row, Flag):
         return row.withdrawn_at is not None
     of_it = said_of_same(row) & Q(at=row.cleared_at)
@@ -67,7 +73,7 @@ def was_withdrawn(row: Judgment | Flag | Repeat) -> bool:
 
 
 def stands(row: Judgment | Flag | Repeat) -> bool:
-    """Say whether anything is said of the same that stands."""
+    """Return whether there is a current statement by the same person about the same document."""
     if isinstance(row, Repeat):
         return Repeat.objects.filter(said_of_same(row), superseded_at=None).exists()
     return (

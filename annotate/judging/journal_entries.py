@@ -1,6 +1,6 @@
-"""What a browser's journal sends: entries, each one thing that a person said.
+"""Entries of a browser's journal: each is one grade, flag, withdrawal or other answer.
 
-Everything in them is checked here for its shape; whether it may be said is for the actions.
+This module checks the shape of every field; the actions check whether it is allowed.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from base.errors import Refused
 from formats.fields import moment_problem
 
 MAX_ENTRIES = 100
-# No list of spans that a person marked is longer.
+# More spans than anybody marks in one document.
 MAX_SENT_SPANS = 500
 
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.ASCII | re.IGNORECASE)
@@ -37,7 +37,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Origin:
-    """Of which narrative something is said, and when, by the browser's clock."""
+    """The narrative that an entry is about, and its time by the browser's clock."""
 
     uuid: UUID
     pair: int
@@ -47,15 +47,15 @@ class Origin:
 
 @dataclass(frozen=True)
 class Place(Origin):
-    """And of which document."""
+    """An entry about one document."""
 
     candidate: int
-    # The text version of it that was on the screen: 0 for none, None where the page did not say.
+    # The text version that was on the screen: 0 for no text, None if the page did not send it.
     text_version: int | None
 
 
 class Taken(NamedTuple):
-    """What became of an entry: when it was saved, and a sentence if there is one to tell."""
+    """The result of saving an entry: the time, and a warning, if any."""
 
     at: datetime
     sentence: str = ""
@@ -63,16 +63,16 @@ class Taken(NamedTuple):
 
 @dataclass(frozen=True)
 class Further(Origin, ABC):
-    """What a room above this one takes; it knows itself what to do."""
+    """An entry of a kind that another app registers, which saves itself."""
 
     @abstractmethod
     def say(self, *, by: Membership, pair: InstructionPair) -> Taken:
-        """Save it, or raise Refused or Http404. Once more changes nothing."""
+        """Save the entry, or raise Refused or Http404. Idempotent."""
 
 
 @dataclass(frozen=True)
 class SaidGrade(Place):
-    """A grade and what goes with it."""
+    """A grade with its note, evidence, clauses and verdicts."""
 
     relevance: int
     note: str
@@ -95,7 +95,7 @@ class SaidFlag(Place):
 
 @dataclass(frozen=True)
 class SaidUndo(Place):
-    """That something is taken back."""
+    """The withdrawal of an earlier statement."""
 
     undoes: UUID
 
@@ -104,11 +104,11 @@ Entry = SaidGrade | SaidFlag | SaidUndo | Further
 
 
 class Unreadable(Exception):
-    """What was sent is no list of entries; the message is a sentence."""
+    """The request is not a list of entries; the message is a sentence to show."""
 
 
 def entries_of(body: bytes) -> list[Any]:
-    """Return the entries of a request's body, unread, or raise Unreadable."""
+    """Return the unparsed entries of a request's body, or raise Unreadable."""
     try:
         sent = json.loads(body, parse_constant=_no_number)
     except (ValueError, RecursionError) as error:
@@ -117,32 +117,30 @@ def entries_of(body: bytes) -> list[Any]:
     if not isinstance(entries, list):
         raise Unreadable("Send an object with a list called “entries”.")
     if len(entries) > MAX_ENTRIES:
-        raise Unreadable(f"{len(entries):,} entries are too many at once; send {MAX_ENTRIES}.")
+        raise Unreadable(f"{len(entries):,} entries are too many; send at most {MAX_ENTRIES}.")
     return entries
 
 
 def uuid_of(entry: Any) -> str | None:
-    """The UUID by which a browser knows its entry, as it was sent; None where there is none."""
+    """Return the UUID of an entry as it was sent, or None if it has no valid one."""
     uuid = entry.get("uuid") if isinstance(entry, dict) else None
     return uuid if isinstance(uuid, str) and _UUID.fullmatch(uuid) else None
 
 
 def user_of(entry: Any) -> int | None:
-    """Whose entry it is; None where it does not say."""
+    """Return the id of the user whose entry it is, or None if it has none."""
     user = entry.get("user") if isinstance(entry, dict) else None
     return user if isinstance(user, int) and not isinstance(user, bool) else None
 
 
 def read(entry: Any) -> Entry:
-    """Return an entry whose every field is what it should be; Refused, naming the field, where
-    one is not.
-    """
+    """Parse an entry; raise Refused, naming the field, if one is invalid."""
     if not isinstance(entry, dict):
-        raise Refused(_("An entry is an object with fields."))
+        raise Refused(_("An entry must be an object with fields."))
     kind = text_of(entry, "kind")
     if kind not in _KINDS and kind not in _further:
         known = ", ".join([*_KINDS, *_further])
-        raise Refused(_("The field “kind” is one of %(kinds)s.") % {"kinds": known})
+        raise Refused(_("The field “kind” must be one of %(kinds)s.") % {"kinds": known})
     _key(entry, "user")
     origin = {
         "uuid": _uuid(entry, "uuid"),
@@ -164,15 +162,15 @@ _further: dict[str, Reader] = {}
 
 
 def register(kind: str, reader: Reader) -> None:
-    """Take entries of this kind from now on; called once, when a room starts.
+    """Register a reader for entries of this kind; called once, when an app starts.
 
-    `reader` gets an entry and the fields of its Origin, and raises Refused where a field is wrong.
+    `reader` receives an entry and the fields of its Origin; it raises Refused for a wrong field.
     """
     _further[kind] = reader
 
 
 def text_of(entry: Mapping[str, Any], name: str, default: str | None = None) -> str:
-    """Return a field that is a word or a text, or the default; Refused where it is neither."""
+    """Return a text field, or the default if it is missing; raise Refused if it is not a text."""
     return _field(entry, name, str, "a text", default)
 
 
@@ -214,7 +212,7 @@ def _field(
     entry: Mapping[str, Any], name: str, of: type[T], what: str, default: T | None = None
 ) -> T:
     value = entry.get(name, default)
-    # True is a number for Python, and for nobody else.
+    # In Python, True is an int.
     if not isinstance(value, of) or (of is int and isinstance(value, bool)):
         raise Refused(_("The field “%(name)s” must be %(what)s.") % {"name": name, "what": what})
     return value
@@ -229,7 +227,7 @@ def _or_none(
 def _key(entry: Mapping[str, Any], name: str) -> int:
     value = _field(entry, name, int, "a whole number")
     if value not in _KEYS:
-        raise Refused(_("The field “%(name)s” is no key of anything.") % {"name": name})
+        raise Refused(_("The field “%(name)s” is not a valid id.") % {"name": name})
     return value
 
 
@@ -240,7 +238,7 @@ def _milliseconds(entry: Mapping[str, Any], name: str) -> int:
 def _text_version(entry: Mapping[str, Any], name: str) -> int:
     version = _field(entry, name, int, "a whole number")
     if not 0 <= version <= MAX_TEXT_VERSION:
-        raise Refused(_("The field “%(name)s” is no version of a text.") % {"name": name})
+        raise Refused(_("The field “%(name)s” is not a valid text version.") % {"name": name})
     return version
 
 
@@ -252,7 +250,7 @@ def _uuid(entry: Mapping[str, Any], name: str) -> UUID:
 
 
 def _moment(entry: Mapping[str, Any], name: str) -> datetime:
-    value = _field(entry, name, str, "a moment as in ISO 8601")
+    value = _field(entry, name, str, "an ISO 8601 time")
     try:
         moment = datetime.fromisoformat(value) if len(value) <= 40 else None
         if moment is None or moment.tzinfo is None:
@@ -260,10 +258,9 @@ def _moment(entry: Mapping[str, Any], name: str) -> datetime:
         moment = moment.astimezone(UTC)
     except (ValueError, OverflowError) as error:
         raise Refused(
-            _("The field “%(name)s” must be a moment as in ISO 8601, with its zone.")
-            % {"name": name}
+            _("The field “%(name)s” must be an ISO 8601 time with a zone.") % {"name": name}
         ) from error
-    # The clock of that computer is wrong. What was pressed is kept, as of now.
+    # The clock of that computer is wrong; use the current time instead.
     return timezone.now() if moment_problem(moment) else moment
 
 
@@ -271,7 +268,7 @@ def _spans(entry: Mapping[str, Any], name: str) -> list[Span]:
     spans = _field(entry, name, list, "a list of spans", [])
     if len(spans) > MAX_SENT_SPANS:
         raise Refused(
-            _("The field “%(name)s” has %(spans)s spans; that is too many.")
+            _("The field “%(name)s” has %(spans)s spans, which is too many.")
             % {"name": name, "spans": f"{len(spans):,}"}
         )
     return [_span(span, name) for span in spans]
@@ -282,7 +279,7 @@ def _span(span: Any, name: str) -> Span:
         raise Refused(
             _("The field “%(name)s” must be a list of spans with start and end.") % {"name": name}
         )
-    what = "a whole number, as in every span"
+    what = "a whole number in every span"
     return Span(_field(span, "start", int, what), _field(span, "end", int, what))
 
 
@@ -293,8 +290,7 @@ def _verdicts(entry: Mapping[str, Any], name: str) -> dict[int, str]:
         for condition, answer in verdicts.items()
     ):
         raise Refused(
-            _("The field “%(name)s” must have an answer by the key of a condition.")
-            % {"name": name}
+            _("The field “%(name)s” must map keys of conditions to answers.") % {"name": name}
         )
     return {int(condition): answer for condition, answer in verdicts.items()}
 

@@ -22,49 +22,50 @@ from base.prepared_queries import Built, prepared
 
 @dataclass(frozen=True)
 class JudgingSession:
-    """One judge before one narrative: the documents in their order and what was said of each.
+    """One judge's session on one narrative: the documents in order and the answer to each.
 
-    A document is known by its number: its candidate's key, or where the project has repeats the one
-    that `numbered` gives it, by which nobody can tell a repeat.
+    Documents are identified by number: the candidate's key or, if the project has repeats, the
+    number from `numbered`, which does not reveal repeats.
     """
 
     order: list[int]
     judged: dict[int, int]
     flagged: dict[int, str]
-    # Of each candidate of which something was said: the UUID of the judgment or flag that stands.
+    # The UUID of the current judgment or flag, by document.
     uuids: dict[int, UUID] = field(default_factory=dict)
-    # The candidates of what can be taken back, the earliest said first: not what came from a file.
+    # The documents whose answer can be withdrawn, earliest answer first; none from a file.
     history: list[int] = field(default_factory=list)
-    # The candidates whose judgment a lead wants looked at again.
+    # The documents whose judgment has a rejudge request.
     again: frozenset[int] = frozenset()
-    # The UUIDs of the statements with which such a rejudge request is shown: also of judgments that
-    # have given way (they may come back), and of what put the document off.
+    # The UUIDs of the statements that rejudge requests are shown with: also of superseded
+    # judgments (they may become current again), and of "later" flags on such documents.
     asked: list[UUID] = field(default_factory=list)
-    # The candidates whose judgment has a note.
+    # The documents whose judgment has a note.
     noted: frozenset[int] = frozenset()
-    # How long was worked on what stands, in milliseconds.
+    # The active time of all current judgments, in milliseconds.
     active_ms: int = 0
 
     @property
     def total(self) -> int:
-        """How many documents there are to judge."""
+        """The number of documents to judge."""
         return len(self.order)
 
     @property
     def settled(self) -> int:
-        """How many need nothing more: judged and not asked for again, or flagged as not to be
-        judged.
+        """The number of documents that need no answer: judged without a rejudge request, or
+        flagged other than "later".
         """
         return sum(1 for candidate in self.order if self._is_settled(candidate))
 
     @property
     def done(self) -> bool:
-        """Whether nothing is left, not even what was put off."""
+        """Whether no document is left, not even one flagged "later"."""
         return self.settled == self.total
 
     def next(self, after: int | None = None) -> int | None:
-        """The next document to judge: onward from `after`, then around; what is asked for again
-        comes first, what was put off last.
+        """Return the next document to judge, searching from `after` and wrapping around.
+
+        Rejudge requests come first, then unanswered documents, then those flagged "later".
         """
         start = self.order.index(after) + 1 if after in self.order else 0
         onward = self.order[start:] + self.order[:start]
@@ -74,12 +75,12 @@ class JudgingSession:
         return next(again, None) or next(fresh, None) or next(later, None)
 
     def before(self, candidate: int) -> int | None:
-        """The neighbour on the left, judged or not."""
+        """Return the previous document in order, judged or not."""
         place = self.order.index(candidate)
         return self.order[place - 1] if place else None
 
     def behind(self, candidate: int) -> int | None:
-        """The neighbour on the right, judged or not."""
+        """Return the following document in order, judged or not."""
         place = self.order.index(candidate)
         return self.order[place + 1] if place + 1 < len(self.order) else None
 
@@ -90,7 +91,7 @@ class JudgingSession:
 
 
 def read_judging_session(*, narrative: Narrative, by: Membership) -> JudgingSession:
-    """Return where `by` stands with the pool under `narrative`: four queries, whatever the pool's
+    """Return the judging session of `by` under `narrative`: four queries, whatever the pool's
     size.
     """
     mine = {"narrative": narrative, "annotator": by}
@@ -141,9 +142,7 @@ def read_judging_session(*, narrative: Narrative, by: Membership) -> JudgingSess
 
 
 def numbered(spot: Spot, by: Membership) -> int:
-    """The number under which the pages of `by` know a document of a pool, the first time or
-    again.
-    """
+    """Return the number that identifies a document, or its repeat, on the pages of `by`."""
     if by.project.repeat_percent:
         return repeats.masked(spot, by.pk)
     return spot.candidate
@@ -156,7 +155,7 @@ def _with_repeats(
     narrative: Narrative,
     by: Membership,
 ) -> JudgingSession:
-    """The same judging session with the repeats in it, every document under its number."""
+    """Return the judging session with repeats added and every document under its number."""
     rows = Repeat.objects.current().filter(narrative=narrative, annotator=by)
     said = list(rows.values_list("candidate", "relevance", "flag", "uuid", "at"))
     again = {
@@ -190,9 +189,7 @@ def _with_repeats(
 
 
 def without_repeats(at: JudgingSession, by: Membership) -> JudgingSession:
-    """The same judging session with each document once, for a list, which shows them all
-    together.
-    """
+    """Return the judging session without repeats, for a list, which would expose them."""
     if not by.project.repeat_percent:
         return at
 
@@ -210,20 +207,20 @@ def without_repeats(at: JudgingSession, by: Membership) -> JudgingSession:
 
 
 def order(*, pair: InstructionPair, by: Membership) -> list[int]:
-    """The candidates of a pair in the order in which `by` meets them: one query.
+    """Return the candidates of a pair in the order in which `by` judges them: one query.
 
-    Shuffled: each person has an order of their own, always the same, and anybody can make it again:
-    ascending by the 16-byte BLAKE2b of "seed:member name:query_id:doc_id" in UTF-8, without a key.
+    Shuffled: each person has their own fixed order, which anybody can reproduce: ascending by the
+    16-byte BLAKE2b of "seed:member name:query_id:doc_id" in UTF-8, without a key.
 
-    The same for all: documents whose ids judges see come first, in the byte order of the ids; the
-    others follow, shuffled with an empty member name. The order of hidden ids would reveal them:
+    The same for all: documents whose ids judges see come first, in byte order of the ids; the
+    others follow, shuffled with an empty member name. Sorting by hidden ids would reveal them:
     "9_positive" comes after "9_hn1".
     """
     return [pk for pk, _ in _ordered(pair, by)]
 
 
 def _ordered(pair: InstructionPair, by: Membership) -> list[tuple[int, str]]:
-    """The candidates of a pair with their documents' ids, in the order in which `by` meets them."""
+    """Return the candidates of a pair with their document ids, in the judging order of `by`."""
     project = pair.project
     alike = project.judge_order == Project.Order.DOC_ID
     before = f"{project.order_seed}:{'' if alike else by.name}:{pair.query.query_id}:"
@@ -240,16 +237,17 @@ def _ordered(pair: InstructionPair, by: Membership) -> list[tuple[int, str]]:
 
 @prepared("query", "relevant_from", "pair")
 def _pool(scope: str, query: int, relevant_from: int, pair: int) -> Built:
-    """The pool of a pair: candidate, the id of its document, and how long its text is."""
+    """Return the pool of a pair as rows of candidate key, document id and text length."""
     rules = Project(judge_scope=scope, relevant_from=relevant_from)
     candidates = in_scope(rules, Candidate.objects.filter(query=query), pair)
     return candidates.values_list("pk", "document__doc_id", "document__length")
 
 
 def others_unsettled(project: Project, *, again: bool = False) -> str:
-    """SQL that says whether a judge has left anything but one candidate unsettled, repeats not
-    counted: what `JudgingSession` says, for who cannot wait for a whole one. `again`: of the first
-    times, that of the candidate as well.
+    """Return SQL that is true if a judge has an unsettled document other than one candidate.
+
+    Repeats are not counted. It equals what a `JudgingSession` would show, without reading one.
+    `again`: the candidate's first occurrence counts too.
 
     Parameters: query, pair, candidate, narrative, member, relevant_from.
     """
@@ -277,10 +275,10 @@ def others_unsettled(project: Project, *, again: bool = False) -> str:
 
 
 def pool_and_repeats(project: Project, *, again: bool = False) -> str:
-    """SQL of two columns: how many documents a judge's pool has, and how many repeats they have
-    settled; `again`: other than that of the candidate. Zeros where the project has no repeats.
+    """Return SQL for two columns: the size of a judge's pool, and the number of settled repeats.
 
-    Parameters as of `others_unsettled`.
+    `again`: the candidate's own repeat is not counted. Both are 0 if the project has no repeats.
+    Parameters as for `others_unsettled`.
     """
     if not project.repeat_percent:
         return "0, 0"
@@ -303,7 +301,7 @@ def pool_and_repeats(project: Project, *, again: bool = False) -> str:
 
 
 def asked_again(judgment: str) -> str:
-    """SQL that says whether a lead wants a judgment, a row under this alias, looked at again."""
+    """Return SQL that is true if the judgment with this table alias has a rejudge request."""
     return f"""
         EXISTS (
             SELECT 1 FROM annotate_lookagain l

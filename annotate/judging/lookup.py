@@ -1,4 +1,4 @@
-"""What decides whether somebody may say something of a document: all of it in one query."""
+"""Look up, in one query, everything that decides whether a judgment or flag may be recorded."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from base.raw_sql import moment, values_of
 
 
 class Standing(NamedTuple):
-    """A judgment or flag that stands."""
+    """A current judgment or flag; `says` is its grade or kind."""
 
     pk: int
     uuid: uuids.UUID
@@ -39,8 +39,9 @@ class Standing(NamedTuple):
 
 @dataclass
 class Place:
-    """What the database knows of a document, a narrative version and a person, read under the lock
-    on their assignment.
+    """The stored state of one document, narrative version and annotator.
+
+    It is read under the lock on the annotator's assignment.
     """
 
     now: datetime
@@ -52,34 +53,36 @@ class Place:
     to_judge: bool
     prior: int | None
     doc_id: str
-    # The text version that was read, None where there was no text, and since when there is a newer
-    # one.
+    # The text version that was read (None if there was no text), and when a newer one replaced it.
     text_version: int | None
     text_replaced_at: datetime | None
-    # Of the text that was read.
+    # The length of the text that was read, and whether passages of it can be marked.
     document_length: int | None
     markable: bool
     grades: list[int]
-    # Their numbers by their keys.
+    # The narrative's conditions: numbers by key.
     conditions: dict[int, int]
-    # What stands of the document; where it has come again, what was said of it then.
+    # The current judgment and flag; for a repeat, the current answer to the repeat.
     judgment: Standing | None
     flag: Standing | None
-    # The current judgment of a document that has come again.
+    # For a repeat: the key of the annotator's current judgment of the same document.
     first: int | None
-    # Whether a lead wants that judgment looked at again.
+    # Whether the current judgment has a rejudge request.
     asked: bool
     # Whether the UUID was used before.
     sent: bool
-    # Whether their assignment is done, and whether it is begun.
+    # Whether the annotator's assignment is done, and whether it is begun.
     done: bool
     begun: bool
+    # Whether other documents or repeats of the assignment still need an answer.
     others_left: bool
-    # The end of the assignment's chain of sums, which the lock keeps as it is.
+    # The end of the assignment's hash chain, which the lock guards.
     end: chain.End
 
     def refuse_if_closed(self, by: Membership, *, late: bool) -> None:
-        """Refuse where nothing can be said now."""
+        """Refuse if nothing can be recorded: the project is archived, the narrative or the text is
+        stale (unless `late`), or the document is not to be judged.
+        """
         projects_access.refuse_if_archived(by.project)
         if self.stale and not late:
             raise Stale(
@@ -93,7 +96,7 @@ class Place:
             raise Refused(_("This document is not among those to be judged for this query."))
 
     def text_read(self) -> dict[str, Any]:
-        """The fields of `ReadsText` of what is said here."""
+        """Return the values of the `ReadsText` fields for a new row."""
         return {"text_version": self.text_version, "text_replaced_at": self.text_replaced_at}
 
     @property
@@ -102,7 +105,7 @@ class Place:
         return self.stale or self.text_replaced_at is not None
 
     def end_what_stands(self) -> None:
-        """Let what was said before give way."""
+        """Supersede the current judgment or flag, or the current answer to the repeat."""
         if self.again:
             ended = [standing.pk for standing in (self.judgment, self.flag) if standing]
             if ended:
@@ -122,10 +125,9 @@ class Place:
             )
 
     def link(self, on: On, by: Membership, *, said: chain.Event | None = None) -> None:
-        """Put a new judgment, and that it ended what stood, into the assignment's chain: one
-        statement.
+        """Append a new judgment, and the end of the one it supersedes, to the assignment's chain.
 
-        What is said of a document that has come again is no judgment, and has no link.
+        One SQL statement. Answers to repeats are not judgments and are not in the chain.
         """
         events = [said] if said else []
         if self.judgment and not self.again:
@@ -135,8 +137,9 @@ class Place:
             chain.append(by.project_id, of, events, after=self.end)
 
     def settle_assignment(self, on: On, by: Membership, *, settled: bool) -> None:
-        """Record whether anything is left to do in the assignment. What is said under an older
-        version does not change that.
+        """Record whether the assignment is done.
+
+        A statement under an older narrative or text version does not change that.
         """
         done = settled and not self.others_left
         if not self.is_history and done != self.done:
@@ -145,7 +148,7 @@ class Place:
             )
 
     def warning(self, instead_of: uuids.UUID | None, says: int | str) -> str:
-        """What the person must be told although what they said was recorded."""
+        """Return the warnings to show although the statement was recorded; "" for none."""
         return warning_of(self, self.judgment or self.flag, instead_of, says)
 
 
@@ -155,21 +158,21 @@ def warning_of(
     instead_of: uuids.UUID | None,
     says: int | str,
 ) -> str:
-    """`before`: what gave way."""
+    """Return the warnings for a recorded statement; `before`: the one it superseded."""
     sentences = []
     if place.stale:
         sentences.append(
             _(
-                "The narrative has changed since. This is kept under version %(version)d, which "
-                "you read; read the new one and judge again."
+                "The narrative has changed since. Your answer is saved under version "
+                "%(version)d, which you read; read the new version and judge again."
             )
             % {"version": place.version}
         )
     if place.text_replaced_at is not None:
         sentences.append(
             _(
-                "The document has got another text since. This is kept under version %(version)d "
-                "of its text, which you read; read the new one and judge again."
+                "The document has a new text since. Your answer is saved under version "
+                "%(version)d of the text, which you read; read the new version and judge again."
             )
             % {"version": place.text_version or 1}
         )
@@ -177,8 +180,8 @@ def warning_of(
     if before is not None and not known and before.says != says:
         sentences.append(
             _(
-                "In another tab or place you had said something else of this document meanwhile. "
-                "Both are kept; this one counts."
+                "You had given this document another answer in another tab or on another device. "
+                "Both answers are kept; this one counts."
             )
         )
     return " ".join(sentences)
@@ -187,13 +190,13 @@ def warning_of(
 def _query(on: On, project: Project) -> str:
     """Return the one query of `look_up`."""
     listed = "string_agg(%s::text, ',')" if _is_postgresql() else "group_concat(%s)"
-    # What is said of a repeat stands in one table, and its first judgment beside it.
+    # Answers to repeats, grades and flags alike, are in one table; the first judgment is joined.
     says, flags, cleared, first, asked = (
         ("repeat", "repeat", "superseded_at", "o.id", "0")
         if on.again
         else ("judgment", "flag", "cleared_at", "NULL", asked_again("j"))
     )
-    # The names in here are our own tables, and what `pool` and this function write.
+    # Everything interpolated is a constant of this module or of `judging_session`.
     return f"""
         SELECT v.side, v.version, LENGTH(v.text),
             EXISTS (
@@ -250,8 +253,9 @@ def _query(on: On, project: Project) -> str:
 
 
 def look_up(on: On, by: Membership, uuid: uuids.UUID, now: datetime) -> Place:
-    """Look everything up that decides whether something may be said: one query, not many, for this
-    is what every key press waits for.
+    """Look up everything that decides whether a statement may be recorded.
+
+    One query, because every key press waits for it.
     """
     project = by.project
     links = chain.of_assignment(on.pair.pair_id, by.name)
@@ -279,7 +283,7 @@ def look_up(on: On, by: Membership, uuid: uuids.UUID, now: datetime) -> Place:
     judgment, flagged = _standing(rest[0:4]), _standing(rest[4:8])
     for standing in (judgment, flagged):
         if standing:
-            # Whatever the clocks say: what comes after is later.
+            # A new statement is always later than the current one, whatever the clock says.
             now = max(now, standing.at + INSTANT)
     return Place(
         now=now,
@@ -309,7 +313,7 @@ def look_up(on: On, by: Membership, uuid: uuids.UUID, now: datetime) -> Place:
     )
 
 
-# The link after which the next one of an assignment comes.
+# A column of the last link of an assignment's chain.
 _LAST_LINK = """(
     SELECT l.%s FROM annotate_link l WHERE l.project_id = %%(project)s AND l.chain = %%(chain)s
     ORDER BY l.number DESC LIMIT 1
@@ -323,7 +327,7 @@ _FIRST = """
 """
 
 
-# The text version that was read: the one that was sent, else the newest; 0 where there was no text.
+# The text version that was read: the one sent, else the newest; 0 if there was no text.
 _TEXT_READ = "COALESCE(%(text)s, d.text_version, 0)"
 
 
@@ -332,7 +336,7 @@ _NEXT_TEXT = f"CASE WHEN {_TEXT_READ} < 1 THEN 2 ELSE {_TEXT_READ} + 1 END"
 
 
 def _same_text(row: str) -> str:
-    """SQL that says whether a row was said of the text that was read."""
+    """Return SQL that is true if a row's statement is about the text version that was read."""
     return (
         f"(COALESCE({row}.text_version, 1) = CASE WHEN {_TEXT_READ} < 1 THEN 1 "
         f"ELSE {_TEXT_READ} END)"
@@ -340,7 +344,7 @@ def _same_text(row: str) -> str:
 
 
 def _repeats_left(on: On, by: Membership, side: str, version: int, size: int, settled: int) -> bool:
-    """Whether repeats are left other than that of the document, if it has come again."""
+    """Return whether repeats are left, apart from the one being answered, if any."""
     percent = by.project.repeat_percent
     if not percent:
         return False
@@ -349,7 +353,7 @@ def _repeats_left(on: On, by: Membership, side: str, version: int, size: int, se
 
 
 def _numbers(conditions: str | None) -> Iterator[tuple[int, int]]:
-    """Read "17:1,18:2": keys of conditions and their numbers."""
+    """Parse "17:1,18:2" into (condition key, number) pairs."""
     for one in conditions.split(",") if conditions else ():
         key, _colon, number = one.partition(":")
         yield int(key), int(number)
@@ -359,7 +363,7 @@ def _standing(columns: Sequence[Any]) -> Standing | None:
     pk, uuid, at, says = columns
     if pk is None:
         return None
-    # SQLite keeps a UUID as its digits.
+    # SQLite stores a UUID as hexadecimal digits.
     uuid = uuid if isinstance(uuid, uuids.UUID) else uuids.UUID(uuid)
     stands_since = moment(at)
     assert stands_since is not None
@@ -367,10 +371,10 @@ def _standing(columns: Sequence[Any]) -> Standing | None:
 
 
 def not_here() -> str:
-    """Return the sentence on a document that is not of this pair."""
+    """Return the message for a document or a narrative that does not belong to the pair."""
     return _(
-        "This document is not among those to be judged for this query, or the narrative is not "
-        "one of its own."
+        "This document is not among those to be judged for this query, or the narrative does not "
+        "belong to it."
     )
 
 

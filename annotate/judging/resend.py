@@ -1,4 +1,4 @@
-"""A statement that is sent twice counts once: the same UUID with the same content."""
+"""Recognize a statement that is sent again: the same UUID with the same content counts once."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def sent_before(
     place: Place,
     content: Given | tuple[str, str],
 ) -> Recorded:
-    """Return the statement that was sent before with this UUID, if it says the same; refuse a UUID
-    used for something else.
+    """Return the statement already recorded under this UUID; refuse if its content or its target
+    differs.
     """
     where = {
         "uuid": uuid,
@@ -72,7 +72,7 @@ def _all_content(row: Judgment | Repeat) -> Given | tuple[str, str]:
 
 
 def _with_checked_spans(given: Given) -> Given:
-    """A judgment with its spans as they would have been kept, if they would."""
+    """Normalize a judgment's spans as saving does; leave them as they are if they are invalid."""
     try:
         return given._replace(
             evidence=checked(given.evidence, KEYS.stop), clauses=checked(given.clauses, KEYS.stop)
@@ -82,5 +82,5 @@ def _with_checked_spans(given: Given) -> Given:
 
 
 def used_before() -> str:
-    """Return the sentence on a UUID that was used for something else."""
-    return _("This was already sent with other content. Load the page anew and judge again.")
+    """Return the message for a UUID that was already used for other content."""
+    return _("This was already sent with other content. Reload the page and judge again.")

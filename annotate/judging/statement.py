@@ -1,4 +1,4 @@
-"""What somebody says of a document: of which one, under which narrative and text, and when."""
+"""The target and the options of a statement: a judgment, a flag or the answer to a repeat."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from annotate.judgments.repeats import unmasked
 from annotate.pairs.models import InstructionPair
 from annotate.projects.models import Membership
 
-# For `instead_of`: the sender does not say what they saw to stand, so nothing is compared with it.
+# As `instead_of`: the sender does not say which statement they saw as current, so none is compared.
 UNSAID = uuids.UUID(int=0)
 
 
-# As `On.text`: the document had no text when it was read.
+# As `On.text`: the document had no text when the annotator read it.
 NO_TEXT = 0
 
 
@@ -28,14 +28,12 @@ INSTANT = timedelta(microseconds=1)
 
 
 class On(NamedTuple):
-    """What something is said of: a document of a pair's pool under a narrative version, by their
-    keys.
-    """
+    """The target of a statement: a candidate of a pair's pool and a narrative version, by key."""
 
     pair: InstructionPair
     narrative: int
     candidate: int
-    # Whether it has come to this person a second time, unmarked: what is said is a `Repeat`.
+    # Whether the document is shown a second time, unannounced: the statement is then a `Repeat`.
     again: bool = False
     # The text version that was on the screen: NO_TEXT for none, None for the newest one.
     text: int | None = None
@@ -44,29 +42,27 @@ class On(NamedTuple):
 def on_number(
     pair: InstructionPair, narrative: int, number: int, by: Membership, text: int | None = None
 ) -> On:
-    """The document that the pages of `by` know by this number (see `annotate.judgments.repeats`),
-    and the text version they showed.
+    """Return the target for a document number as shown to `by` (see `annotate.judgments.repeats`)
+    and the text version that was on the screen.
     """
     spot = unmasked(number, by.pk)
     return On(pair, narrative, spot.candidate, spot.again, text)
 
 
 class Recorded(NamedTuple):
-    """What was recorded, and a sentence that the person must be told although it was; "" for
-    none.
-    """
+    """The recorded row, and a warning to show although it was recorded; "" for none."""
 
     row: Judgment | Flag | Repeat
     warning: str = ""
 
 
 class Saying(TypedDict, total=False):
-    """What may go with a grade or a flag.
+    """Options of a grade or a flag.
 
-    `made_at`: when it was pressed, by the sender's clock. `instead_of`: the UUID of what the sender
-    saw to stand there, None for nothing. `late`: it comes from a journal, later than it was said;
-    then it is kept also under a narrative that has a newer version, and an assignment that was
-    given back meanwhile is taken again.
+    `made_at`: when the key was pressed, by the sender's clock. `instead_of`: the UUID of the
+    statement that the sender saw as current, None if they saw none. `late`: the statement arrives
+    late, from a journal. It is then recorded even if the narrative has a newer version, and an
+    assignment that was given back in the meantime is taken again.
     """
 
     uuid: uuids.UUID | None
@@ -77,10 +73,10 @@ class Saying(TypedDict, total=False):
 
 
 class Grading(Saying, total=False):
-    """What may go with a grade.
+    """Options of a grade.
 
-    `evidence` and `clauses`: spans of the document's and of the narrative's text. `verdicts`: a
-    `Verdict.Answer` by the key of the condition. `pressed`: a `Judgment.Pressed`.
+    `evidence` and `clauses`: spans of the document's text and of the narrative. `verdicts`: a
+    `Verdict.Answer` for each condition's key. `pressed`: a `Judgment.Pressed`.
     """
 
     note: str

@@ -1,6 +1,6 @@
-"""What the judge page draws of a narrative and of what was said before.
+"""Template tags of the judge page: the narrative's clauses and the judge's earlier answers.
 
-What people and files wrote goes through `format_html`: it is text, whatever it holds.
+Text written by people or read from files always goes through `format_html`, which escapes it.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from base.word_diff import Op, Piece, is_anew
 
 register = template.Library()
 
-# A longer narrative is drawn in blocks of about so many characters: the browser lays out those in
-# sight.
+# A narrative longer than LONG is drawn in blocks of about BLOCK characters, so that the browser
+# lays out only the visible ones.
 LONG = 20_000
 BLOCK = 4_000
 
 
 class Clause(NamedTuple):
-    """A clause of a narrative and its words."""
+    """A clause of a narrative: its offsets and its text."""
 
     start: int
     end: int
@@ -37,13 +37,13 @@ class Clause(NamedTuple):
 
 @register.filter
 def clauses_of(text: str) -> list[Clause]:
-    """The clauses of a narrative, in their order."""
+    """Return the clauses of a narrative, in order."""
     return [Clause(start, end, text[start:end]) for start, end in clauses(text)]
 
 
 @register.filter
 def chose(given: Judgment | Repeat | None, clause: Clause) -> bool:
-    """Whether a judgment names a clause as what decided."""
+    """Return whether a judgment marks this clause as decisive."""
     marked = given.clauses if given is not None else ()
     span = Span(clause.start, clause.end)
     return bool(touched([span], [Span(one["start"], one["end"]) for one in marked]))
@@ -51,7 +51,7 @@ def chose(given: Judgment | Repeat | None, clause: Clause) -> bool:
 
 @register.filter
 def written_anew(pieces: Sequence[Piece] | None) -> bool:
-    """Whether so little of the original is left that its change is not marked word by word."""
+    """Return whether too little of the original is left to mark the change word by word."""
     return bool(pieces) and is_anew(pieces or ())
 
 
@@ -59,11 +59,11 @@ def written_anew(pieces: Sequence[Piece] | None) -> bool:
 def narrative_clauses(
     text: str, pieces: Sequence[Piece] | None = None, original: str = ""
 ) -> SafeString:
-    """A narrative, each clause an element with its offsets, and its change marked.
+    """Render a narrative, each clause as an element with its offsets, with its changes marked.
 
-    `pieces` of `narrative_diff.diff(original, text)`, or None where there is no change to mark.
-    Offsets are in code points of `text`. Where little of the original is left, all of it stands
-    before the text as taken out, and the text itself bears no marks.
+    `pieces`: the result of `word_diff.diff(original, text)`, or None for no marks. Offsets
+    are in code points of `text`. If little of the original is left, it is shown as a whole as
+    removed text before the narrative, which then has no marks.
     """
     spans = clauses(text)
     before = _joined(())
@@ -84,9 +84,9 @@ def narrative_clauses(
 
 @register.simple_tag(takes_context=True)
 def answer_to(context: RequestContext, condition: int) -> str:
-    """What the reader said of a condition (a `Verdict.Answer`), or "".
+    """Return the judge's answer to a condition (a `Verdict.Answer`), or "".
 
-    What they sent just now, in a form that was refused, comes before what was saved.
+    The answer in a form that was just refused takes precedence over the saved one.
     """
     sent = context["request"].POST.get(f"{VERDICT}{condition}")
     if sent is not None:
@@ -105,7 +105,7 @@ def _clause(number: int, span: tuple[int, int], inner: SafeString) -> SafeString
 
 
 def _runs(cut: Iterable[Part]) -> Iterable[tuple[int | None, SafeString]]:
-    """The parts of one clause drawn together, and what stands between two, in their order."""
+    """Yield, in order, each clause's number and rendered parts; None for text between clauses."""
     number: int | None = None
     inner: list[SafeString] = []
     before: Op | None = None
@@ -135,7 +135,7 @@ def _joined(pieces: Iterable[SafeString]) -> SafeString:
 
 
 def _blocks(drawn: Iterable[SafeString]) -> Iterable[SafeString]:
-    """Runs of about BLOCK characters that end where a line does; twice as long, anywhere."""
+    """Yield blocks of about BLOCK characters that end with a line, or of twice that anywhere."""
     block: list[SafeString] = []
     size = 0
     for piece in drawn:

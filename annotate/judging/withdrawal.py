@@ -1,4 +1,4 @@
-"""Taking back a judgment, a flag or the answer to a repeat: what it had replaced stands again."""
+"""Withdraw a judgment, a flag or the answer to a repeat, and restore what it had superseded."""
 
 from __future__ import annotations
 
@@ -27,9 +27,10 @@ from base.errors import Refused
 def withdraw(
     *, uuid: uuids.UUID, pair: InstructionPair, by: Membership, now: datetime | None = None
 ) -> Recorded:
-    """Take back the judgment, the flag or the answer to a repeat of `by` that has this UUID.
+    """Withdraw the judgment, the flag or the answer to a repeat of `by` that has this UUID.
 
-    Doing it twice changes nothing. Refused: what is not here, or not theirs; what came from a file.
+    Idempotent. Refused: a statement that does not exist, belongs to someone else or came from a
+    file.
     """
     projects_access.refuse_if_archived(by.project)
     with transaction.atomic():
@@ -41,7 +42,7 @@ def withdraw(
             or Repeat.objects.filter(**mine).first()
         )
         if row is None:
-            raise Refused(_("What was to be taken back is not here: it was not saved."))
+            raise Refused(_("The answer to take back was not found: it was not saved."))
         text_versions.hold(row.candidate_id)
         return _withdraw(row, pair, by, now or timezone.now())
 
@@ -49,10 +50,10 @@ def withdraw(
 def undo(
     *, narrative: Narrative, by: Membership, now: datetime | None = None
 ) -> Judgment | Flag | Repeat:
-    """Take back the latest judgment, flag or answer to a repeat of `by` that stands under
-    `narrative`; return it.
+    """Withdraw and return the latest current judgment, flag or answer to a repeat of `by` under
+    `narrative`.
 
-    Again and again, this goes back as far as there is anything. Refused when there is nothing.
+    Each further call withdraws the one before. Refused when there is none.
     """
     projects_access.refuse_if_archived(by.project)
     with transaction.atomic():
@@ -73,24 +74,24 @@ def undo(
 
 
 def _newer_stands() -> str:
-    return _("You had said something newer of this document meanwhile. It stands.")
+    return _("You have given a newer answer to this document. The newer answer counts.")
 
 
 def _withdraw(
     row: Judgment | Flag | Repeat, pair: InstructionPair, by: Membership, now: datetime
 ) -> Recorded:
-    """Take a statement out of its chain, under the lock on the assignment."""
+    """Withdraw a statement and relink its neighbours; the caller holds the assignment's lock."""
     if was_withdrawn(row):
         return Recorded(row)
     if isinstance(row, Judgment) and row.source != Judgment.Source.PAGE:
-        raise Refused(_("This came from a file, and cannot be taken back here."))
+        raise Refused(_("This came from a file and cannot be taken back here."))
     ended, before = ended_at(row), given_way_to(row)
     moment = max(now, row.at + INSTANT, *([ended + INSTANT] if ended else []))
     changed: dict[str, Any] = {ENDED[type(row)]: moment}
     if not isinstance(row, Flag):
         changed["withdrawn_at"] = moment
     if isinstance(row, Judgment):
-        # It gives up the place it took as well: another one may take it.
+        # `replaces` is unique: free its value for the judgment that follows.
         changed["replaces"] = None
     type(row)._default_manager.filter(pk=row.pk).update(**changed)
     if isinstance(row, Judgment):
@@ -110,7 +111,7 @@ def _withdraw(
 def _link_ends(
     rows: Iterable[Judgment | Flag | Repeat | None], pair: InstructionPair, by: Membership
 ) -> None:
-    """Put into the assignment's chain since when these no longer stand, or that they stand
+    """Append to the assignment's chain when these judgments ended, or that they are current
     again.
     """
     changed = {f"k{row.pk}": row.pk for row in rows if isinstance(row, Judgment)}
@@ -119,7 +120,7 @@ def _link_ends(
     among = ", ".join(f"%({name})s" for name in changed)
     found = list(judgment_chain.rows(f"j.id IN ({among})", changed, order="j.id", texts=True))
     links = chain.of_assignment(pair.pair_id, by.name)
-    # The assignment's lock keeps others from its chain.
+    # The lock on the assignment guards its chain too.
     end = chain.end_of(by.project_id, links)
     chain.append(by.project_id, links, judgment_chain.events_of_ended(found), after=end)
 
@@ -127,9 +128,7 @@ def _link_ends(
 def _settle(
     row: Judgment | Flag | Repeat, pair: InstructionPair, by: Membership, now: datetime
 ) -> None:
-    """Record anew whether anything is left to do in the assignment, after a statement was taken
-    back.
-    """
+    """Update whether the assignment is done, after a statement was withdrawn."""
     text = NO_TEXT if row.text_version is None else row.text_version
     on = On(pair, row.narrative_id, row.candidate_id, isinstance(row, Repeat), text)
     place = look_up(on, by, row.uuid, now)

@@ -1,4 +1,4 @@
-"""Pairs whose labels a request may have: for leads who do not judge them now."""
+"""Access to a pair's labels, for leads who are not judging the pair."""
 
 from __future__ import annotations
 
@@ -12,11 +12,14 @@ from annotate.projects import access
 from annotate.projects.access import Person
 from annotate.projects.models import Membership
 
-BLIND = gettext_lazy("You still judge here. Finish it, or release the task, then look here again.")
+BLIND = gettext_lazy("You are still judging here. Finish or release the task, then come back.")
 
 
 def lead_of(user: Person, pk: int) -> tuple[Membership, InstructionPair]:
-    """Return a pair to a lead who does not judge it now, or raise Http404 or PermissionDenied."""
+    """Return a lead's membership and the pair; raise PermissionDenied while they judge it.
+
+    Raises Http404 if there is no such pair.
+    """
     member, pair = pairs_access.pair(user, pk)
     access.lead(user, pair.project.slug)
     if not may_see(member, pair):

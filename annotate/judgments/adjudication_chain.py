@@ -1,4 +1,4 @@
-"""What of settling decisions goes into their chains."""
+"""Hash-chain entries of settling decisions."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from annotate.projects.models import Project
 KIND, CONDITION = "adjudication", "condition settled"
 
 
-# Only migration 0010 asks without `texts`: it comes before decisions name a text version.
+# Only migration 0010 calls these without `texts`: in its schema, decisions have no text version.
 
 
 def adjudications(project: int, *, texts: bool = False, **among: Any) -> Iterator[tuple[int, Row]]:
-    """Decisions on documents of a project, each with its key; `among` names narratives, if any.
+    """Return a project's decisions on documents, each with its key; `among` are filters, if any.
 
-    `texts`: with the text version that was read.
+    `texts`: include the text version that was read.
     """
     rows = Adjudication.objects.filter(by__project=project, **among).order_by("pk")
     return chain.told_apart(
@@ -45,7 +45,7 @@ def adjudications(project: int, *, texts: bool = False, **among: Any) -> Iterato
 
 
 def conditions(project: int, *, texts: bool = False, **among: Any) -> Iterator[tuple[int, Row]]:
-    """Decisions on conditions of a project, likewise."""
+    """Return a project's decisions on conditions, in the same form as `adjudications`."""
     rows = ConditionAdjudication.objects.filter(by__project=project, **among).order_by("pk")
     return chain.told_apart(
         (
@@ -73,7 +73,7 @@ def follow(
     texts: bool = False,
     **among: Any,
 ) -> None:
-    """Put decisions on documents into their chain."""
+    """Append decisions on documents to their chain."""
     chain.follow(KIND, project, adjudications(project, texts=texts, **among), new=new, ended=ended)
 
 
@@ -85,7 +85,7 @@ def follow_conditions(
     texts: bool = False,
     **among: Any,
 ) -> None:
-    """Put decisions on conditions into their chain."""
+    """Append decisions on conditions to their chain."""
     chain.follow(
         CONDITION, project, conditions(project, texts=texts, **among), new=new, ended=ended
     )

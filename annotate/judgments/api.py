@@ -1,4 +1,4 @@
-"""The attributes of an instruction's documents for programs."""
+"""The API of an instruction's attributes and its documents' attributes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class AttributeSerializer(serializers.Serializer[Any]):
     name = serializers.CharField()
     text = serializers.CharField()
     negated = serializers.BooleanField(
-        allow_null=True, help_text="Whether the reversed query negates it; null: nobody has said."
+        allow_null=True, help_text="Whether the reversed query negates it; null: not set yet."
     )
 
 
@@ -40,7 +40,7 @@ class KnownSerializer(serializers.Serializer[Any]):
 
 
 class DocumentAttributesSerializer(serializers.Serializer[Any]):
-    """A document: what is claimed of it, and what people found."""
+    """A document with its claimed and its verified attributes."""
 
     id = serializers.IntegerField(help_text="The candidate's key.")
     doc_id = serializers.CharField()
@@ -50,7 +50,7 @@ class DocumentAttributesSerializer(serializers.Serializer[Any]):
 
 
 class SentNegated(Sent):
-    """Which attributes the reversed query negates."""
+    """The attributes that the reversed query negates."""
 
     negated = serializers.ListField(
         child=serializers.IntegerField(min_value=1, max_value=1_000),
@@ -66,13 +66,16 @@ class Attributes(Resource):
 
     @reads(AttributeSerializer, scope=Scope.LEAD, many=True)
     def get(self, request: Request, pair: int) -> Response:
-        """List them, with what the reversed query negates. 403 for a lead who judges here."""
+        """List the attributes and which of them the reversed query negates.
+
+        403 for a lead who still judges the pair.
+        """
         _member, found = lead_of(self.person, pair)
         return Response(_attributes(conditions_in_force(found)))
 
     @writes(AttributeSerializer, sent=SentNegated, scope=Scope.LEAD, many=True)
     def put(self, request: Request, pair: int) -> Response:
-        """Say which attributes the reversed query negates: at least one."""
+        """Set which attributes the reversed query negates: at least one."""
         member, found = lead_of(self.person, pair)
         numbers = self.sent()["negated"]
         return Response(_attributes(set_negated(pair=found, numbers=numbers, by=member)))
@@ -85,7 +88,7 @@ class DocumentsWithAttributes(Resource):
 
     @reads(DocumentAttributesSerializer, paged=True, scope=Scope.LEAD)
     def get(self, request: Request, pair: int) -> Response:
-        """List what each satisfies and violates, claimed and verified."""
+        """List the attributes that each document satisfies and violates, claimed and verified."""
         member, found = lead_of(self.person, pair)
         conditions = conditions_in_force(found)
         pool = found.query.candidates.filter(in_pool_of(found.pk)).select_related("document")

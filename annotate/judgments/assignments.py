@@ -1,5 +1,6 @@
-"""Assignments: who does which task on which pair. Never more than the project's overlap, never two
-in one place.
+"""Assignments: who does which task on which pair.
+
+A task on a pair has at most as many assignments as the project's overlap, each with its own seat.
 """
 
 from __future__ import annotations
@@ -26,25 +27,24 @@ from annotate.projects.schedule import refuse_if_paused
 from base.errors import Refused
 from base.prepared_queries import Built, prepared
 
-# An assignment that was taken and never touched comes back after this long.
+# An assignment that nobody worked on is given back after this long.
 LEASE = timedelta(hours=4)
 NOT_YOURS = gettext_lazy("This is not your task. Take one from your list, then go on.")
 
 
 class LeadMustConfirm(Refused):
-    """A lead would become blind to the figures of the project, and has not said that they may."""
+    """A lead would become blind to the project's figures, and has not confirmed it."""
 
 
 def take_next(
     *, task: str, by: Membership, become_blind: bool = False, now: datetime | None = None
 ) -> Assignment | None:
-    """Give `by` an assignment of `task` on the next pair that has one free, or return None where
-    there is none.
+    """Give `by` an assignment of `task` on the next pair with a free one; None if there is none.
 
-    Someone who holds an assignment they have not begun gets that one again, so asking twice takes
-    one assignment. Pairs on which others have begun come first, so that overlaps fill up early. A
-    lead who takes a new assignment to judge or review confirms it with `become_blind`, else
-    LeadMustConfirm.
+    If `by` holds an assignment they have not begun, that one is returned, so calling twice takes
+    only one. Pairs on which others have begun come first, so that overlaps fill up early. A lead
+    who takes a new assignment to judge or review must confirm it with `become_blind`, else
+    LeadMustConfirm is raised.
     """
     now = now or timezone.now()
     project = by.project
@@ -57,7 +57,7 @@ def take_next(
         _refuse_above_quota(by)
         if is_any_open(task=task, by=by):
             _refuse_unconfirmed(task, by, become_blind)
-        # First past the pairs that others are just taking; only if nothing is left, wait for them.
+        # Skip pairs that others are taking right now; wait for their locks only if none is left.
         for skip_locked in (True, False):
             tried: list[int] = []
             while pair := _first_locked(
@@ -81,10 +81,10 @@ def take(
     unrestricted: bool = False,
     now: datetime | None = None,
 ) -> Assignment:
-    """Give `by` an assignment of `task` on this pair; the one they hold, if they do. Refused when
-    none is free. `become_blind`: as with `take_next`. `unrestricted`: also while the project is
-    paused, for who is not named and above a quota: for work that is done already, or that a lead
-    asks for.
+    """Give `by` an assignment of `task` on this pair, or return the one they hold.
+
+    Refused if none is free. `become_blind`: as in `take_next`. `unrestricted`: ignore a paused
+    project, named people and quotas, for work that is already done or that a lead asks for.
     """
     now = now or timezone.now()
     refuse_if_archived(by.project)
@@ -112,19 +112,19 @@ def take(
 
 
 def holds(*, pair: InstructionPair, task: str, by: Membership) -> bool:
-    """Whether `by` has an assignment of `task` on this pair."""
+    """Return whether `by` has an assignment of `task` on this pair."""
     return bool(_held.rows(str(task), pair=pair.pk, member=by.pk))
 
 
 @prepared("pair", "member")
 def _held(task: str, pair: int, member: int) -> Built:
-    """The assignment of a member on a pair."""
+    """Return a member's assignment on a pair."""
     assignments = Assignment.objects.filter(pair=pair, member=member, task=task)
     return assignments.values_list("pk")[:1]
 
 
 def hold(*, pair: InstructionPair, task: str, by: Membership) -> Assignment:
-    """Return the assignment `by` holds, locked for this transaction, or refuse."""
+    """Return the assignment of `by`, locked for this transaction; refuse if they have none."""
     assignment = (
         Assignment.objects.select_for_update().filter(pair=pair, task=task, member=by).first()
     )
@@ -134,8 +134,9 @@ def hold(*, pair: InstructionPair, task: str, by: Membership) -> Assignment:
 
 
 def work_in(*, pair: InstructionPair, task: str, by: Membership, now: datetime) -> bool:
-    """Lock the assignment of `by` for this transaction and record that work is done in it: one
-    statement. False where they hold none.
+    """Lock the assignment of `by` for this transaction and mark it as begun, in one SQL statement.
+
+    Returns False if they hold none.
     """
     with connection.cursor() as cursor:
         cursor.execute(
@@ -149,18 +150,16 @@ def work_in(*, pair: InstructionPair, task: str, by: Membership, now: datetime) 
 
 
 def end(*, pair: InstructionPair, task: str, by: Membership, at: datetime | None) -> None:
-    """Record when the work in the assignment of `by` was done; None: it is not."""
-    # Whoever ends work has begun it, also if what ends it was said before the assignment was taken.
+    """Record when the assignment of `by` was done; None: it is not done."""
+    # Ending work implies having begun it, also if the last answer predates the assignment.
     begun = Coalesce("touched_at", Value(at, models.DateTimeField()))
     by.assignments.filter(pair=pair, task=task).update(done_at=at, touched_at=begun)
 
 
 def end_rewriting(*, pair: InstructionPair, by: Membership, now: datetime) -> None:
-    """Record that a pair's altered narrative was written by `by`, with a rewrite assignment or
-    without.
+    """Record that `by` wrote a pair's altered narrative, with a rewrite assignment or without.
 
-    The work of others who had begun is done as well; an assignment that nobody has begun comes
-    back.
+    Assignments that others had begun are done as well; those nobody began are given back later.
     """
     end(pair=pair, task=Task.REWRITE, by=by, at=now)
     pair.assignments.filter(
@@ -169,21 +168,19 @@ def end_rewriting(*, pair: InstructionPair, by: Membership, now: datetime) -> No
 
 
 def touch(assignment: Assignment, *, done: bool, now: datetime) -> None:
-    """Record that work was done in an assignment, and whether nothing is left to do there."""
+    """Record that work was done in an assignment, and whether the assignment is done."""
     assignment.touched_at = assignment.touched_at or now
     assignment.done_at = (assignment.done_at or now) if done else None
     assignment.save(update_fields=["touched_at", "done_at"])
 
 
 def reopen(*, pair: InstructionPair, tasks: tuple[str, ...]) -> None:
-    """Say that there is work again in the assignments of these tasks: what they worked on has
-    changed.
-    """
+    """Mark the pair's assignments of these tasks as not done, because their object changed."""
     Assignment.objects.filter(pair=pair, task__in=tasks).update(done_at=None)
 
 
 def give_back(*, assignment: Assignment, by: Membership) -> None:
-    """Leave an assignment in which nothing was done yet. A lead may free anyone's."""
+    """Give back an assignment that was not begun. A lead may give back anyone's."""
     refuse_if_archived(by.project)
     with transaction.atomic():
         locked = Assignment.objects.select_for_update().filter(pk=assignment.pk).first()
@@ -192,7 +189,7 @@ def give_back(*, assignment: Assignment, by: Membership) -> None:
         if locked.member_id != by.pk and not by.leads:
             raise Refused(_("Only its holder or a lead can release a task."))
         if locked.touched_at is not None:
-            raise Refused(_("Work was done in this task, so it stays taken."))
+            raise Refused(_("Work was done in this task, so it cannot be released."))
         if locked.member_id != by.pk:
             record(
                 project=by.project,
@@ -205,9 +202,7 @@ def give_back(*, assignment: Assignment, by: Membership) -> None:
 
 
 def give_back_untouched(*, project: Project, task: str, now: datetime) -> int:
-    """Free the assignments that were taken longer than a lease ago and never touched; return how
-    many.
-    """
+    """Delete assignments taken longer than a lease ago and never begun; return how many."""
     freed, _ = Assignment.objects.filter(
         pair__project=project, task=task, touched_at__isnull=True, taken_at__lt=now - LEASE
     ).delete()
@@ -215,12 +210,12 @@ def give_back_untouched(*, project: Project, task: str, now: datetime) -> int:
 
 
 def free_assignments(members: QuerySet[Membership]) -> None:
-    """Free the assignments that these members never began: they leave."""
+    """Delete the assignments that these departing members never began."""
     Assignment.objects.filter(member__in=members, touched_at__isnull=True).delete()
 
 
 def _untouched_with_work(task: str, by: Membership) -> Assignment | None:
-    """The first assignment that `by` has not begun and in which there is work now."""
+    """Return the first assignment that `by` has not begun and that has work now."""
     held = list(by.assignments.filter(task=task, touched_at__isnull=True).order_by("pk"))
     if not held:
         return None
@@ -231,8 +226,9 @@ def _untouched_with_work(task: str, by: Membership) -> Assignment | None:
 
 
 def _has_answered(pair: InstructionPair, task: str, by: Membership) -> bool:
-    """Tell whether `by` judged documents here without an assignment: an assignment lets them judge
-    again.
+    """Return whether `by` judged documents of the pair without an assignment.
+
+    Such a person may take an assignment, to judge again.
     """
     return (
         task == Task.JUDGE
@@ -242,7 +238,7 @@ def _has_answered(pair: InstructionPair, task: str, by: Membership) -> bool:
 
 
 def _refuse_above_quota(by: Membership) -> None:
-    """Refuse another task to who has as many as a lead gives them, under a lock on who asks."""
+    """Refuse a task to a member whose quota is reached, under a lock on the membership."""
     if by.most_tasks is None:
         return
     Membership.objects.select_for_update(no_key=True).get(pk=by.pk)
@@ -273,6 +269,6 @@ def _first_locked(pairs: QuerySet[InstructionPair], skip_locked: bool) -> Instru
 
 
 def _lowest_free(pair: InstructionPair, task: str, overlap: int) -> int | None:
-    """Read the assignments under the pair's lock: what the search saw may be older."""
+    """Return the lowest free seat, read again under the pair's lock; None if all are taken."""
     taken = set(pair.assignments.filter(task=task).values_list("seat", flat=True))
     return next((place for place in range(1, overlap + 1) if place not in taken), None)

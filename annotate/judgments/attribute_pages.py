@@ -1,4 +1,4 @@
-"""The page of an instruction's attributes: claimed and verified, and what its reverse negates."""
+"""The page of an instruction's attributes: claimed, verified, and negated by its reverse."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ from base.pagination import key, page_by_key
 
 @require_http_methods(["GET", "POST"])
 def attributes(request: PageRequest, pk: int) -> HttpResponse:
-    """Show documents with the attributes they satisfy and violate; a POST says which attributes the
-    reversed query negates.
+    """Show documents with the attributes they satisfy and violate.
+
+    A POST sets which attributes the reversed query negates.
     """
     member, pair = access.lead_of(request.user, pk)
     if request.method == "POST":

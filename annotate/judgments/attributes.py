@@ -1,7 +1,8 @@
-"""Which attributes (conditions) a document satisfies and violates: as claimed, and as verified.
+"""The attributes (conditions) that a document satisfies and violates, as claimed and as verified.
 
-Claimed is what machines and files say, verified what people's verdicts come to. Multi-InfoSearch
-keeps both for each document of an instruction, and which attributes its reversed query negates.
+Claims come from machines and files; verified answers are the consensus of people's verdicts.
+Multi-InfoSearch has both for each document of an instruction, and the attributes that its reversed
+query negates.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ ANSWERS = list(Verdict.Answer.values)
 
 
 class Claimed(NamedTuple):
-    """What is known of one attribute of a document: None where nobody said, or they differ."""
+    """The answers on one attribute of a document: None if nobody answered, or answers differ."""
 
     condition: Condition
     claimed: str | None
@@ -36,18 +37,18 @@ class Claimed(NamedTuple):
 
     @property
     def differs(self) -> bool:
-        """Whether people found another answer than the one claimed."""
+        """Whether the verified answer differs from the claimed one."""
         return None not in (self.claimed, self.verified) and self.claimed != self.verified
 
 
 class DocumentAttributes(NamedTuple):
-    """A document with its attributes in the order of the instruction."""
+    """A document with its attributes, in the order of the instruction."""
 
     candidate: Candidate
     attributes: list[Claimed]
 
     def named(self, whose: str, answer: str) -> list[str]:
-        """Names (or words) of the attributes that are `claimed` or `verified` as an answer."""
+        """Return the names (or texts) of the attributes that are `claimed` or `verified` so."""
         return [
             one.condition.name or one.condition.text
             for one in self.attributes
@@ -56,12 +57,12 @@ class DocumentAttributes(NamedTuple):
 
     @property
     def is_verified(self) -> bool:
-        """Whether people answered every attribute."""
+        """Whether every attribute has a verified answer."""
         return all(one.verified is not None for one in self.attributes)
 
 
 def conditions_in_force(pair: InstructionPair) -> list[Condition]:
-    """Return the attributes of the instruction in force, in their order."""
+    """Return the attributes of the current instruction, in order."""
     altered = pair.current(Narrative.Side.ALTERED)
     return list(altered.conditions.order_by("number")) if altered else []
 
@@ -115,14 +116,14 @@ def set_negated(
     by: Membership,
     now: datetime | None = None,
 ) -> list[Condition]:
-    """Say of which attributes the reversed query asks the opposite, by their numbers, and return
-    all attributes.
+    """Set, by number, which attributes the reversed query negates, and return all attributes.
 
-    Refused: who does not lead, an archived project, no reversed query, a number that no attribute
-    has, none at all: a reversed query negates at least one.
+    Refused: a member who is not a lead of the project, an archived project, a pair without a
+    reversed query, a number that no attribute has, and no numbers at all: a reversed query negates
+    at least one attribute.
     """
     if not by.leads or by.project_id != pair.project_id:
-        raise Refused(_("Only leads of this project say what a reversed query negates."))
+        raise Refused(_("Only leads of this project can set what a reversed query negates."))
     with transaction.atomic():
         project = Project.objects.select_for_update(no_key=True).get(pk=pair.project_id)
         refuse_if_archived(project)

@@ -1,4 +1,4 @@
-"""Who may see what others said: nobody sees it before they answered themselves."""
+"""Blindness: nobody sees others' answers before giving their own."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from annotate.projects.models import Membership
 
 Task = Assignment.Task
 
-# Whoever holds one of these with work left sees no agreement, no export and no release.
+# A member with an unfinished assignment of these tasks sees no agreement, export or release.
 BLIND_TASKS = frozenset({Task.JUDGE, Task.REVIEW})
 
 
 def must_answer_first(member: Membership) -> bool:
-    """Tell whether `member` sits before something others may have answered, and has yet to.
+    """Return whether `member` still has to answer something that others may have answered.
 
-    Blind means blind: until then no figure and no file over the whole project tells them what the
-    others said.
+    Until they have, figures and files on the whole project are hidden from them, because these
+    would reveal others' answers.
     """
     held = work_left.open_assignments(member, *BLIND_TASKS)
     return any(
@@ -36,17 +36,17 @@ def must_answer_first(member: Membership) -> bool:
 
 
 def hides_figures(*, task: str, by: Membership) -> bool:
-    """Tell whether an assignment of `task` hides agreement, exports and releases from a lead."""
+    """Return whether an assignment of `task` hides agreement, exports and releases from `by`."""
     return by.leads and task in BLIND_TASKS
 
 
 def blind_pairs(reader: Membership) -> set[int]:
-    """The pairs (by key) that the reader still judges: what others say there is not for them."""
+    """Return the pairs (by key) that the reader still judges; others' answers there are hidden."""
     return {assignment.pair_id for assignment in work_left.open_assignments(reader, Task.JUDGE)}
 
 
 def may_see(reader: Membership, pair: InstructionPair) -> bool:
-    """Whether the reader may know now what judges came to on this pair: at most ten queries."""
+    """Return whether the reader may see the judges' results on this pair: at most ten queries."""
     if reader.leads:
         return pair.pk not in blind_pairs(reader)
     if not pair.assignments.filter(task=Task.REWRITE, member=reader).exists():
@@ -62,9 +62,7 @@ def may_see(reader: Membership, pair: InstructionPair) -> bool:
 
 
 def judge_first(who: Membership, narrative: Narrative, candidate: Candidate) -> bool:
-    """Tell whether `who` holds a judge assignment of the pair and has yet to judge this
-    candidate.
-    """
+    """Return whether `who` has an open judge assignment and has yet to judge this candidate."""
     held = list(who.assignments.filter(pair=narrative.pair_id, task=Task.JUDGE))
     said = Judgment.objects.current().filter(
         narrative=narrative, candidate=candidate, annotator=who
@@ -77,8 +75,9 @@ def judge_first(who: Membership, narrative: Narrative, candidate: Candidate) -> 
 def not_before_judging(
     rows: QuerySet[Any, Any], to_judge: Sequence[int], pair: str, mine: QuerySet[Any, Any]
 ) -> QuerySet[Any, Any]:
-    """Leave out rows of the pairs `to_judge` (`pair` is their column) on which the reader has said
-    nothing yet; `mine` is what they said of the same.
+    """Leave out rows of the pairs `to_judge` that the reader has not answered yet.
+
+    `pair` is the rows' column of the pair; `mine` are the reader's own answers to the same.
     """
     if not to_judge:
         return rows
@@ -86,10 +85,10 @@ def not_before_judging(
 
 
 def review_first(who: Membership, narrative: Narrative, own_reviews: QuerySet[Any, Any]) -> bool:
-    """Tell whether `who` holds a review assignment of this version and has not submitted yet;
-    `own_reviews`: those of it that they submitted.
+    """Return whether `who` has a review assignment of this version and has not submitted a review.
 
-    Who wrote it cannot review it, whatever assignment they hold.
+    `own_reviews`: the reviews of this version that they submitted. The author of a version cannot
+    review it, whatever assignment they hold.
     """
     if narrative.author_id == who.pk:
         return False
@@ -105,10 +104,10 @@ def may_see_reviews(
     must_review: Callable[[], bool],
     decided_against: bool,
 ) -> bool:
-    """Whether the reader may see what auditors said of the version in force.
+    """Return whether the reader may see the auditors' reviews of the current version.
 
-    `submitted`: members who submitted a review of it. A lead sees it unless they `must_review` it
-    themselves first; its author once it was decided against.
+    Members who `submitted` a review of it may. A lead may, unless they `must_review` it first. Its
+    author may, once it was decided against.
     """
     if reader.pk in submitted:
         return True

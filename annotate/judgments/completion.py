@@ -1,19 +1,20 @@
-"""How much of a project's work is wanted, there and left: the one definition, for every page.
+"""Completion: how much of a project's work is wanted, done and left, defined once for every page.
 
-Nothing of it is stored. It is counted from the rows at every look, whoever brought them: people in
-the browser, files or programs.
+None of it is stored. It is counted from the rows on every request, whether they come from people in
+the browser, from files or from programs.
 
-- **Judging.** Each document of the pool of a pair that can be judged now is wanted `overlap_judge`
-  times. A person *answers* it with a judgment or a final flag ("cannot judge", "problem") under the
-  narrative in force. A machine answers nothing. Answers beyond the overlap on one document stand
-  for none on another. Where nobody is asked to judge, nothing is wanted and every answer counts.
-- **A judge's assignment** counts as done when every document of the pool has one answer more: as
-  many of a pair are done as the document with the fewest answers has. So all assignments are done
-  exactly when all answers are there.
-- **A rewriting** is done when the pair has an altered narrative that is not sent back.
-- **A review** is there when a person submitted one of the narrative in force.
+- **Judging.** Each document of the pool of a pair that can be judged now needs `overlap_judge`
+  answers. A person *answers* it with a judgment or a final flag ("cannot judge", "problem") under
+  the current narrative. Machines do not answer. Answers beyond the overlap on one document do not
+  make up for missing ones on another. If the project asks nobody to judge, nothing is wanted and
+  every answer counts.
+- **A judge's assignment** counts as done when every document of the pool has one more answer: a
+  pair has as many done assignments as its document with the fewest answers has answers. So all
+  assignments are done exactly when all answers are given.
+- **A rewriting** is done when the pair has an altered narrative that was not sent back.
+- **A review** is done when a person has submitted one of the current narrative.
 
-What is left in one person's assignments: `annotate.judgments.work_left`.
+For the work left in one person's assignments, see `annotate.judgments.work_left`.
 """
 
 from __future__ import annotations
@@ -45,60 +46,60 @@ Task = Assignment.Task
 
 @dataclass(frozen=True)
 class PairJudging:
-    """How far the judging of one pair is."""
+    """The progress of judging one pair."""
 
     query: int
     documents: int
     overlap: int
-    # How many documents have how many answers; documents without an answer are not in it.
+    # Numbers of documents by their number of answers, without documents that have no answer.
     answers: Counter[int] = field(default_factory=Counter)
 
     @property
     def wanted(self) -> int:
-        """Answers that the project asks for."""
+        """The number of answers that the project asks for."""
         return self.documents * self.overlap
 
     @property
     def answered(self) -> int:
-        """Answers that are there, of those wanted; all where none are wanted."""
+        """The number of wanted answers that are given; all answers if none are wanted."""
         most = self.overlap or max(self.answers, default=0)
         return sum(min(count, most) * documents for count, documents in self.answers.items())
 
     @property
     def done(self) -> int:
-        """Assignments whose work is there."""
+        """The number of assignments whose work is done."""
         if not self.documents or self.answers.total() < self.documents:
             return 0
         return min(self.overlap, *self.answers)
 
 
 class Judging(NamedTuple):
-    """How far the judging of several pairs is."""
+    """The progress of judging several pairs."""
 
     wanted: int
     answered: int
-    # Assignments, in all and done.
+    # The numbers of all assignments and of those done.
     total: int
     done: int
 
     @property
     def left(self) -> int:
-        """Answers that are still wanted."""
+        """The number of answers that are still wanted."""
         return max(self.wanted - self.answered, 0)
 
 
 def judging_by_pair(
     project: Project, queries: Iterable[int] | None = None
 ) -> dict[int, PairJudging]:
-    """Return how far each pair is that can be judged now, by its key: four queries.
+    """Return the progress of each pair that can be judged now, by pair key: four queries.
 
-    `queries`: only the pairs of these (by key).
+    `queries`: only the pairs of these queries (by key).
     """
     return _judging_by_pair([project], queries)[project.pk]
 
 
 def judging_of(projects: Sequence[Project]) -> dict[int, Judging]:
-    """Return how far the judging of each project is, by its key: four queries."""
+    """Return the progress of judging in each project, by project key: four queries."""
     found = _judging_by_pair(projects)
     return {project: total(pairs.values()) for project, pairs in found.items()}
 
@@ -106,7 +107,7 @@ def judging_of(projects: Sequence[Project]) -> dict[int, Judging]:
 def _judging_by_pair(
     projects: Sequence[Project], queries: Iterable[int] | None = None
 ) -> dict[int, dict[int, PairJudging]]:
-    """Return how far each pair of each project is, by their keys."""
+    """Return the progress of each pair by project key and pair key."""
     judging: dict[int, dict[int, PairJudging]] = {project.pk: {} for project in projects}
     if not projects:
         return judging
@@ -116,7 +117,7 @@ def _judging_by_pair(
         ready = ask_by_rules(pairs_ready_of, projects, queries=list(queries))
     if not ready:
         return judging
-    sizes = pool_sizes(projects, {pair: query for pair, query, _ in ready})
+    sizes = pool_sizes(projects, {pair: (query, project) for pair, query, project in ready})
     wanted = {pair for pair, _, _ in ready}
     states = [state for state in revisions.states_in_force(projects) if state.pair in wanted]
     counts = _documents_by_answers.of(states, _rules(projects))
@@ -151,12 +152,23 @@ def _count_answers(rules: PoolRules, narratives: list[int]) -> dict[int, Counter
     return found
 
 
+def _count_pools(rules: PoolRules, queries: list[int]) -> dict[int, list[tuple[int | None, int]]]:
+    """Count the documents of each query, those of one pair alone apart."""
+    found: dict[int, list[tuple[int | None, int]]] = defaultdict(list)
+    for query, made_for, documents in documents_of_queries.rows(
+        rules.scope, relevant_from=rules.relevant_from, queries=queries
+    ):
+        found[query].append((made_for, documents))
+    return found
+
+
+_pool_sizes = revisions.Counts(_count_pools)
 _documents_by_answers = revisions.Counts(_count_documents)
 _answers_of_people = revisions.Counts(_count_answers)
 
 
 def total(pairs: Iterable[PairJudging]) -> Judging:
-    """Add several pairs up."""
+    """Add up the progress of several pairs."""
     wanted = answered = assignments = done = 0
     for one in pairs:
         wanted += one.wanted
@@ -167,12 +179,12 @@ def total(pairs: Iterable[PairJudging]) -> Judging:
 
 
 def judging(project: Project) -> Judging:
-    """Return how far the judging of a project is: four queries."""
+    """Return the progress of judging in a project: four queries."""
     return total(judging_by_pair(project).values())
 
 
 def has_judging_begun(project: Project, found: Judging) -> bool:
-    """Tell whether somebody has judged in a project, or has taken an assignment to do so."""
+    """Return whether anybody has judged in a project, or has taken a judge assignment."""
     return (
         found.answered > 0
         or Assignment.objects.filter(pair__project=project, task=Task.JUDGE).exists()
@@ -180,7 +192,7 @@ def has_judging_begun(project: Project, found: Judging) -> bool:
 
 
 def reviewed(project: Project) -> Judging:
-    """Return how far the reviewing of a project is, in reviews: two queries."""
+    """Return the progress of reviewing in a project, counted in reviews: two queries."""
     overlap = project.overlap_review
     to_review = {pair for (pair,) in pairs_to_review.rows(project=project.pk)}
     counts = Counter(pair for (pair,) in pairs_reviewed.rows(project=project.pk))
@@ -189,7 +201,7 @@ def reviewed(project: Project) -> Judging:
 
 
 def rewritten(project: Project) -> Judging:
-    """Return how far the rewriting of a project is, in pairs: two queries."""
+    """Return the progress of rewriting in a project, counted in pairs: two queries."""
     pairs = count_alive.value(project=project.pk)
     done = pairs - count_to_rewrite.value(project=project.pk)
     return Judging(pairs, done, pairs, done)
@@ -198,9 +210,9 @@ def rewritten(project: Project) -> Judging:
 def answers_by_pair(
     *projects: Project, pairs: Container[int] | None = None
 ) -> dict[tuple[int, int], int]:
-    """Return how many answers each person has given on each pair, by pair and person: two queries.
+    """Return the number of answers by pair and person: two queries.
 
-    `pairs`: only on these (by key).
+    `pairs`: only answers on these pairs (by key).
     """
     states = revisions.states_in_force(projects)
     if pairs is not None:
@@ -213,16 +225,23 @@ def answers_by_pair(
     }
 
 
-def pool_sizes(projects: Sequence[Project], pairs: Mapping[int, int]) -> dict[int, int]:
-    """Return how many documents are to be judged of each of these pairs of projects. `pairs`: the
-    query of each, all by their keys.
+def pool_sizes(projects: Sequence[Project], pairs: Mapping[int, tuple[int, int]]) -> dict[int, int]:
+    """Return the number of documents to judge for each of these pairs of projects: one query if no
+    pool has changed.
+
+    `pairs`: the query and the project of each pair, all by key.
     """
-    rows = ask_by_rules(documents_of_queries, projects, queries=list(set(pairs.values())))
-    return sizes_of_pools(rows, pairs)
+    states = revisions.states_of_pools(dict(pairs.values()))
+    counts = _pool_sizes.of(states, _rules(projects))
+    rows = [(query, pair, number) for query, sizes in counts.items() for pair, number in sizes]
+    return sizes_of_pools(rows, {pair: query for pair, (query, _project) in pairs.items()})
 
 
 def sizes_of_pools(rows: Iterable[Sequence[Any]], pairs: Mapping[int, int]) -> dict[int, int]:
-    """Add up the documents of each pair's pool. `rows`: query, the only pair or None, documents."""
+    """Return the size of each pair's pool.
+
+    `rows`: query, the pair that documents were made for or None, number of documents.
+    """
     found = {(query, made_for): documents for query, made_for, documents in rows}
     return {
         pair: found.get((query, None), 0) + found.get((query, pair), 0)

@@ -1,4 +1,4 @@
-"""The queries behind `completion`, put together once: what is wanted, answered, reviewed."""
+"""Prepared queries for `completion`: work that is wanted, answered and reviewed."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from annotate.pairs.pool import (
 from annotate.projects.models import Project
 from base.prepared_queries import Built, Prepared, counted, prepared
 
-# What people submitted of narratives: a query whose rows have `of_pair` and `of_member`. Of the
-# altered narratives in force of projects (by key); None: of any narrative. Reviews are rows of an
-# upper app, which registers it.
+# Returns a query of submitted reviews, whose rows have `of_pair` and `of_member`: those of the
+# current altered narratives of projects (by key), or for None of any narrative. Reviews belong to
+# an app above this one, which registers the function.
 Reviews = Callable[[Sequence[int] | None], QuerySet[Any]]
 
 
@@ -35,25 +35,25 @@ _reviews: list[Reviews] = []
 
 
 def register_reviews(provider: Reviews) -> None:
-    """Count these reviews; called once, when the app that has them starts."""
+    """Register the source of reviews; called once, when the app that has them starts."""
     if provider not in _reviews:
         _reviews.append(provider)
 
 
 def reviews_in_force(projects: Sequence[int]) -> QuerySet[Any]:
-    """Return the submitted reviews of narratives in force, with `of_pair` and `of_member`."""
+    """Return the submitted reviews of current narratives, with `of_pair` and `of_member`."""
     return _reviews[0](projects)
 
 
 def submitted_reviews() -> QuerySet[Any]:
-    """Return the submitted reviews of any narrative, in the same way."""
+    """Return the submitted reviews of any narrative, with `of_pair` and `of_member`."""
     return _reviews[0](None)
 
 
 def ask_by_rules(
     query: Prepared, projects: Sequence[Project], **values: Any
 ) -> list[tuple[Any, ...]]:
-    """Ask a query that follows the rules of projects, at least one (`common_rules`)."""
+    """Run a query with the common rules of one or more projects (`common_rules`)."""
     rules = common_rules(projects)
     if rules.scope == Project.Scope.RELEVANT:
         values["relevant_from"] = rules.relevant_from
@@ -61,22 +61,21 @@ def ask_by_rules(
 
 
 def _under(scope: str, project: int, relevant_from: int) -> Project:
-    """A project, or several, of which only the rules are known."""
+    """Return an unsaved project, or several, with only the rules set."""
     return PoolRules(scope, relevant_from).stub(project)
 
 
 def _statements(judgments: QuerySet[Judgment], flags: QuerySet[Flag]) -> tuple[str, list[Any]]:
     """Return the SQL of `WITH said (narrative, candidate, annotator)` and its parameters.
 
-    A person who has both a judgment and a flag there is one row.
+    A person with both a judgment and a flag on a document is one row.
     """
     columns = ("narrative_id", "candidate_id", "annotator_id")
     same = {name: OuterRef(name) for name in columns}
     judged = Judgment.objects.current().filter(**same)
     parts: list[str] = []
     parameters: list[Any] = []
-    # Told apart here, where there are few flags: to find what two long lists have in common, a
-    # database sorts them.
+    # Duplicates are removed here, where there are few flags: a UNION would sort both long lists.
     for rows in (judgments, flags.filter(~Exists(judged))):
         sql, more = rows.order_by().values_list(*columns).query.sql_with_params()
         parts.append(sql)
@@ -87,31 +86,29 @@ def _statements(judgments: QuerySet[Judgment], flags: QuerySet[Flag]) -> tuple[s
 
 @prepared("project", "relevant_from")
 def pairs_ready(scope: str, project: int, relevant_from: int) -> Built:
-    """Pairs that can be judged: pair, query, project."""
+    """Return the pairs that can be judged: pair, query, project."""
     ready = pairs_with_pool(_under(scope, project, relevant_from))
     return ready.order_by("pk").values_list("pk", "query_id", "project_id")
 
 
 @prepared("project", "relevant_from", "queries")
 def pairs_ready_of(scope: str, project: int, relevant_from: int, queries: int) -> Built:
-    """Pairs of these queries that can be judged: pair, query, project."""
+    """Return the pairs of these queries that can be judged: pair, query, project."""
     ready = pairs_with_pool(_under(scope, project, relevant_from)).filter(query__in=[queries])
     return ready.order_by("pk").values_list("pk", "query_id", "project_id")
 
 
-@prepared("project", "relevant_from", "queries")
-def documents_of_queries(scope: str, project: int, relevant_from: int, queries: int) -> Built:
-    """How many documents are to be judged: query, the only pair or None, documents."""
+@prepared("relevant_from", "queries")
+def documents_of_queries(scope: str, relevant_from: int, queries: int) -> Built:
+    """Count the documents to judge: query, the pair they were made for or None, documents."""
     candidates = Candidate.objects.filter(query__in=[queries])
-    found = in_scope_of_some(_under(scope, project, relevant_from), candidates)
+    found = in_scope_of_some(PoolRules(scope, relevant_from).stub(0), candidates)
     return found.order_by().values_list("query_id", "made_for_id").annotate(n=Count("pk"))
 
 
 @prepared("relevant_from", "narratives")
 def documents_by_answers(scope: str, relevant_from: int, narratives: int) -> Built:
-    """How many documents have how many answers of people under each of these narratives:
-    narrative, answers, documents.
-    """
+    """Count documents by their number of people's answers: narrative, answers, documents."""
     with_said, parameters = _statements_under(scope, relevant_from, narratives)
     sql = f"""
         {with_said}, counted (narrative, candidate, answers) AS (
@@ -124,9 +121,7 @@ def documents_by_answers(scope: str, relevant_from: int, narratives: int) -> Bui
 
 @prepared("relevant_from", "narratives")
 def answers_of_people(scope: str, relevant_from: int, narratives: int) -> Built:
-    """How many answers people have given under each of these narratives: narrative, person,
-    answers.
-    """
+    """Count people's answers under each of these narratives: narrative, person, answers."""
     with_said, parameters = _statements_under(scope, relevant_from, narratives)
     sql = f"""
         {with_said}
@@ -144,33 +139,36 @@ def _statements_under(scope: str, relevant_from: int, narratives: int) -> tuple[
 
 @prepared("project")
 def count_alive(project: int) -> Built:
-    """How many pairs were not removed."""
+    """Count the pairs that are not removed."""
     return counted(InstructionPair.objects.filter(project=project).alive())
 
 
 @prepared("project")
 def count_to_rewrite(project: int) -> Built:
-    """How many pairs are to be rewritten."""
+    """Count the pairs that need rewriting."""
     return counted(InstructionPair.objects.filter(project=project).to_rewrite())
 
 
 @prepared("pairs")
 def pairs_to_rewrite_of(pairs: int) -> Built:
-    """Those of these pairs that are to be rewritten."""
+    """Return which of these pairs need rewriting."""
     return InstructionPair.objects.filter(pk__in=[pairs]).to_rewrite().values_list("pk")
 
 
 @prepared("project", "relevant_from", "pairs")
 def narratives_of_pairs(scope: str, project: int, relevant_from: int, pairs: int) -> Built:
-    """The narratives in force of these pairs: pair, then as in `InForce`."""
+    """Return the current narratives of these pairs: pair, then the fields of `InForce`."""
     found = narratives_in_force(_under(scope, project, relevant_from)).filter(pair__in=[pairs])
-    return found.values_list("pair_id", "pk", "side", "version", "pair__query_id")
+    return found.values_list(
+        "pair_id", "pk", "side", "version", "pair__query_id", "pair__project_id"
+    )
 
 
 @prepared("project", "relevant_from", "pairs", "people")
 def asked_again(scope: str, project: int, relevant_from: int, pairs: int, people: int) -> Built:
-    """How many documents these people are asked to look at again: pair, person, documents."""
-    # A judgment has one request at most that stands. There are few: they come first.
+    """Count the documents that these people are asked to rejudge: pair, person, documents."""
+    # A judgment has at most one request that is not withdrawn. Requests are few: filter by them
+    # first.
     said = judgments_in_force(_under(scope, project, relevant_from)).filter(
         pk__in=RejudgeRequest.objects.standing().values("judgment"),
         narrative__pair__in=[pairs],
@@ -181,11 +179,11 @@ def asked_again(scope: str, project: int, relevant_from: int, pairs: int, people
 
 @prepared("project")
 def pairs_to_review(project: int) -> Built:
-    """Pairs that can be reviewed."""
+    """Return the pairs that can be reviewed."""
     return InstructionPair.objects.filter(project=project).to_review().values_list("pk")
 
 
 @prepared("project")
 def pairs_reviewed(project: int) -> Built:
-    """The pair of each review that is there."""
+    """Return the pair of each submitted review."""
     return reviews_in_force([project]).values_list("of_pair")

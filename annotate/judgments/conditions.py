@@ -1,4 +1,4 @@
-"""How relevance follows from the verdicts on a narrative's conditions. Pure."""
+"""Derive relevance from the verdicts on a narrative's conditions. No Django here."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ BY_HAND, ALL_MET, COUNT_MET = "by_hand", "all_met", "count_met"
 
 def derived(rule: str, answers: Sequence[str | None], grades: Sequence[int]) -> int | None:
     """Return the relevance that follows from one answer per condition (None: not answered yet),
-    or None where none follows.
+    or None if no relevance follows.
 
-    `all_met`: the highest grade when every condition is met, the lowest as soon as one is not.
-    `count_met`: the number met, if that is one of the grades. A condition of which one cannot
-    tell leaves it open, unless another one settles it.
+    `all_met`: the highest grade if every condition is met, the lowest if one is not. `count_met`:
+    the number of conditions met, if that is one of the grades. With the answer "can't tell" no
+    relevance follows, unless another condition decides it.
     """
     if rule == ALL_MET and answers:
         if NOT_MET in answers and None not in answers:

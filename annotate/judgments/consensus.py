@@ -1,4 +1,4 @@
-"""Several people's grades of one candidate become one relevance, or none. No Django here."""
+"""Consensus: derive one relevance, or none, from several people's grades. No Django here."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 
 class State(StrEnum):
-    """How a candidate's relevance under one narrative version came about, or why there is none."""
+    """How a candidate's relevance under one narrative version was decided, or why it was not."""
 
     UNJUDGED = "unjudged"
     JUDGED = "judged"
@@ -26,19 +26,19 @@ class Outcome(NamedTuple):
 UNJUDGED: Final = Outcome(None, State.UNJUDGED)
 DISPUTED: Final = Outcome(None, State.DISPUTED)
 
-# By the values of `Project.Consensus`; what an export says about how its relevance came about.
+# By the values of `Project.Consensus`: how an export describes the origin of its relevance.
 RULES: Final = {
-    "unanimous": "A relevance stands when everybody who judged the document gave the same grade.",
-    "majority": "A relevance stands when more than half of those who judged the document gave it.",
+    "unanimous": "A relevance counts if everybody who judged the document gave the same grade.",
+    "majority": "A relevance counts if more than half of those who judged the document gave it.",
 }
 
 
 def consensus(grades: Sequence[int], rule: str, settled: int | None = None) -> Outcome:
-    """The relevance that `grades`, one for each person, come to under `rule` (a key of RULES).
+    """Return the outcome of `grades`, one from each person, under `rule` (a key of RULES).
 
-    A settling decision (`settled`) wins over whatever was said before it. Nobody's grade is no
-    grade: without grades a candidate is unjudged. The order of the grades does not matter.
-    Raises ValueError for a rule that is not in RULES.
+    A settling decision (`settled`) overrides all grades. Without grades and without a decision, the
+    candidate is unjudged. The order of the grades does not matter. Raises ValueError for a rule
+    that is not in RULES.
     """
     if rule not in RULES:
         raise ValueError(f"unknown rule of consensus {rule!r}; known are: {', '.join(RULES)}")
@@ -51,7 +51,7 @@ def consensus(grades: Sequence[int], rule: str, settled: int | None = None) -> O
     if agreeing == len(grades):
         return Outcome(first, State.JUDGED)
     if rule == "majority":
-        # More than half: there is at most one such grade, and a tie has none.
+        # At most one grade has more than half; in a tie none has.
         for grade in set(grades):
             if 2 * grades.count(grade) > len(grades):
                 return Outcome(grade, State.JUDGED)

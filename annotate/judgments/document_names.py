@@ -1,4 +1,4 @@
-"""How documents are named to a reader: an id may give an answer away that is still open."""
+"""Names of documents as a reader may see them: an id may give away an open answer."""
 
 from __future__ import annotations
 
@@ -20,19 +20,21 @@ from base.prepared_queries import Built, prepared
 
 @dataclass(frozen=True)
 class Name:
-    """What a reader may know of a document's name."""
+    """A document's name as a reader may see it."""
 
-    # What headings and lists show.
+    # Shown in headings and lists.
     label: str
-    # Empty where there is none, or where it is made of an id that is hidden.
+    # Empty if there is none, or if it is made of a hidden id.
     title: str
     # None while the id is hidden.
     doc_id: str | None
 
 
 def name_of(document: Document, project: Project, *, hidden: bool) -> Name:
-    """Name a document of a project; `hidden`: without its id, and without a title that is made of
-    it, unless the project shows the ids of documents that cannot be read here.
+    """Return the name of a project's document.
+
+    `hidden`: leave out its id and a title that is made of it, unless the document has no text and
+    the project shows the ids of such documents.
     """
     if not hidden or (project.show_ids and document.length is None):
         return Name(document.label, document.title, document.doc_id)
@@ -42,13 +44,15 @@ def name_of(document: Document, project: Project, *, hidden: bool) -> Name:
 
 
 def neutral_name(document: int, project: int) -> str:
-    """Name a document (its key) without its title."""
+    """Return a neutral name for a document (by key): without id or title."""
     return _("Document %(number)s") % {"number": number_of(document, project)}
 
 
 def neutral_order(query: Query, project: Project) -> list[int]:
-    """Return a query's candidates (by key) in the order of the neutral numbers of their documents:
-    files are often in the order of the ids, or name the relevant documents first.
+    """Return a query's candidates (by key) in the order of their documents' neutral numbers.
+
+    The order of a file would reveal something: it often follows the ids, or starts with the
+    relevant documents.
     """
     rows = query.candidates.values_list("pk", "document_id")
     return [pk for pk, document in sorted(rows, key=lambda row: number_of(row[1], project.pk))]
@@ -57,13 +61,13 @@ def neutral_order(query: Query, project: Project) -> list[int]:
 def open_to(
     reader: Membership, candidates: Collection[Candidate], *, under: Narrative | None = None
 ) -> set[int]:
-    """Return those of the candidates (by key) of which the reader may not know the id yet.
+    """Return the candidates (by key) whose ids are still hidden from the reader.
 
-    An annotator knows the ids of what they answered, be it that they cannot judge it. A lead knows
-    every id, but of what waits for them in an assignment of their own. What waits for somebody
-    under another pair of the query is open under this one too. `under`: the version under which the
-    reader judges them now, leads as well. One query for leads without an assignment; for others two
-    more.
+    An annotator sees the ids of documents that they answered, also with "cannot judge". A lead sees
+    every id, except of documents they still have to answer in their own assignment. A document that
+    somebody still has to answer under another pair of the query is hidden under this one too.
+    `under`: the version under which the reader judges the candidates now, leads included. One query
+    for leads without an assignment; otherwise one more.
     """
     if not candidates:
         return set()
@@ -102,8 +106,8 @@ def open_to(
 
 @prepared("project", "member", "queries")
 def _in_force(scope: str, project: int, member: int, queries: int) -> Built:
-    """The narratives in force of these queries: query, pair, narrative, whether a member judges
-    there.
+    """Return the current narratives of these queries: query, pair, narrative, and whether the
+    member has a judge assignment on the pair.
     """
     assignment = Assignment.objects.filter(
         pair=OuterRef("pair"), task=Assignment.Task.JUDGE, member=member
@@ -116,7 +120,7 @@ def _in_force(scope: str, project: int, member: int, queries: int) -> Built:
 
 @prepared("member", "candidates")
 def _answered(member: int, candidates: int) -> Built:
-    """What a member has answered of these candidates: narrative, candidate."""
+    """Return a member's answers to these candidates: narrative, candidate."""
     mine = {"annotator": member, "candidate__in": [candidates]}
     judged = Judgment.objects.current().filter(**mine)
     flagged = Flag.objects.current().filter(**mine).exclude(kind=Flag.Kind.LATER)

@@ -1,4 +1,4 @@
-"""Evidence: the spans of a document, or of the narrative, that decided a judgment. Pure."""
+"""Evidence: spans of a document or of the narrative that decided a judgment. No Django here."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from annotate.collection.spans import Span
 
-# More is no longer evidence, it is the document.
+# More spans than this would be the document, not evidence.
 MAX_SPANS = 50
 
 # The values of models.Project.EvidenceRule.
@@ -14,10 +14,10 @@ NONE, DOCUMENT, NARRATIVE = "none", "document", "narrative"
 
 
 def checked(spans: Iterable[Span], length: int) -> list[Span]:
-    """Return the spans in their order, those that touch or overlap made one.
+    """Return the spans in order, merging those that touch or overlap.
 
-    Raises ValueError, with a sentence for whoever marked them, for a span that is empty or not
-    within a text of `length` characters, and for more than MAX_SPANS.
+    Raises ValueError, with a message for the annotator, for a span that is empty or outside a text
+    of `length` characters, and for more than MAX_SPANS.
     """
     merged: list[Span] = []
     for start, end in sorted(spans):
@@ -32,16 +32,16 @@ def checked(spans: Iterable[Span], length: int) -> list[Span]:
             merged.append(Span(start, end))
     if len(merged) > MAX_SPANS:
         raise ValueError(
-            f"{len(merged)} passages are marked; at most {MAX_SPANS} are kept. Take some away."
+            f"{len(merged)} passages are marked; at most {MAX_SPANS} are kept. Remove some."
         )
     return merged
 
 
 def is_wanted(*, relevance: int, prior: int | None, relevant_from: int, prior_known: bool) -> bool:
-    """Whether a grade needs evidence, in a project that asks for it when relevance changes.
+    """Return whether a grade needs evidence, in a project that asks for it when relevance changes.
 
-    `prior_known`: whether the judge may know that the document was relevant before. Where not,
-    asking only when it changes would tell; so every grade needs it.
+    `prior_known`: whether the judge may know if the document was relevant before. If not, asking
+    for evidence only on a change would reveal it, so every grade needs evidence.
     """
     if not prior_known or prior is None:
         return True
@@ -51,11 +51,11 @@ def is_wanted(*, relevance: int, prior: int | None, relevant_from: int, prior_kn
 def lacking(
     *, rule: str, wanted: bool, passages: int, clauses: int, markable: bool, note: str
 ) -> str:
-    """Return the sentence that says which evidence a judgment lacks; "" if it lacks none.
+    """Return the message on the evidence that a judgment lacks; "" if it lacks none.
 
-    `wanted`: whether this grade needs evidence (`is_wanted`). `markable`: whether what the rule
-    asks for has text that can be marked. Passages are marked in texts; of a table, and of a
-    document or a narrative without text, words in the note stand for them.
+    `wanted`: whether this grade needs evidence (`is_wanted`). `markable`: whether the document or
+    narrative, as the rule asks, has text that can be marked. For a table, and without a text, a
+    note takes the place of a marked passage.
     """
     if rule == NONE or not wanted:
         return ""

@@ -1,4 +1,4 @@
-"""What annotators flagged instead of judging, and with which words."""
+"""The flags that annotators put on documents instead of a grade, and the words with them."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ SIZE = 50
 
 @dataclass(frozen=True)
 class Flagged:
-    """Flags that stand, newest counted, a part of them listed."""
+    """Current flags: counted by kind, and one page of them listed."""
 
-    # By kind, in the order of the kinds; those with none as well.
+    # By kind, in the order of the kinds, including kinds without flags.
     counts: dict[str, int]
     page: Page[Flag]
 
     @property
     def total(self) -> int:
-        """Flags of every kind."""
+        """The number of flags of all kinds."""
         return sum(self.counts.values())
 
 
 def standing(reader: Membership) -> QuerySet[Flag]:
-    """The flags of people that the reader may know of, under the narratives in force.
+    """Return the current flags of people that the reader may see, under the current narratives.
 
-    An annotator knows their own. A lead who sits as a judge knows of a document that someone
-    flagged once they have judged it: blind means blind.
+    An annotator sees their own. A lead who also judges a pair sees the others' flags on a document
+    only after judging it.
     """
     flags = Flag.objects.current().filter(
         narrative__in=narratives_in_force(reader.project), annotator__is_machine=False
@@ -50,9 +50,9 @@ def standing(reader: Membership) -> QuerySet[Flag]:
 
 
 def flagged(reader: Membership, asked: QueryDict, *, of: Membership | None = None) -> Flagged:
-    """Return what `?kind=` and `?person=` (the key of a member) ask for: four queries.
+    """Return the flags selected by `?kind=` and `?person=` (a member's key): four queries.
 
-    `of` keeps one person's alone. What makes no sense in the address is as if it were not there.
+    `of` selects one person's flags. Invalid query parameters are ignored.
     """
     flags = standing(reader)
     person = asked.get("person", "")

@@ -1,8 +1,7 @@
-"""Which grades people gave the documents of a narrative, documents with the same grades together.
+"""Grade patterns: documents of a narrative grouped by the grades that people gave them.
 
-What follows from grades alone is decided once for each pattern, not once for each document. The
-patterns of a narrative are remembered until something changes under it
-(`annotate.judgments.revisions`).
+What follows from grades alone is computed once per pattern, not once per document. The patterns of
+a narrative are cached until something changes under it (`annotate.judgments.revisions`).
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from annotate.projects.models import Project
 from base import bulk
 from base.prepared_queries import Built, prepared
 
-# So many narratives are counted by one query: its rows are documents.
+# The most narratives read by one query, whose rows are documents.
 _AT_ONCE = 100
 
 
@@ -30,37 +29,39 @@ _AT_ONCE = 100
 class GradePattern:
     """Documents under one narrative version to which people gave the same grades."""
 
-    # The relevance that the documents came with.
+    # The loaded relevance of the documents.
     prior: int | None
-    # Sorted; a grade once for each person who gave it.
+    # Sorted; one grade for each person.
     grades: tuple[int, ...]
     settled: int | None
     # The documents, by the keys of their candidates, sorted.
     candidates: Sequence[int]
 
     def outcome(self, rule: str) -> Outcome:
-        """What they come to by a project's rule of consensus."""
+        """Return the outcome under a project's rule of consensus."""
         return consensus(list(self.grades), rule, self.settled)
 
 
 def patterns_of(states: Iterable[revisions.State]) -> dict[int, list[GradePattern]]:
-    """Return the patterns of these narratives by key, also of documents that the project does not
-    put before its judges: one query where something changed since.
+    """Return the patterns of these narratives by key: one query if anything has changed.
+
+    Documents that the project does not put before its judges are included.
     """
     known = list(states)
     return _PATTERNS.of(known, {state.project: None for state in known})
 
 
 def patterns_anew(narratives: Sequence[int]) -> dict[int, list[GradePattern]]:
-    """Return the patterns of narratives (by key) as the rows are in this transaction."""
+    """Return the patterns of narratives (by key) from the rows of this transaction, uncached."""
     return dict(_count(None, list(narratives)))
 
 
 def count_put_before_judges(
     project: Project, prior: int | None, candidates: Sequence[int], aside: Collection[int]
 ) -> int:
-    """Count the documents that the project puts before its judges, of some that came with the same
-    relevance. `aside`: `kept_from_judges`.
+    """Count how many of these documents the project puts before its judges.
+
+    `prior`: their common loaded relevance. `aside`: the result of `kept_from_judges`.
     """
     if project.judge_scope not in WHOLE_POOL and (prior is None or prior < project.relevant_from):
         return 0
@@ -68,9 +69,7 @@ def count_put_before_judges(
 
 
 def kept_from_judges(project: Project) -> Collection[int]:
-    """Return the candidates (by key) that were generated, where the project does not put these
-    before its judges.
-    """
+    """Return the generated candidates (by key), if the project keeps them from its judges."""
     if project.judge_scope != Project.Scope.EXISTING:
         return frozenset()
     rows = Candidate.objects.filter(query__project=project, made_for__isnull=False)
@@ -96,7 +95,7 @@ def _count(_rules: None, narratives: list[int]) -> dict[int, list[GradePattern]]
 def _merged(
     by_grades: dict[tuple[int | None, str, int | None], array[int]],
 ) -> Iterator[GradePattern]:
-    """Put grades together that the database lists in different orders."""
+    """Merge the patterns whose grades the database lists in different orders."""
     merged: dict[tuple[int | None, tuple[int, ...], int | None], list[int]] = defaultdict(list)
     for (prior, grades, settled), candidates in by_grades.items():
         merged[prior, tuple(sorted(map(int, grades.split()))), settled] += candidates
@@ -109,8 +108,8 @@ _PATTERNS = revisions.Counts(_count)
 
 @prepared("narratives")
 def _documents(narratives: int) -> Built:
-    """Each document that was judged or settled under these narratives: narrative, candidate, the
-    relevance it came with, the grades of people ("0 1 1"), what it was settled as.
+    """Return each judged or settled document under these narratives: narrative, candidate, loaded
+    relevance, people's grades ("0 1 1"), settled relevance.
     """
     everything = PoolRules(Project.Scope.POOL, 0)
     said = judgments_that_count(everything).filter(narrative__in=[narratives])

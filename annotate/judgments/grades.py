@@ -1,4 +1,4 @@
-"""Which grades a project has given: its rules must keep them."""
+"""The grades that are in use in a project, which its rules must keep."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from annotate.projects.models import Project
 
 
 def grades_in_use(project: Project) -> set[int]:
-    """Return the grades of a project's judgments and settling decisions."""
+    """Return the grades in a project's judgments and settling decisions."""
     given = Judgment.objects.filter(annotator__project=project).values_list("relevance")
     settled = Adjudication.objects.filter(by__project=project).values_list("relevance")
     return {value for (value,) in given.union(settled)}
 
 
 def is_judged(project: Project) -> bool:
-    """Whether a project has any judgments."""
+    """Return whether a project has any judgments."""
     return Judgment.objects.filter(annotator__project=project).exists()

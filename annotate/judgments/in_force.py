@@ -1,4 +1,4 @@
-"""Judgments and flags that count now: current, by people, under the narratives in force."""
+"""Judgments and flags that count now: current, by people, under the current narratives."""
 
 from __future__ import annotations
 
@@ -13,43 +13,43 @@ from annotate.projects.models import Project
 
 
 def judgments_in_force(project: Project) -> QuerySet[Judgment]:
-    """What people say now of the documents to be judged, under the narratives in force."""
+    """Return people's current judgments of the documents to judge, under current narratives."""
     return _judgments_in_force(project.pk, project.judge_scope, project.relevant_from).all()
 
 
 def final_flags(project: Project) -> QuerySet[Flag]:
-    """Flags of people that stand instead of a grade, under the narratives in force."""
+    """Return people's current flags other than "later", under the current narratives."""
     return _final_flags(project.pk, project.judge_scope, project.relevant_from).all()
 
 
 def in_pools(candidate: str = "candidate") -> Q:
-    """Rows whose candidate was not taken out of its pool.
+    """Return a filter for rows whose candidate was not taken out of its pool.
 
-    The few that were are looked up in a list: a join would read the candidate of every row.
+    It excludes the few that were by a subquery: a join would read the candidate of every row.
     """
     removed = Candidate.with_removed.filter(removed_at__isnull=False).values("pk")
     return ~Q(**{f"{candidate}__in": removed})
 
 
 def of_existing(candidate: str = "candidate") -> Q:
-    """Rows whose candidate was not written for an instruction: the few that were are looked up."""
+    """Return a filter for rows whose candidate was not generated for an instruction."""
     generated = Candidate.with_removed.filter(made_for__isnull=False).values("pk")
     return ~Q(**{f"{candidate}__in": generated})
 
 
 def judgments_that_count(rules: PoolRules) -> QuerySet[Judgment]:
-    """What people say now of the documents that these rules put before judges, under whatever
-    narratives.
+    """Return people's current judgments of documents put before judges by these rules, under any
+    narrative.
     """
     return _judgments_that_count(rules.scope, rules.relevant_from).all()
 
 
 def flags_that_count(rules: PoolRules) -> QuerySet[Flag]:
-    """Flags of people that stand instead of a grade, in the same way."""
+    """Return people's current flags other than "later" on such documents, under any narrative."""
     return _flags_that_count(rules.scope, rules.relevant_from).all()
 
 
-# The queries alone, which nobody evaluates: a page puts them together many times.
+# Cached querysets, never evaluated themselves: a page would build each of them many times.
 
 
 _PUT_BEFORE_JUDGES = put_before_judges("narrative__pair__project", "candidate__")

@@ -1,4 +1,4 @@
-"""What of a judgment goes into the chain, from rows and from what was just said."""
+"""Hash-chain entries of judgments, from stored rows and from new judgments."""
 
 from __future__ import annotations
 
@@ -37,8 +37,9 @@ def content(
     made_at: datetime | str | None,
     text_version: int | None = None,
 ) -> Content:
-    """All that a judgment says, in the order in which it is summed; `spans` and `answers` write
-    three of them, `of_text` the last.
+    """Return a judgment's content in the order in which it is hashed.
+
+    `spans` and `answers` format three of the values, `of_text` the last.
     """
     return (
         pair_id,
@@ -61,26 +62,27 @@ def content(
 
 
 def of_text(version: int | None) -> Content:
-    """The text version that was read, as the last words of a sum. The first has none: sums from
-    before there were versions stay what they are.
+    """Return the text version that was read, as the last part of the content.
+
+    Empty for the first version, so that hashes made before versions existed stay valid.
     """
     return (f"text {version}",) if version is not None and version > 1 else ()
 
 
 def ended(at: datetime | str | None, withdrawn_at: datetime | str | None) -> Content | None:
-    """Since when a judgment no longer stands, and whether it was taken back; None: it stands."""
+    """Return when a judgment was superseded and withdrawn; None if it is current."""
     if at is None and withdrawn_at is None:
         return None
     return (moment(at), moment(withdrawn_at))
 
 
 def spans(marked: Iterable[Span]) -> str:
-    """Marked spans: "3-9 12-20"."""
+    """Format marked spans: "3-9 12-20"."""
     return " ".join(f"{span.start}-{span.end}" for span in marked)
 
 
 def answers(given: Mapping[int, str]) -> str:
-    """Verdicts by the number of the condition: "1:met 2:not_met"."""
+    """Format verdicts by condition number: "1:met 2:not_met"."""
     return " ".join(f"{number}:{given[number]}" for number in sorted(given))
 
 
@@ -92,14 +94,15 @@ def rows(
     order: str = "j.uuid",
     texts: bool = False,
 ) -> Iterator[Row]:
-    """Judgments as they are now. `where`, `joined` and `order` speak of `annotate_judgment j`.
+    """Yield judgments as they are now; `where`, `joined` and `order` are SQL on `annotate_judgment
+    j`.
 
-    `texts`: with the text version that was read. Only migration 0010 asks without it: it comes
-    before judgments name one.
+    `texts`: include the text version that was read. Only migration 0010 calls this without it: in
+    its schema, judgments have none.
     """
     listed = "string_agg({0}, ' ')" if bulk.on_postgresql() else "group_concat({0}, ' ')"
     listed = listed.format("k.number || ':' || w.answer")
-    # SQLite's driver would read each moment, only for it to be written again.
+    # Keeps SQLite's driver from parsing each time, only for it to be formatted again.
     raw = "" if bulk.on_postgresql() else " || ''"
     columns = ("at", "made_at", "superseded_at", "withdrawn_at")
     moments = ", ".join(f"j.{column}{raw}" for column in columns)
@@ -137,7 +140,7 @@ def rows(
 
 
 def events_of_new(found: Iterable[Row]) -> Iterator[Event]:
-    """The events of judgments that were not there before."""
+    """Yield the events of new judgments."""
     for name, what, over in found:
         yield said(KIND, name, what)
         if over is not None:
@@ -145,13 +148,13 @@ def events_of_new(found: Iterable[Row]) -> Iterator[Event]:
 
 
 def events_of_ended(found: Iterable[Row]) -> Iterator[Event]:
-    """The events of judgments of which only changed whether they stand."""
+    """Yield the events of judgments that ended or became current again."""
     for name, _what, over in found:
         yield stands(KIND, name, over)
 
 
 def event_of_end(name: uuids.UUID, at: datetime) -> Event:
-    """The event of a judgment that something newer has ended."""
+    """Return the event of a judgment that was superseded."""
     return stands(KIND, name, ended(at, None))
 
 
@@ -173,7 +176,7 @@ def _label(what: Content) -> str:
 
 
 def _spans(stored: str) -> str:
-    # Most have none, and reading a thousand thousand of them takes its time.
+    # Most judgments have none, and parsing a million of them takes time.
     if stored == "[]":
         return ""
     return spans(Span(span["start"], span["end"]) for span in json.loads(stored))

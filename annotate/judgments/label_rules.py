@@ -1,6 +1,6 @@
 """Rules on labels: gold documents in three modes, counts of conditions, verdicts per attribute.
 
-A label is what people's judgments come to, else what a machine or a file claims.
+A label is the consensus of people's judgments, else the claim of a machine or a file.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from annotate.projects.models import Project
 
 CHUNK = 5_000
 ANSWERS = list(Verdict.Answer.values)
-# What is known of candidates under narratives: None where it is disputed.
+# Labels by narrative and candidate; None if disputed.
 Labels = Mapping[tuple[int, int], int | None]
 
 
 class Claim(NamedTuple):
-    """One candidate under one narrative, of which a machine claims something."""
+    """One candidate under one narrative with a machine's claim."""
 
     narrative: int
     candidate: int
@@ -38,14 +38,14 @@ class Claim(NamedTuple):
 
 @dataclass
 class LabelStanding:
-    """How a rule stands with a pair, and the candidates (by key) that break it."""
+    """The status of a rule for a pair, and the candidates (by key) that break it."""
 
     promise: Promise
     candidates: list[int] = field(default_factory=list)
 
 
 def claims(narratives: QuerySet[Narrative]) -> Iterator[tuple[Claim, int | None]]:
-    """Walk what machines claim under these narratives; None where they differ: one query."""
+    """Yield machines' claims under these narratives, None where they differ: one query."""
     rows: Iterable[Any] = (
         Judgment.objects.current()
         .filter(in_pools(), annotator__is_machine=True, narrative__in=narratives.values("pk"))
@@ -65,9 +65,9 @@ def standings(
     known: Labels,
     claimed: Labels | None = None,
 ) -> dict[int, LabelStanding]:
-    """Return how a rule on labels stands, by key of the pair; pairs without a label left out.
+    """Return the status of a rule on labels by pair key, without pairs that have no label.
 
-    `claimed`: what machines and files claim, also where people found something else.
+    `claimed`: the claims of machines and files, also where people found something else.
     """
     if rule is Rule.GOLD:
         return _gold(project, narratives, known, claimed or {})
@@ -88,9 +88,10 @@ def _by_narrative(known: Labels) -> dict[int, dict[int, int | None]]:
 def _gold(
     project: Project, narratives: QuerySet[Narrative], known: Labels, claimed: Labels
 ) -> dict[int, LabelStanding]:
-    """Gold documents are relevant to the original and the instructed query, not to the reversed.
+    """Check that gold documents are relevant to the original and the instructed query, but not to
+    the reversed query.
 
-    Gold is what is relevant to the instructed query, and what is claimed to be.
+    Gold documents are those that are relevant to the instructed query, or claimed to be.
     """
     claims_of = _by_narrative(claimed)
     sides: dict[int, dict[str, int]] = defaultdict(dict)
@@ -104,7 +105,7 @@ def _gold(
         .values_list("pk", "prior_relevance")
     )
     prior = {pk: relevance for pk, relevance in prior.items() if pk in gold}
-    # A document is relevant to the core query or not, whichever instruction it was asked with.
+    # Relevance to the core query does not depend on the instruction it was judged with.
     for narrative, side in _sides_of(sides):
         if side == Narrative.Side.ORIGINAL:
             prior |= {pk: one for pk, one in labels.get(narrative, {}).items() if one is not None}
@@ -139,10 +140,10 @@ def gold_standing(
     relevant_from: int,
     claimed: Mapping[int, int | None] | None = None,
 ) -> LabelStanding:
-    """Say how the rule on gold documents stands, from the labels of a pair in the three modes.
+    """Return the status of the rule on gold documents from a pair's labels in the three modes.
 
-    `claimed`: what is claimed of documents in the instructed mode; gold that people found not to be
-    relevant there breaks the rule.
+    `claimed`: the claims in the instructed mode; gold documents that people found not relevant
+    there break the rule.
     """
     gold = sorted(
         one for one, label in instructed.items() if label is not None and label >= relevant_from
@@ -169,14 +170,14 @@ def gold_standing(
 
 
 def breaks_conditions(count: int, *, of: int) -> bool:
-    """Whether a document cannot meet so many conditions: `of` is how many there are."""
+    """Return whether a count of met conditions is impossible: `of` is how many there are."""
     return not 0 <= count <= of
 
 
 def breaks_attributes(*, relevant: bool, met: int, violated: int, of: int) -> bool:
-    """Whether a document is relevant and violates an attribute, or is not and satisfies all.
+    """Return whether a relevant document violates an attribute, or another one satisfies all.
 
-    `of`: how many attributes there are, at least one.
+    `of`: the number of attributes, at least one.
     """
     return violated > 0 if relevant else met == of
 
@@ -184,7 +185,7 @@ def breaks_attributes(*, relevant: bool, met: int, violated: int, of: int) -> bo
 def _conditions(
     project: Project, narratives: QuerySet[Narrative], known: Labels
 ) -> dict[int, LabelStanding]:
-    """The number of conditions that a document meets is at most the number that there are."""
+    """Check that no document meets more conditions than its narrative has."""
     altered = narratives.filter(side=Narrative.Side.ALTERED)
     sizes = dict(
         Condition.objects.filter(narrative__in=altered.values("pk"))
@@ -211,10 +212,10 @@ def _conditions(
 def _attributes(
     project: Project, narratives: QuerySet[Narrative], known: Labels
 ) -> dict[int, LabelStanding]:
-    """Relevant documents satisfy every attribute; a document that is not violates at least one.
+    """Check that relevant documents satisfy every attribute and others violate at least one.
 
-    Where a lead settled the relevance or an attribute of a document, what that came to counts;
-    elsewhere each person's judgment with its own verdicts.
+    If a lead settled the relevance or an attribute of a document, the outcome counts; otherwise
+    each person's judgment counts, with its own verdicts.
     """
     altered = dict(narratives.filter(side=Narrative.Side.ALTERED).values_list("pk", "pair_id"))
     said: list[Any] = list(
@@ -261,10 +262,10 @@ def _attributes(
 def _settled_attributes(
     project: Project, altered: Mapping[int, int], known: Labels
 ) -> dict[tuple[int, int], tuple[int, int, int, int, int, int]]:
-    """Return what settling came to, by narrative and candidate; what is still open is left out.
+    """Return the settled outcomes by narrative and candidate, without those still open.
 
-    Each is the narrative, the candidate, its relevance, how many attributes it meets, how many it
-    violates, and how many there are.
+    Each has the narrative, the candidate, its relevance, and the numbers of attributes that it
+    meets, that it violates and that there are.
     """
     decided = {
         (candidate, condition): ANSWERS.index(answer)

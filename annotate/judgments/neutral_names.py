@@ -1,4 +1,4 @@
-"""Neutral names of documents: what people read while a document's id could give the answer away."""
+"""Neutral names of documents, for readers to whom the id could give the answer away."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import hashlib
 import re
 import unicodedata
 
-# A number has two halves of so many digits; more where there are more documents.
+# A number has two halves of this many digits; twice as many if there are more documents.
 _DIGITS = 4
 _ROUNDS = 4
-# A number of so many digits in a title is no year and no count.
+# A number of this many digits in a title is neither a year nor a count.
 _LONG_NUMBER = 5
-# Words beside an id that make it no title: "Table 1037", "doc 12.txt".
+# Words that do not make a title of an id: "Table 1037", "doc 12.txt".
 _OF_ANY_DOCUMENT = {
     *("article", "candidate", "doc", "document", "file", "html", "id", "item", "json", "no"),
     *("number", "page", "passage", "record", "table", "text", "txt"),
@@ -19,7 +19,7 @@ _OF_ANY_DOCUMENT = {
 
 
 def number_of(document: int, project: int) -> str:
-    """Return the number by which people know a document (its key) in a project: "4821-3907".
+    """Return the number that people see for a document (by key) in a project: "4821-3907".
 
     It is a permutation of the keys, keyed by the project: no two documents share a number, a
     document keeps its number, and the numbers do not follow the order in which files were loaded.
@@ -36,11 +36,12 @@ def number_of(document: int, project: int) -> str:
 
 
 def is_made_of(title: str, doc_id: str) -> bool:
-    """Tell whether a title would show the id: it repeats the id, perhaps with other punctuation,
-    blanks or case, or has it among its words ("Report 99_1_positive", "0_hn2.txt").
+    """Return whether a title would reveal the id.
 
-    An id that is one plain word or one short number also occurs in titles that say something, but
-    not beside words that any document could have ("Table 1037").
+    It does if it repeats the id, perhaps with other punctuation, blanks or case, or has the id
+    among its words ("Report 99_1_positive", "0_hn2.txt"). An id that is one plain word or one short
+    number may also occur in a real title, and reveals the id only beside words that any document
+    could have ("Table 1037").
     """
     letters = _letters(title)
     if not letters:
@@ -57,20 +58,21 @@ def is_made_of(title: str, doc_id: str) -> bool:
 
 
 def _is_a_code(doc_id: str) -> bool:
-    """Whether an id of one word can hardly be a word of a title: it has letters and digits, or is
-    a long number.
+    """Return whether a one-word id has letters and digits, or is a long number.
+
+    Such an id is hardly ever a word of a real title.
     """
     digits = sum(sign.isdigit() for sign in doc_id)
     return digits >= _LONG_NUMBER or 0 < digits < len(_letters(doc_id))
 
 
 def _words(text: str) -> list[str]:
-    """The runs of letters and digits of a text, in one case."""
+    """Return the runs of letters and digits in a text, case-folded."""
     return re.findall(r"[^\W_]+", unicodedata.normalize("NFKC", text).casefold())
 
 
 def _letters(text: str) -> str:
-    """The letters and digits of a text, in one case."""
+    """Return the letters and digits of a text, case-folded."""
     return "".join(
         sign for sign in unicodedata.normalize("NFKC", text).casefold() if sign.isalnum()
     )

@@ -1,4 +1,4 @@
-"""The pairs in which somebody can take a task, and how many there are."""
+"""Find and count the pairs on which somebody can take a task."""
 
 from __future__ import annotations
 
@@ -41,20 +41,23 @@ Task = Assignment.Task
 def open_pairs(
     *, task: str, by: Membership, held: bool = False, unrestricted: bool = False
 ) -> QuerySet[InstructionPair]:
-    """Pairs on which `by` could take an assignment of `task` now (`held`: also where they have
-    one), fullest first. A lead may restrict who takes a query's tasks, and how many somebody takes;
-    `unrestricted` leaves that out.
+    """Return the pairs on which `by` could take an assignment of `task` now.
+
+    Pairs on which others have assignments come first. `held`: return the workable pairs on which
+    `by` holds one instead. `unrestricted`: ignore a lead's limits on who takes a query's tasks and
+    on how many tasks one person takes.
     """
     project = by.project
     pairs = workable_pairs(project, task)
     if task == Task.REVIEW:
-        # Nobody reviews their own words.
+        # Nobody reviews a narrative of their own.
         pairs = pairs.exclude(
             Exists(Narrative.objects.filter(pk=OuterRef("altered_id"), author__in=[by.pk]))
         )
-    mine = Assignment.objects.filter(pair=OuterRef("pk"), task=task, member__in=[by.pk])
+    # Read once. Looked up pair by pair, each of several members would be looked for in each pair.
+    mine = Assignment.objects.filter(task=task, member__in=[by.pk]).values("pair")
     if held:
-        return pairs.filter(Exists(mine))
+        return pairs.filter(pk__in=mine)
     if not unrestricted:
         pairs = pairs.filter(open_to(task, by.pk))
         if is_quota_reached(by):
@@ -66,7 +69,7 @@ def open_pairs(
         else Value(project.overlap(task))
     )
     free: QuerySet[Any] = (
-        pairs.exclude(Exists(mine))
+        pairs.exclude(pk__in=mine)
         .annotate(taken=assignments, overlap=overlap)
         .filter(taken__lt=F("overlap"))
         .order_by(Case(When(taken=0, then=1), default=0), "pk")
@@ -80,12 +83,12 @@ def open_pairs(
 
 
 def is_quota_reached(by: Membership) -> bool:
-    """Tell whether `by` has as many tasks as a lead gives them."""
+    """Return whether `by` holds as many tasks as a lead allows them."""
     return bool(_with_quota_reached([by]))
 
 
 def _with_quota_reached(members: Sequence[Membership]) -> set[int]:
-    """Return the keys of the members who have as many tasks as a lead gives them."""
+    """Return the keys of the members who hold as many tasks as a lead allows them."""
     most = {one.pk: one.most_tasks for one in members if one.most_tasks is not None}
     if not most:
         return set()
@@ -95,28 +98,24 @@ def _with_quota_reached(members: Sequence[Membership]) -> set[int]:
 
 
 def count_open(*, task: str, by: Membership) -> int:
-    """Return on how many pairs `by` could take an assignment of `task` now."""
+    """Return the number of pairs on which `by` could take an assignment of `task` now."""
     return len(open_work(task=task, by=by))
 
 
 class OpenWork(NamedTuple):
-    """A pair on which somebody could take an assignment: its query and, to judge, the narrative
-    in force, each by its key.
-    """
+    """The keys of an open pair's query and, for judging, of its current narrative."""
 
     query: int
     narrative: int | None
 
 
 def open_work(*, task: str, by: Membership) -> list[OpenWork]:
-    """Return what `by` could take an assignment of `task` on, in the order in which it is taken."""
+    """Return the open work of `task` for `by`, in the order in which it is handed out."""
     return open_work_of(task=task, members=[by])[by.pk]
 
 
 def open_work_of(*, task: str, members: Sequence[Membership]) -> dict[int, list[OpenWork]]:
-    """Return what each of these members of different projects could take an assignment of `task`
-    on, by the key of the member: one query.
-    """
+    """Return the open work of `task` for members of different projects, by key: one query."""
     found: dict[int, list[OpenWork]] = {member.pk: [] for member in members}
     by_project = {member.project_id: member.pk for member in members}
     for project, query, narrative in _ask(_open, task, members):
@@ -125,14 +124,14 @@ def open_work_of(*, task: str, members: Sequence[Membership]) -> dict[int, list[
 
 
 def is_any_open(*, task: str, by: Membership) -> bool:
-    """Tell whether `by` could take an assignment of `task` now."""
+    """Return whether `by` could take an assignment of `task` now."""
     return bool(_ask(_first_open, task, [by]))
 
 
 def _ask(
     query: Prepared, task: str, members: Sequence[Membership], **more: int
 ) -> list[tuple[Any, ...]]:
-    """Ask for the members in whose projects anybody is asked to do the task now."""
+    """Run a query for the members who may take the task: wanted, not paused, below their quota."""
     asked = [
         member
         for member in members
@@ -179,7 +178,7 @@ def _first_open(
 def _open_in(
     task: str, scope: str, project: int, member: int, relevant_from: int, overlap: int
 ) -> QuerySet[Any, Any]:
-    """The `open_pairs` of members of whom only the keys are known, and of projects the rules."""
+    """Return `open_pairs` for members known by key only, and projects known by their rules only."""
     rules = PoolRules(scope, relevant_from).stub(project)
     for one in Task.values:
         setattr(rules, f"overlap_{one}", overlap)
@@ -187,7 +186,7 @@ def _open_in(
 
 
 def count_free_assignments(pair: InstructionPair, task: str, by: Membership) -> int:
-    """How many assignments of `task` on this pair are open to `by`."""
+    """Return how many assignments of `task` on this pair `by` could take."""
     counts = _ask(_filled, task, [by], pair=pair.pk)
     return max(by.project.overlap(task) - sum(counts[0]), 0) if counts else 0
 
@@ -196,7 +195,7 @@ def count_free_assignments(pair: InstructionPair, task: str, by: Membership) -> 
 def _filled(
     task: str, scope: str, project: int, member: int, relevant_from: int, overlap: int, pair: int
 ) -> Built:
-    """Of a pair that is open: how many have taken the task, and how many answer without it."""
+    """Return, for an open pair, how many people hold the task and how many answered without it."""
     found = _open_in(task, scope, project, member, relevant_from, overlap).filter(pk=pair)
     if task == Task.JUDGE:
         by = Membership(pk=member, project=PoolRules(scope, relevant_from).stub(project))
@@ -208,15 +207,18 @@ def _filled(
 
 
 def _to_be_reviewed(pairs: QuerySet[Any], by: Membership) -> QuerySet[Any]:
-    """Keep the pairs that want a review more, and of this person. Reviews that somebody without a
-    assignment has submitted (they came with a file) fill one each.
+    """Keep the pairs that need another review and that this person has not reviewed.
+
+    A review by somebody without an assignment (from a file) counts as one assignment.
     """
     there = submitted_reviews().filter(narrative=OuterRef("altered_id"))
     assigned = Assignment.objects.filter(
         task=Task.REVIEW, pair=OuterRef("of_pair"), member=OuterRef("of_member")
     )
     wanted: QuerySet[Any] = (
-        pairs.exclude(Exists(there.filter(of_member__in=[by.pk])))
+        pairs.exclude(
+            altered_id__in=submitted_reviews().filter(of_member__in=[by.pk]).values("narrative")
+        )
         .annotate(others=_counted(there.filter(~Exists(assigned)), "of_pair"))
         .filter(taken__lt=F("overlap") - F("others"))
     )
@@ -224,11 +226,11 @@ def _to_be_reviewed(pairs: QuerySet[Any], by: Membership) -> QuerySet[Any]:
 
 
 def _documents_wanting(by: Membership) -> QuerySet[Any]:
-    """The documents of a pair's pool (the outer query, with its `under`) that `by` has not
-    answered, each with `others`: how many people without an assignment there have answered it.
+    """Return the documents of a pair's pool that `by` has not answered.
 
-    Who holds an assignment is counted by the assignment. What files bring, people have said without
-    one.
+    The pair is the outer query, with its `under`. Each document has `others`: how many people
+    without an assignment on the pair have answered it, as authors of loaded answers have none.
+    People with an assignment are counted by the assignment.
     """
     here = {"narrative": OuterRef(OuterRef("under")), "candidate": OuterRef("pk")}
     judgments = Judgment.objects.current().of_people().filter(**here)
@@ -252,7 +254,7 @@ def _documents_wanting(by: Membership) -> QuerySet[Any]:
 
 
 def _under(project: Project) -> F | Coalesce | Case:
-    """The narrative under which a pair is judged now, of `with_narratives`."""
+    """Return the column of the narrative a pair is judged under now, from `with_narratives`."""
     either = Coalesce("altered_id", "original_id")
     if project.judge_scope in WHOLE_POOL:
         return either
@@ -262,7 +264,7 @@ def _under(project: Project) -> F | Coalesce | Case:
 
 
 def _counted(rows: QuerySet[Any], by: str) -> Coalesce:
-    """How many rows there are in a query that one value of a column (`by`) narrows."""
+    """Count the rows of a query that its filter narrows to one value of the column `by`."""
     return Coalesce(
         Subquery(rows.order_by().values(by).annotate(n=Count("pk")).values("n")), Value(0)
     )

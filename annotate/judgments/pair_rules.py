@@ -1,7 +1,7 @@
-"""What must hold of a pair's documents under its narratives. No Django here.
+"""Rules on a pair's documents under its narratives. No Django here.
 
-The kind of a project says which rules hold in it (`annotate.projects.kinds`). Rules on how the
-relevant set changes are decided here; those on labels, in `annotate.judgments.label_rules`.
+The kind of a project defines its rules (`annotate.projects.kinds`). Rules on the change of the
+relevant set are decided here; rules on labels, in `annotate.judgments.label_rules`.
 """
 
 from __future__ import annotations
@@ -10,23 +10,23 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from enum import StrEnum
 
-# Documents that comply, and documents that violate, which every instruction has at least.
+# The least number of complying documents, and of violating ones, for every instruction.
 BALANCE = 3
 
 
 class Change(StrEnum):
-    """What became of a document whose relevance under the altered narrative is known."""
+    """The change of a document whose relevance under the altered narrative is known."""
 
     KEPT = "kept"
     DROPPED = "dropped"
-    # Relevant now and not before: a narrower narrative lets nothing in.
+    # Relevant now and not before: a narrower narrative must not do that.
     GREW = "grew"
-    # It was not relevant, and is not.
+    # Relevant neither before nor now.
     STAYED = "stayed"
 
 
 def change(before: int | None, now: int, relevant_from: int) -> Change:
-    """Say what became of a document. `before` is None where nothing is known from before."""
+    """Return the change of a document; `before` is None if its earlier relevance is unknown."""
     was = before is not None and before >= relevant_from
     if now >= relevant_from:
         return Change.KEPT if was or before is None else Change.GREW
@@ -34,7 +34,7 @@ def change(before: int | None, now: int, relevant_from: int) -> Change:
 
 
 class Promise(StrEnum):
-    """How a promise stands. It is broken only where nothing that is still open could mend it."""
+    """The status of a rule. It is broken only if no document that is still open could mend it."""
 
     KEPT = "kept"
     NOT_YET = "not_yet"
@@ -42,7 +42,7 @@ class Promise(StrEnum):
 
 
 class Rule(StrEnum):
-    """What must hold of every pair."""
+    """A rule that must hold for every pair."""
 
     SHRINKING = "shrinking"
     CHANGE = "change"
@@ -54,11 +54,11 @@ class Rule(StrEnum):
 
     @property
     def is_of_labels(self) -> bool:
-        """Whether it is decided on labels of several narratives, or on verdicts."""
+        """Whether it is decided by the labels of several narratives, or by verdicts."""
         return self in {Rule.GOLD, Rule.CONDITIONS, Rule.ATTRIBUTES}
 
 
-# The limits of a rule that names none.
+# The default limits of rules.
 LIMITS: Mapping[Rule, Mapping[str, int]] = {
     Rule.BALANCE: {"complying": BALANCE, "violating": BALANCE},
     Rule.SHARE: {"least_percent": 25, "most_percent": 75},
@@ -67,11 +67,10 @@ LIMITS: Mapping[Rule, Mapping[str, int]] = {
 
 @dataclass
 class Counts:
-    """The documents of a pair by what became of them.
+    """The numbers of a pair's documents by their change.
 
-    `stayed` are those that were not relevant and are not; `unknown_before` those judged not
-    relevant of which nothing is known from before: they violate the instruction, and nobody can
-    say that they dropped out.
+    `stayed`: not relevant before and now. `unknown_before`: judged not relevant, with an unknown
+    earlier relevance; they violate the instruction, but may not have dropped out.
     """
 
     kept: int = 0
@@ -84,26 +83,26 @@ class Counts:
 
     @property
     def open(self) -> int:
-        """Documents of which nobody knows yet."""
+        """The number of documents without a known relevance."""
         return self.disputed + self.unjudged
 
     @property
     def spoken(self) -> bool:
-        """Whether anybody has said anything of the pair."""
+        """Whether any document of the pair has an answer."""
         return any(getattr(self, one.name) for one in fields(self) if one.name != "unjudged")
 
     @property
     def compliant(self) -> int:
-        """Documents that are relevant under the altered narrative."""
+        """The number of documents that are relevant under the altered narrative."""
         return self.kept + self.grew
 
     @property
     def violating(self) -> int:
-        """Documents that the altered narrative rules out."""
+        """The number of documents that the altered narrative rules out."""
         return self.dropped + self.unknown_before
 
     def add(self, before: int | None, now: int, relevant_from: int, documents: int = 1) -> Change:
-        """Count documents whose relevance is known, and say what became of them."""
+        """Count documents whose relevance is known, and return their change."""
         became = change(before, now, relevant_from)
         name = "unknown_before" if before is None and became is Change.STAYED else became.value
         setattr(self, name, getattr(self, name) + documents)
@@ -111,15 +110,15 @@ class Counts:
 
     @property
     def dropped_percent(self) -> float | None:
-        """The share of the documents that were relevant and have dropped out, of those known."""
+        """The percentage that dropped out, of the documents relevant before and known now."""
         known = self.kept + self.dropped
         return 100 * self.dropped / known if known else None
 
     def promise(self, rule: Rule, limits: Mapping[str, int] | None = None) -> Promise:
-        """Say how a rule on the change of the relevant set stands with these documents."""
+        """Return the status of a rule on the change of the relevant set for these documents."""
         limits = limits or LIMITS.get(rule, {})
         if rule is Rule.SHRINKING:
-            # A document that is open may still grow; until one has, the set has only shrunk.
+            # An open document may still become relevant; until one does, the set has only shrunk.
             return Promise.BROKEN if self.grew else Promise.KEPT
         if rule is Rule.CHANGE:
             kept = bool(self.dropped or self.unknown_before)
@@ -131,7 +130,7 @@ class Counts:
         return _promise(not missing, hopeful=self.open >= missing)
 
     def _share(self, least: int, most: int) -> Promise:
-        """Say whether the share that dropped lies between two percentages."""
+        """Return whether the share of dropped documents is between two percentages."""
         total = self.kept + self.dropped + self.open
         if not total:
             return Promise.NOT_YET

@@ -1,10 +1,8 @@
-"""Which documents of a pool come a second time, unmarked, and where; and the numbers under which a
-page knows them. PURE: no Django.
+"""Repeats: which documents of a pool are shown a second time, and where. No Django here.
 
-A repeat must not be told from a fresh document. So it has a place of its own in the order, and a
-number of its own, which stands where the document's key stands otherwise: in addresses, forms and
-in what a browser journals. Where a project has repeats every document has such a number, the first
-time as well.
+Judges must not be able to tell a repeat from a new document. So a repeat has its own position in
+the order, and its own number, which replaces the document's key in URLs, forms and the browser's
+journal. In a project with repeats every document has such a number, also when shown first.
 """
 
 from __future__ import annotations
@@ -14,12 +12,12 @@ from collections.abc import Collection, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-# A repeat has at least so many other documents before it since the first time ...
+# At least this many other documents come between a document and its repeat ...
 FAR = 20
-# ... or, in a pool that is small, half of it, but never fewer than this.
+# ... or, in a small pool, half of the pool, but never fewer than this.
 NEAR = 2
 
-# Numbers of 13 digits that no row has: 2 ** 40 of them, for keys below half of that.
+# Numbers of 13 digits that are no row's key: 2 ** 40 of them, for keys below half of that.
 _BITS = 20
 _HALF = (1 << _BITS) - 1
 _FIRST = 1 << (2 * _BITS)
@@ -27,28 +25,29 @@ _ROUNDS = 4
 
 
 class Spot(NamedTuple):
-    """A candidate, by its key, the first time it comes or again."""
+    """A candidate's first occurrence, or (`again`) its repeat, by the candidate's key."""
 
     candidate: int
     again: bool = False
 
 
 def gap(size: int) -> int:
-    """How many others come at least between a document and its repeat, in a pool of `size`."""
+    """Return the least number of documents between a document and its repeat, for a pool size."""
     return max(NEAR, min(FAR, size // 2))
 
 
 def number(size: int, percent: int, chance: int) -> int:
-    """How many documents of a pool of `size` come again.
+    """Return how many documents of a pool of `size` are repeated.
 
-    `chance`, from 0 to 99, decides what becomes of a part of one: over many pools, however small,
-    `percent` of the documents come again. Only those come again behind which there is room.
+    `chance`, from 0 to 99, decides how a fraction is rounded, so that over many pools, however
+    small, `percent` of the documents are repeated. Only documents with enough others after them can
+    be repeated.
     """
     return min((size * percent + chance) // 100, max(0, size - gap(size)))
 
 
 def chance(words: str) -> int:
-    """The chance of one person's pool, from 0 to 99; `words` say whose and which."""
+    """Return the chance for one person's pool, from 0 to 99; `words` identify person and pool."""
     return _place(words) % 100
 
 
@@ -59,12 +58,12 @@ def planned(
     words: str,
     answered: Collection[int] = (),
 ) -> list[Spot]:
-    """Return a pool in the order in which a person meets it, its repeats among the others.
+    """Return a person's order of a pool with the repeats inserted.
 
-    `order` has each candidate with its document's id. Of those that have room behind them, those
-    with the smallest BLAKE2b (16 bytes, of `words` and the document's id in UTF-8, a colon between
-    them) come again; each at the end of its room or before, by the BLAKE2b of the same and
-    ":again". What was `answered` already comes again whatever has changed since.
+    `order` has each candidate with its document's id. Among documents with enough others after
+    them, those with the smallest BLAKE2b (16 bytes, of `words`, a colon and the document's id in
+    UTF-8) are repeated. The position of each repeat follows from the BLAKE2b of the same string
+    and ":again". Repeats that were `answered` stay in the order, whatever has changed since.
     """
     size = len(order)
     far = gap(size)
@@ -88,7 +87,7 @@ def planned(
 
 @lru_cache(maxsize=100_000)
 def masked(spot: Spot, person: int) -> int:
-    """The number under which a person's pages know a spot: it does not say whether it is a repeat.
+    """Return the number of a spot on a person's pages, which does not reveal a repeat.
 
     Raises ValueError for a key that is too large.
     """
@@ -103,7 +102,7 @@ def masked(spot: Spot, person: int) -> int:
 
 @lru_cache(maxsize=100_000)
 def unmasked(number: int, person: int) -> Spot:
-    """The spot that a number stands for; a number that is none of these is a candidate's key."""
+    """Return the spot of a number; a number out of their range is a candidate's key."""
     if not _FIRST <= number < 2 * _FIRST:
         return Spot(number)
     value = number - _FIRST

@@ -1,11 +1,11 @@
-"""Counts of what was said under each narrative, counted again only where something changed since.
+"""Counts of the answers under each narrative and of each pool, recomputed only after a change.
 
-The number of judgments grows, and pages count them at every look. So triggers of the database give
-each narrative a revision (`annotate.judgments.models.Revision`): a random number that changes in
-the transaction of whatever changes a count. A process keeps what it has counted of a narrative
-together with the revision it read before it counted; as long as the database says the same
-revision, nothing has changed. What is kept can only be newer than its revision says, and is then
-never used. It lies in memory alone: no stored count can be wrong, and no page that is read writes.
+The number of judgments grows, and pages count them on every request. So database triggers give each
+narrative and each pool a revision (`annotate.judgments.models.Revision`): a random number that
+changes in every transaction that changes a count. A process caches the counts of a narrative
+together with the revision it read before counting; while the database returns the same revision,
+the cached counts are valid. A cached count can only be newer than its revision, and is then never
+used. The cache is in memory only: no stored count can be wrong, and reading a page writes nothing.
 """
 
 from __future__ import annotations
@@ -13,17 +13,19 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from django.db.models import QuerySet
+from django.db.models import QuerySet, Sum
 
+from annotate.judgments.models import Revision
 from annotate.pairs.models import Narrative
-from annotate.pairs.pool import common_rules, narratives_in_force
+from annotate.pairs.pool import WHOLE_POOL
 from annotate.projects.models import Project
+from base.current_request import read_once
 from base.prepared_queries import Built, prepared
 
 Counted = TypeVar("Counted")
 Rules = TypeVar("Rules", bound=Hashable)
 
-# So many narratives of one kind of count are kept by a process, then it begins anew.
+# The most narratives that one kind of count caches in a process; then its cache is cleared.
 MOST = 20_000
 
 
@@ -31,28 +33,48 @@ _every: list[dict[Any, Any]] = []
 
 
 def forget() -> None:
-    """Forget every count of this process, to count all of it again."""
+    """Clear every cached count of this process."""
     for known in _every:
         known.clear()
 
 
 class State(NamedTuple):
-    """A narrative and the revision of what is said under it; 0 where nothing ever was."""
+    """A narrative and the revision of its answers and candidates; 0 if there never was one."""
 
     narrative: int
     pair: int
     project: int
+    side: str
     revision: int
-    # Who is a machine decides what is counted among people's: the sum of their keys.
+    # The sum of the keys of machine members: counts of people's answers depend on who is a machine.
     machines: int
+
+    @property
+    def key(self) -> int:
+        """The key of what is counted."""
+        return self.narrative
+
+
+class PoolState(NamedTuple):
+    """A query and the revision of its pool; 0 where it has none."""
+
+    query: int
+    project: int
+    revision: int
+    machines: int = 0
+
+    @property
+    def key(self) -> int:
+        """The key of what is counted."""
+        return self.query
 
 
 class Counts(Generic[Rules, Counted]):
-    """One kind of count, by narrative.
+    """One kind of count, cached by narrative or by query.
 
-    `count` takes rules and narratives (by key), and returns their counts by key; those of which
-    there is nothing to count may be missing. It may depend on nothing but these, on whether the
-    narrative's statements and candidates count, and on who is a machine.
+    `count` takes rules and narratives or queries (by key), and returns counts by key; those with
+    nothing to count may be missing. For narratives it may depend only on these arguments, on their
+    statements and candidates, and on which members are machines; for queries on their candidates.
     """
 
     def __init__(self, count: Callable[[Rules, list[int]], Mapping[int, Counted]]) -> None:
@@ -60,12 +82,15 @@ class Counts(Generic[Rules, Counted]):
         self._known: dict[tuple[Hashable, ...], tuple[int, Counted | None]] = {}
         _every.append(self._known)
 
-    def of(self, states: Iterable[State], rules: Mapping[int, Rules]) -> dict[int, Counted]:
-        """Return the counts of narratives by key: at most as many queries as there are different
-        rules. `rules`: what the count follows, by the key of the project.
+    def of(
+        self, states: Iterable[State | PoolState], rules: Mapping[int, Rules]
+    ) -> dict[int, Counted]:
+        """Return the counts of narratives or queries by key: at most one query per distinct rule.
+
+        `rules`: the rules of the count, by the key of the project.
         """
         found: dict[int, Counted] = {}
-        unknown: dict[Rules, list[State]] = {}
+        unknown: dict[Rules, list[State | PoolState]] = {}
         for state in states:
             if not state.revision:
                 continue
@@ -74,47 +99,68 @@ class Counts(Generic[Rules, Counted]):
             if revision != state.revision:
                 unknown.setdefault(rule, []).append(state)
             elif counted is not None:
-                found[state.narrative] = counted
+                found[state.key] = counted
         for rule, several in unknown.items():
-            new = self._count(rule, [state.narrative for state in several])
+            new = self._count(rule, [state.key for state in several])
             found.update(new)
             if len(self._known) > MOST:
                 self._known.clear()
             for state in several:
-                self._known[_key(state, rule)] = (state.revision, new.get(state.narrative))
+                self._known[_key(state, rule)] = (state.revision, new.get(state.key))
         return found
 
 
-def _key(state: State, rule: Hashable) -> tuple[Hashable, ...]:
-    return state.narrative, state.machines, rule
+def _key(state: State | PoolState, rule: Hashable) -> tuple[Hashable, ...]:
+    return state.key, state.machines, rule
 
 
 def states_in_force(projects: Sequence[Project]) -> list[State]:
-    """Return the states of the narratives that are judged now in these projects: one query."""
-    if not projects:
-        return []
-    rules = common_rules(projects)
-    rows = _in_force.rows(rules.scope, project=[project.pk for project in projects])
-    return [State(*row) for row in rows]
+    """Return the states of the narratives that are judged now in these projects: one query. They
+    are the altered ones, and where the whole pool is judged, the originals of pairs without one.
+    """
+    whole_pool = {project.pk for project in projects if project.judge_scope in WHOLE_POOL}
+    newest = states_of_newest([project.pk for project in projects])
+    rewritten = {one.pair for one in newest if one.side == Narrative.Side.ALTERED}
+    return [
+        one
+        for one in newest
+        if one.side == Narrative.Side.ALTERED
+        or (
+            one.side == Narrative.Side.ORIGINAL
+            and one.project in whole_pool
+            and one.pair not in rewritten
+        )
+    ]
 
 
 def states_of_newest(projects: Sequence[int]) -> list[State]:
-    """Return the states of the newest narratives of every side in these projects (by key), of pairs
-    that were not removed: one query.
+    """Return the states of the newest narratives of every side in these projects (by key), except
+    of removed pairs: one query.
     """
-    return [State(*row) for row in _newest.rows(project=projects)]
+    return read_once(
+        (_newest, *projects), lambda: [State(*row) for row in _newest.rows(project=projects)]
+    )
 
 
 def states_of_every(projects: Sequence[int]) -> list[State]:
-    """Return the states of every version of the narratives in these projects (by key), of pairs
-    that were removed as well: one query.
+    """Return the states of every narrative version in these projects (by key), including those of
+    removed pairs: one query.
     """
     return [State(*row) for row in _every_version.rows(project=projects)]
 
 
-@prepared("project")
-def _in_force(scope: str, project: int) -> Built:
-    return _with_revisions(narratives_in_force(Project(pk=project, judge_scope=scope)))
+def states_of_pools(queries: Mapping[int, int]) -> list[PoolState]:
+    """Return the states of the pools of these queries: one query. `queries`: the project of each,
+    all by their keys.
+    """
+    rows = _of_pools.rows(queries=list(queries))
+    return [PoolState(query, queries[query], revision) for query, revision in rows]
+
+
+@prepared("queries")
+def _of_pools(queries: int) -> Built:
+    found = Revision.objects.filter(query__in=[queries]).order_by().values_list("query")
+    return found.annotate(revision=Sum("value"))
 
 
 @prepared("project")
@@ -133,29 +179,30 @@ def _every_version(project: int) -> Built:
 
 def _with_revisions(narratives: QuerySet[Narrative]) -> Built:
     columns = narratives.order_by().values_list(
-        "pk", "pair_id", "pair__project_id", "pair__query_id"
+        "pk", "pair_id", "pair__project_id", "side", "pair__query_id"
     )
     sql, parameters = columns.query.sql_with_params()
-    # Revisions of queries and conditions are put together before they are joined. Looked up for
-    # each narrative, they were all read for each: SQLite takes an index for a bad one if most of
-    # its values are null.
+    # Revisions of queries and conditions are aggregated before the join. In a subquery for each
+    # narrative, SQLite would scan them all each time: it avoids an index of mostly null values.
+    # CROSS JOIN makes it begin with the conditions instead of all revisions.
     return (
         f"""
-        WITH n (narrative, pair, project, query) AS ({sql}),
+        WITH n (narrative, pair, project, side, query) AS ({sql}),
         of_query (query, value) AS (
             SELECT r.query_id, SUM(r.value) FROM annotate_revision r
             WHERE r.query_id IN (SELECT query FROM n) GROUP BY r.query_id
         ),
         of_condition (narrative, value) AS (
             SELECT k.narrative_id, SUM(r.value) FROM annotate_condition k
-            JOIN annotate_revision r ON r.condition_id = k.id
-            WHERE k.narrative_id IN (SELECT narrative FROM n) GROUP BY k.narrative_id
+            CROSS JOIN annotate_revision r
+            WHERE k.narrative_id IN (SELECT narrative FROM n) AND r.condition_id = k.id
+            GROUP BY k.narrative_id
         ),
         machines (project, value) AS (
             SELECT m.project_id, SUM(m.id) FROM annotate_membership m
             WHERE m.is_machine AND m.project_id IN (SELECT project FROM n) GROUP BY m.project_id
         )
-        SELECT n.narrative, n.pair, n.project, CAST(
+        SELECT n.narrative, n.pair, n.project, n.side, CAST(
             COALESCE((
                 SELECT SUM(r.value) FROM annotate_revision r WHERE r.narrative_id = n.narrative
             ), 0) + COALESCE(q.value, 0) + COALESCE(c.value, 0) AS bigint),

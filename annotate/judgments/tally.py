@@ -1,7 +1,7 @@
-"""What people's judgments of each document come to, walked a document at a time.
+"""Tally people's judgments of each document, and check the project's rules against them.
 
-Answers are counted in the database, so that a hundred thousand of them come as a few for each
-document, through a cursor: memory does not grow with them.
+Answers are counted in the database and read through a cursor, a few rows per document, so memory
+does not grow with the number of answers.
 """
 
 from __future__ import annotations
@@ -37,17 +37,17 @@ from annotate.projects.models import Membership, Project
 from base.providers import Provider
 
 CHUNK = 5_000
-# What people who checked claimed labels found, by narrative and candidate. The audit answers.
+# The grades that checks of claimed labels found, by narrative and candidate; `audit` provides them.
 checked_labels: Provider[[QuerySet[Narrative]], dict[tuple[int, int], int]] = Provider(
     "Which grades did checks of claimed labels come to?"
 )
-# Documents named for each pair that breaks a rule; the rest is counted.
+# The most documents named for each pair that breaks a rule.
 NAMED = 5
 
 
 @dataclass(frozen=True)
 class Tally:
-    """One candidate under one narrative version: how many people gave which grade."""
+    """The number of people for each grade of one candidate under one narrative version."""
 
     narrative: int
     candidate: int
@@ -56,14 +56,14 @@ class Tally:
     settled: int | None
 
     def outcome(self, rule: str) -> Outcome:
-        """What it comes to by a project's rule of consensus."""
+        """Return the outcome under a project's rule of consensus."""
         return consensus(sorted(self.grades.elements()), rule, self.settled)
 
 
 def tallies(narratives: QuerySet[Narrative], reader: Membership) -> Iterator[Tally]:
-    """Walk what people said under these narratives, in their order: three queries.
+    """Yield the tallies of these narratives, in order: three queries.
 
-    Candidates that the reader judges and has not judged yet are left out: blind means blind.
+    Candidates that the reader still has to judge are left out, to keep the reader blind.
     """
     return tallies_in(reader.project, narratives, reader)
 
@@ -71,7 +71,7 @@ def tallies(narratives: QuerySet[Narrative], reader: Membership) -> Iterator[Tal
 def tallies_in(
     project: Project, narratives: QuerySet[Narrative], reader: Membership | None
 ) -> Iterator[Tally]:
-    """Walk the same; an export has no reader, and leaves nothing out."""
+    """Yield the tallies; without a reader, as for an export, nothing is left out."""
     machines = list(project.memberships.filter(is_machine=True).values_list("pk", flat=True))
     said = Judgment.objects.current().filter(in_pools(), narrative__in=narratives.values("pk"))
     if machines:
@@ -105,7 +105,7 @@ def tallies_in(
         counted: Counter[int] = Counter({relevance: count for *_, relevance, count in rows})
         *_, decided = settled.pop((narrative, candidate), (None,))
         yield Tally(narrative, candidate, prior, counted, decided)
-    # What was settled stays so when its judges take their answers back.
+    # A document stays settled when its judges withdraw their answers.
     for (narrative, candidate), (pair, prior, decided) in sorted(settled.items()):
         if pair not in blind:
             yield Tally(narrative, candidate, prior, Counter(), decided)
@@ -113,18 +113,18 @@ def tallies_in(
 
 @dataclass
 class PairStanding:
-    """A pair with its documents by what became of them under the altered narrative in force."""
+    """A pair with counts of its documents by their change under the current altered narrative."""
 
     pair: InstructionPair
     narrative: int
     counts: Counts = field(default_factory=Counts)
-    # The documents that grew, by key.
+    # The candidates (by key) that became relevant.
     grown: list[int] = field(default_factory=list)
-    # How the rules on labels stand.
+    # The results of the rules on labels.
     of_labels: dict[Rule, LabelStanding] = field(default_factory=dict)
 
     def breaking(self, rule: Rule) -> list[int]:
-        """The candidates (by key) that break a rule, where single ones do."""
+        """Return the candidates (by key) that break a rule, if single candidates can."""
         if rule is Rule.SHRINKING:
             return self.grown
         return self.of_labels[rule].candidates if rule in self.of_labels else []
@@ -132,19 +132,19 @@ class PairStanding:
 
 @dataclass(frozen=True)
 class Promises:
-    """How the rules stand with every pair on which anybody has said something."""
+    """The status of the rules for every pair with at least one answer."""
 
     pairs: list[PairStanding]
-    # Pairs on which nobody has said anything, and pairs that the reader still judges.
+    # The number of pairs without an answer, and of pairs that the reader still judges.
     silent: int
     hidden: int
-    # Of candidates that break a rule: what a list shows.
+    # The titles of candidates that break a rule, by key.
     documents: dict[int, str]
     # The rules of the project's kind, with their limits.
     rules: dict[Rule, Mapping[str, int]]
 
     def by(self, rule: Rule) -> dict[Promise, list[PairStanding]]:
-        """The pairs by how a rule stands with them."""
+        """Return the pairs by the status of a rule."""
         found: dict[Promise, list[PairStanding]] = {promise: [] for promise in Promise}
         for one in self.pairs:
             of_labels = one.of_labels.get(rule)
@@ -157,24 +157,23 @@ class Promises:
 
 
 def rules_of(kind: ProjectKind) -> dict[Rule, Mapping[str, int]]:
-    """Return the rules of a kind with their limits, in their order."""
+    """Return the rules of a kind with their limits, in order."""
     return {
         Rule(one.rule): {**LIMITS.get(Rule(one.rule), {}), **one.limits} for one in kind.must_hold
     }
 
 
 def promises(reader: Membership) -> Promises:
-    """Return how the rules stand in the reader's project: eight queries, and a few for rules on
-    labels.
+    """Return the status of the rules in the reader's project.
 
-    Every judged document of the pool counts, also one that the project does not put before its
-    judges: it may have become relevant as well.
+    Eight queries, and a few more for rules on labels. Every judged document of the pool counts,
+    also one that the project does not put before its judges: it may have become relevant too.
     """
     return promises_in(reader.project, reader)
 
 
 def promises_in(project: Project, reader: Membership | None) -> Promises:
-    """Return the same; an export has no reader, and leaves nothing out."""
+    """Return the status of the rules; without a reader, as for an export, nothing is left out."""
     kind = kind_of(project.kind)
     rules = rules_of(kind)
     blind = set() if reader is None else blind_pairs(reader)
@@ -208,7 +207,7 @@ def _count(
     reader: Membership | None,
     found: Mapping[int, PairStanding],
 ) -> None:
-    """Count the documents of each pair by what became of them."""
+    """Count the documents of each pair by their change."""
     judged: Counter[int] = Counter()
     known: set[tuple[int, int]] = set()
     aside = kept_from_judges(project)
@@ -229,7 +228,9 @@ def _count(
                 judged[claim.narrative] += count_put_before_judges(
                     project, claim.prior, of_claim, aside
                 )
-    sizes = pool_sizes([project], {one.pair.pk: one.pair.query_id for one in found.values()})
+    sizes = pool_sizes(
+        [project], {one.pair.pk: (one.pair.query_id, project.pk) for one in found.values()}
+    )
     for key, one in found.items():
         one.counts.unjudged = sizes[one.pair.pk] - judged[key]
         one.grown.sort()
@@ -238,8 +239,9 @@ def _count(
 def _patterns(
     project: Project, reader: Membership | None, narratives: Collection[int]
 ) -> dict[int, list[GradePattern]]:
-    """Return the patterns of these narratives (by key). An export reads the rows themselves: it may
-    see the database as it was a while ago.
+    """Return the grade patterns of these narratives (by key).
+
+    An export reads the rows, not the cache: its transaction may see an older state of the database.
     """
     if reader is None:
         return patterns_anew(list(narratives))
@@ -255,7 +257,7 @@ def _add(
     relevance: int | None,
     candidates: Sequence[int],
 ) -> None:
-    """Count documents that came with the same relevance and come to the same one."""
+    """Count documents with the same loaded relevance and the same relevance now."""
     if relevance is None:
         to.counts.disputed += len(candidates)
     elif to.counts.add(prior, relevance, project.relevant_from, len(candidates)) is Change.GREW:
@@ -268,14 +270,14 @@ def _judge_labels(
     reader: Membership | None,
     found: Mapping[int, PairStanding],
 ) -> None:
-    """Decide the rules on labels of each pair."""
+    """Decide the rules on labels for each pair."""
     by_pair = {one.pair.pk: one for one in found.values()}
     narratives = Narrative.objects.current().filter(pair__in=by_pair)
     known: dict[tuple[int, int], int | None] = {
         (claim.narrative, claim.candidate): relevance for claim, relevance in claims(narratives)
     }
     claimed = dict(known)
-    # What people found stands before what is claimed, and what judges say before that.
+    # Results of checks override claims, and judges' consensus overrides both.
     known |= checked_labels(narratives)
     for tally in tallies_in(project, narratives, reader):
         key = (tally.narrative, tally.candidate)

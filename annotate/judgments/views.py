@@ -1,4 +1,4 @@
-"""The windows of a big table."""
+"""Pages of a big table's windows."""
 
 from __future__ import annotations
 
@@ -25,8 +25,10 @@ from base.page_request import PageRequest
 @require_GET
 @vary_on_headers("HX-Request")
 def table(request: PageRequest, pk: int, candidate_pk: int) -> HttpResponse:
-    """One window of a document's table: `?row=101&column=31`, or with `find=words` the window of
-    the next match. A page of its own, or for a script only the window.
+    """Show one window of a document's table: `?row=101&column=31`, or with `find=words` the window
+    of the next match.
+
+    Returns a whole page, or only the window for an htmx request.
     """
     member, pair = access.pair(request.user, pk)
     candidate = access.candidate(pair, candidate_pk)

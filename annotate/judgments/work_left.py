@@ -1,8 +1,8 @@
-"""What is left in one person's assignments.
+"""The work left in one person's assignments.
 
-Work is left while the person can still add what the assignment asks for, whenever that changed and
-whatever `Assignment.done_at` says: that column only dates the end of the work. What is wanted and
-what is there has one definition, `annotate.judgments.completion`.
+Work is left while the person can still add something that the assignment asks for, whatever
+`Assignment.done_at` says: that column only dates the end of the work. `annotate.judgments.
+completion` has the one definition of what is wanted and what is done.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ Task = Assignment.Task
 
 
 class Left(NamedTuple):
-    """How far one person is in one assignment."""
+    """One person's progress in one assignment."""
 
     done: int
     total: int
-    # Documents that a lead asks them to look at again; they are not done.
+    # Documents with a rejudge request; they are not counted as done.
     again: int = 0
 
     @property
@@ -48,12 +48,13 @@ _NOTHING = Left(0, 0)
 
 
 class InForce(NamedTuple):
-    """The narrative under which a pair is judged, by its key, and the query of the pair."""
+    """A pair's current narrative, by key, and the pair's query and project."""
 
     pk: int
     side: str
     version: int
     query: int
+    project: int
 
 
 def left_in(
@@ -61,11 +62,10 @@ def left_in(
     assignments: Iterable[Assignment],
     answers: Mapping[tuple[int, int], int] | None = None,
 ) -> dict[int, Left]:
-    """Return how far their holders are in these assignments of a project, or of several, by key.
-    `answers`: the `answers_by_pair`, where they are known.
+    """Return the progress in these assignments of one or several projects, by assignment key.
 
-    At most ten queries, however many assignments there are, and three more where projects have
-    repeats, which count as documents.
+    `answers`: the result of `answers_by_pair`, if the caller has it. At most ten queries, however
+    many assignments there are, and three more if projects have repeats, which count as documents.
     """
     projects = [project] if isinstance(project, Project) else project
     by_task: dict[str, list[Assignment]] = defaultdict(list)
@@ -90,8 +90,8 @@ def left_in(
 
 
 def open_assignments(member: Membership, *tasks: str) -> list[Assignment]:
-    """Return the assignments of a member in which work is left (of these tasks; none: of all)."""
-    # Filtered here: pages read the assignments of their reader once, ahead.
+    """Return a member's assignments with work left, of these tasks or, for none, of all."""
+    # Filtered in Python: pages prefetch their reader's assignments.
     held = [
         assignment
         for assignment in member.assignments.all()
@@ -104,14 +104,14 @@ def open_assignments(member: Membership, *tasks: str) -> list[Assignment]:
     return [assignment for assignment in held if left[assignment.pk].is_open]
 
 
-# Where `read_left` puts what it reads, on the member.
+# The attribute of a member in which `read_left` stores its result.
 _LEFT = "_left_in_assignments"
 
 
 def read_left(members: Sequence[Membership]) -> None:
-    """Read once how far members are in all their assignments, for all that a page asks of these
-    rows of them: at most thirteen queries, however many members there are. Read their assignments
-    first.
+    """Prefetch the progress of members in all their assignments onto these rows.
+
+    At most thirteen queries, however many members there are. Prefetch their assignments first.
     """
     held = [assignment for member in members for assignment in member.assignments.all()]
     judges = {one.member_id for one in held if one.task == Task.JUDGE}
@@ -122,7 +122,7 @@ def read_left(members: Sequence[Membership]) -> None:
 
 
 def left_of(member: Membership) -> Mapping[int, Left]:
-    """Return how far a member is in each of their assignments, by key; `read_left` reads ahead."""
+    """Return a member's progress in each assignment, by key; `read_left` prefetches it."""
     found: Mapping[int, Left] | None = getattr(member, _LEFT, None)
     return left_in(member.project, member.assignments.all()) if found is None else found
 
@@ -138,7 +138,7 @@ def _left_to_judge(
         pair: InForce(*narrative)
         for pair, *narrative in ask_by_rules(narratives_of_pairs, projects, pairs=list(pairs))
     }
-    sizes = pool_sizes(projects, {pair: one.query for pair, one in in_force.items()})
+    sizes = pool_sizes(projects, {pair: (one.query, one.project) for pair, one in in_force.items()})
     here = {"pairs": list(in_force), "people": list(people)}
     again = {
         (pair, person): many for pair, person, many in ask_by_rules(asked_again, projects, **here)
@@ -167,7 +167,7 @@ def _repeats(
     in_force: Mapping[int, InForce],
     sizes: Mapping[int, int],
 ) -> dict[int, Left]:
-    """Return how many repeats the holder of each assignment has, and has answered."""
+    """Return each assignment's progress in repeats, by assignment key."""
     if not any(project.repeat_percent for project in projects):
         return {}
     answered = {
@@ -194,17 +194,17 @@ def _repeats(
         words = repeat_words(pairs[assignment.pair_id], narrative.side, narrative.version, person)
         planned = number(sizes[assignment.pair_id], percent, chance(words))
         count, final = answered.get((narrative.pk, assignment.member_id), (0, 0))
-        # What was answered stays, also where fewer are planned by now.
+        # Answered repeats still count if fewer are planned by now.
         found[assignment.pk] = Left(final, max(planned, count))
     return found
 
 
 def _reviews_owed(projects: Sequence[Project], assignments: Sequence[Assignment]) -> set[int]:
-    """Return the assignments (by key) whose holder can review the version in force and has not."""
+    """Return the assignments (by key) whose holder can review the current version and has not."""
     pairs = {assignment.pair_id for assignment in assignments}
     to_review: QuerySet[Any] = InstructionPair.objects.filter(pk__in=pairs).to_review()
     waiting = dict(to_review.values_list("pk", "altered_id"))
-    # Nobody reviews their own words.
+    # Nobody reviews a narrative of their own.
     authors = dict(
         Narrative.objects.filter(pk__in=waiting.values()).values_list("pair_id", "author_id")
     )

@@ -1,4 +1,4 @@
-"""The project that a command is about."""
+"""The project that a command works on."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from annotate.projects.models import Project
 
 
 def project_called(slug: str) -> Project:
-    """Return the project of a short name; CommandError where there is none."""
+    """Return the project with this short name; raise CommandError if there is none."""
     project = Project.objects.filter(slug=slug).first()
     if project is None:
         raise CommandError(f"There is no project called {slug!r}.")

@@ -1,7 +1,7 @@
-"""What people answered day by day, counted narrative by narrative.
+"""Answers of people by day, counted per narrative.
 
-A count is remembered until something changes under its narrative (`annotate.judgments.revisions`),
-so a page of a project costs the same whatever the number of its judgments.
+A count is cached until something changes under its narrative (`annotate.judgments.revisions`), so a
+project's pages cost the same however many judgments it has.
 """
 
 from __future__ import annotations
@@ -26,19 +26,21 @@ class Activity(NamedTuple):
     """Answers of one person under one narrative on one day."""
 
     person: int
-    # None: they came from a file, and have no date.
+    # None: they came from a file and have no date.
     on: date | None
     # Whether they count now.
     counts: bool
     number: int
-    # Milliseconds before the eyes, and of how many answers they are known.
+    # Active time in milliseconds, and the number of answers whose time is known.
     active: int
     timed: int
 
 
 class _Rules(NamedTuple):
-    """Which documents are judged (`annotate.pairs.pool.PoolRules`), where days begin, and the
-    seconds of a slot, of which days are made.
+    """What a count depends on: which documents are judged, and how days are cut.
+
+    `scope` and `relevant_from` are those of `annotate.pairs.pool.PoolRules`. Days of `zone` are
+    made of slots of `seconds` each.
     """
 
     scope: str
@@ -48,7 +50,7 @@ class _Rules(NamedTuple):
 
 
 class Slot(Func):
-    """The number of the hour (of the quarter of an hour) since 1970 in which a moment lies."""
+    """The number of the slot in which a time lies, counted from 1970: an hour or a quarter hour."""
 
     output_field = IntegerField()
 
@@ -73,11 +75,10 @@ def activities(
     by: int,
     blind: Collection[int],
 ) -> Iterator[Activity]:
-    """Return what these people (by key) answered in a project on each day of a time zone, whose
-    days are made of slots of so many seconds: two queries, and two more where something changed
-    since.
+    """Yield what these people (by key) answered in a project on each day of a time zone.
 
-    Of pairs in `blind` the times of others than `by` are left out.
+    Days are made of slots of `seconds` each. Two queries, and two more where something has changed
+    since the last count. For pairs in `blind`, only the active time of `by` is given.
     """
     rules = {project.pk: _Rules(*common_rules([project]), zone, seconds)}
     in_force = {
@@ -131,7 +132,7 @@ def _in_force(scope: str, project: int) -> Built:
 
 @prepared("relevant_from", "narratives")
 def _judged(scope: str, seconds: int, relevant_from: int, narratives: int) -> Built:
-    """Judgments: narrative, person, slot, whether they count, number, milliseconds, of how many."""
+    """Select judgments: narrative, person, slot, counts or not, number, milliseconds, timed."""
     on_page = Q(source=Judgment.Source.PAGE)
     return (
         Judgment.objects.filter(narrative__in=[narratives])
@@ -148,7 +149,7 @@ def _judged(scope: str, seconds: int, relevant_from: int, narratives: int) -> Bu
 
 @prepared("relevant_from", "narratives")
 def _flagged(scope: str, seconds: int, relevant_from: int, narratives: int) -> Built:
-    """Final flags, which answer as judgments do, with the same columns."""
+    """Select final flags, which are answers as judgments are, with the same columns."""
     return (
         Flag.objects.exclude(kind=Flag.Kind.LATER)
         .filter(narrative__in=[narratives])
@@ -164,7 +165,7 @@ def _flagged(scope: str, seconds: int, relevant_from: int, narratives: int) -> B
 
 
 def _counts(ended: str, scope: str, relevant_from: int) -> Case:
-    """Whether an answer counts as long as its narrative is in force."""
+    """Return 1 for an answer that counts while its narrative is current, else 0."""
     counts = Q(**{f"{ended}__isnull": True}, text_replaced_at__isnull=True)
     if scope == Project.Scope.RELEVANT:
         counts &= Q(candidate__prior_relevance__gte=relevant_from)

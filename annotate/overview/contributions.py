@@ -1,5 +1,6 @@
-"""What the rooms above have to say on the home and project pages, without this room knowing
-them.
+"""Contributions of other apps to the home and project pages.
+
+They register providers here, so this app does not depend on them.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ class Todo:
     url: str
     # The count in words, where it is not clear from the text what is counted.
     counted: str = ""
-    # How many documents a lead asks to look at again.
+    # How many documents a lead asks this person to look at again.
     again: int = 0
 
 
@@ -29,8 +30,9 @@ def _nothing() -> Mapping[str, Any]:
 
 
 class Contribution(NamedTuple):
-    """What one room adds: things to do, values for the template of both pages, and `details`,
-    which returns those of the project page alone.
+    """What one app adds: things to do, and values for the templates.
+
+    `context` holds the values of both pages; `details` returns those of the project page alone.
     """
 
     todo: tuple[Todo, ...] = ()
@@ -38,29 +40,30 @@ class Contribution(NamedTuple):
     details: Callable[[], Mapping[str, Any]] = _nothing
 
 
-# What one room adds for memberships of one person in different projects, by the key of each; one
-# for which it adds nothing may be missing. Its queries do not grow with their number.
+# Returns what one app adds for memberships of one person in different projects, by the key of each;
+# memberships for which it adds nothing may be missing. The number of its queries must not grow with
+# the number of memberships.
 Provider = Callable[[Sequence[Membership]], Mapping[int, Contribution]]
 
 _providers: list[Provider] = []
 
 
 def register(provider: Provider) -> None:
-    """Ask this provider for every home and project page; called once, when a room starts."""
+    """Register a provider for the home and project pages; call once, when an app starts."""
     if provider not in _providers:
         _providers.append(provider)
 
 
 def overview(member: Membership, *, details: bool = False) -> Contribution:
-    """Everything the rooms add for this member, who may see what their role allows.
+    """Return everything that other apps add for this member, as far as their role may see it.
 
-    `details`: with what the project page shows.
+    `details`: include what only the project page shows.
     """
     return overviews([member], details=details)[member.pk]
 
 
 def overviews(members: Sequence[Membership], *, details: bool = False) -> dict[int, Contribution]:
-    """The same for memberships of one person in different projects, by the key of each."""
+    """Like `overview`, for memberships of one person in different projects, by the key of each."""
     todo: dict[int, list[Todo]] = {member.pk: [] for member in members}
     context: dict[int, dict[str, Any]] = {member.pk: {} for member in members}
     for provider in _providers:

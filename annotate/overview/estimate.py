@@ -1,4 +1,4 @@
-"""How long what is left will take at the pace of the last days. No Django here."""
+"""Estimate when the work left will be done at the pace of the last days. No Django here."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from enum import StrEnum
 from statistics import fmean, stdev
 from typing import Final, NamedTuple
 
-# Nobody plans farther ahead.
+# No day farther ahead is named.
 FARTHEST = timedelta(days=3_650)
-# How many days one can look back on, and so the degrees of freedom there can be.
+# The most days that are looked back on; so there are at most 27 degrees of freedom.
 LONGEST = 28
-# Of Student's t for an interval of 80 %: the 0.90 quantile for 1, 2, ... 27 degrees of freedom.
+# Student's t for an 80 % interval: the 0.90 quantile for 1, 2, ... 27 degrees of freedom.
 _T80: Final = (
     *(3.078, 1.886, 1.638, 1.533, 1.476, 1.440, 1.415, 1.397, 1.383),
     *(1.372, 1.363, 1.356, 1.350, 1.345, 1.341, 1.337, 1.333, 1.330),
@@ -31,10 +31,11 @@ class Unknown(StrEnum):
 
 
 class Estimate(NamedTuple):
-    """When what is left will be done, and what that was computed from.
+    """When the work left will be done, and the figures that this was computed from.
 
-    `pace` is the mean of what was done a day, `slow` and `fast` its interval of 80 %. The days are
-    None where they lie too far away to be named, `latest` also where the slowest pace is none.
+    `pace` is the mean number of pieces done a day, `slow` and `fast` the bounds of its 80 %
+    interval. `soonest` and `latest` are None if they are farther away than FARTHEST, `latest` also
+    if `slow` is zero.
     """
 
     left: int
@@ -52,10 +53,10 @@ def estimate(
 ) -> Estimate | Unknown:
     """Return when `left` pieces of work will be done.
 
-    `done` are the pieces done on each of the last days, oldest first, at most LONGEST of them, the
-    last one `today`: days before the first piece of work are left out by the caller. A today
-    without work is not over, and says nothing yet. An estimate needs two days with work. `asked`
-    says whether there is any work at all. The end is counted from tomorrow on.
+    `done` holds the pieces done on each of the last days, oldest first, `today` last; at most
+    LONGEST days. The caller leaves out the days before the first piece of work. If nothing is done
+    today yet, today is ignored. An estimate needs two days with work. `asked` says whether there is
+    any work at all. The end is counted from tomorrow on.
     """
     if not asked:
         return Unknown.NOTHING_ASKED
@@ -85,5 +86,5 @@ def estimate(
 def _end(left: int, pace: float, today: date) -> date | None:
     if pace <= 0 or left / pace > FARTHEST.days:
         return None
-    # What divides evenly in tenths does not in binary: 3 / 0.1 is a little more than 30.
+    # A quotient of floats can be a little more than the whole number that it should be.
     return today + timedelta(days=math.ceil(left / pace - 1e-9))

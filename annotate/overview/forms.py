@@ -1,4 +1,4 @@
-"""What a lead looks for in the matrix, checked before anything is read."""
+"""Forms of leads: the filter of the matrix, and who takes the tasks of a query."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from annotate.overview.matrix_cells import Key, Wanted
 from annotate.pairs.models import Assignment
 from annotate.projects.models import Membership
 
-# Two grades that met, as the page of differences links them: "0~2".
+# Two grades given to the same document, as the page of differences links them: "0~2".
 _GRADES = re.compile(r"(-?[0-9]{1,4})~(-?[0-9]{1,4})")
 STATES = [
     ("", _lazy("All")),
@@ -33,7 +33,7 @@ STATES = [
 
 
 class MatrixForm(forms.Form):
-    """Which rows of the matrix are shown; everything may be left out."""
+    """The filter of the matrix; every field is optional."""
 
     query = forms.CharField(label=_lazy("Query"), max_length=255, required=False)
     person = forms.TypedChoiceField(
@@ -45,7 +45,7 @@ class MatrixForm(forms.Form):
     def __init__(self, member: Membership, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._member = member
-        #: Who has a column: read once, here.
+        #: The people who have a column, read once.
         self.people = people_of(member.project)
         person = self.fields["person"]
         assert isinstance(person, forms.TypedChoiceField)
@@ -60,11 +60,11 @@ class MatrixForm(forms.Form):
                 *((name or "-", name or _("None named")) for name in named),
             ]
         else:
-            # A choice of nothing.
+            # No pair names a category, so there is nothing to choose.
             del self.fields["category"]
 
     def clean_query(self) -> int | None:
-        """Turn a query's id into its key."""
+        """Return the key of the query with this id."""
         query_id = self.cleaned_data["query"]
         if not query_id:
             return None
@@ -77,7 +77,7 @@ class MatrixForm(forms.Form):
         return int(key)
 
     def asked(self) -> Asked:
-        """Return what was asked for; nothing in particular while the form has errors."""
+        """Return the filter; its fields stay empty while the form has errors."""
         given = self.cleaned_data if self.is_valid() else {}
         met = _GRADES.fullmatch(self.data.get("grades", ""))
         return Asked(
@@ -114,15 +114,17 @@ class QueryPeopleForm(forms.Form):
                 initial=sorted(named[task]),
                 widget=forms.CheckboxSelectMultiple,
                 help_text=ngettext(
-                    "%(count)s person does this on each instruction. All may if none is ticked.",
-                    "%(count)s people do this on each instruction. All may if none is ticked.",
+                    "%(count)s person does this for each instruction. "
+                    "If nobody is ticked, anybody may.",
+                    "%(count)s people do this for each instruction. "
+                    "If nobody is ticked, anybody may.",
                     overlaps[task],
                 )
                 % {"count": overlaps[task]},
             )
 
     def people(self) -> dict[str, set[int]]:
-        """Return the ticked members of each task; a task that is not asked here keeps its own."""
+        """Return the ticked members of each task; a task without a field keeps its members."""
         return {
             task: set(self.cleaned_data[task]) if task in self.fields else keys
             for task, keys in self.named.items()

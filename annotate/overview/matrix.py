@@ -1,7 +1,7 @@
-"""Documents x people: what each said of each document under the narratives in force.
+"""The matrix: documents x people, with each person's answer under the current narratives.
 
-A row is a candidate under one narrative in force; rows come by pair and candidate, in pages that a
-key opens. No document's text is read here, and no grade that the reader may not know yet.
+A row is a candidate under one current narrative. Rows are ordered by pair and candidate, and pages
+begin at a key. No document's text is read, and no grade is shown that the reader may not know yet.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ SIZE = 50
 
 @dataclass(frozen=True)
 class Asked:
-    """What is looked for: in one query (by key) or category, of one person (by key), in one state,
-    where two people gave these two grades.
+    """The rows to show: those that match every field that is set.
 
-    Of the category "-" are pairs that name none.
+    `query` and `person` are keys. The category "-" stands for pairs that name none. `grades`: two
+    people gave these two grades. `after` and `before` are keys of rows, for the pages.
     """
 
     query: int | None = None
@@ -53,8 +53,9 @@ class Asked:
 
 
 def people_of(project: Project) -> list[Membership]:
-    """Who has a column: people who hold an assignment of a judge or have judged, by name; one
-    query.
+    """Return the people who have a column, by name: one query.
+
+    They hold an assignment to judge, or have judged.
     """
     assignments = Assignment.objects.filter(member=OuterRef("pk"), task=JUDGE)
     said = Judgment.objects.filter(annotator=OuterRef("pk"))
@@ -65,8 +66,8 @@ def people_of(project: Project) -> list[Membership]:
 def matrix(reader: Membership, people: Sequence[Membership], asked: Asked) -> Matrix:
     """Return a page of the matrix as the reader, a lead, may see it: eight queries.
 
-    `people` have the columns. Where more than half decide, some rows only seem disputed; then what
-    comes behind them is read as well.
+    `people` have the columns. If a majority decides, some rows only seem disputed; they are left
+    out, and the rows after them are read in their place.
     """
     people = list(people)
     if asked.person is not None:
@@ -85,16 +86,14 @@ def matrix(reader: Membership, people: Sequence[Membership], asked: Asked) -> Ma
 
 
 def count(reader: Membership, asked: Asked) -> int:
-    """How many rows there are in a query, a category or the project, whatever their state: one
-    query.
-    """
+    """Count the rows of a query, a category or the project, in any state: one query."""
     return _all(reader.project, asked).count()
 
 
 def _rows(
     reader: Membership, asked: Asked, people: Sequence[Membership], blind: set[int], size: int
 ) -> list[Row]:
-    """The rows in the order in which they are walked, `size` of them if there are so many."""
+    """Return up to `size` rows after the key, or before it in descending order."""
     found: list[Row] = []
     place = asked.before or asked.after
     backward = asked.before is not None
@@ -112,7 +111,7 @@ def _rows(
 
 
 def _all(project: Project, asked: Asked) -> QuerySet[Any, Any]:
-    """Every narrative in force with every candidate that is judged under it."""
+    """Select every current narrative with every candidate that is judged under it."""
     rows = narratives_in_force(project)
     if asked.query is not None:
         rows = rows.filter(pair__query=asked.query)
@@ -139,7 +138,7 @@ def _all(project: Project, asked: Asked) -> QuerySet[Any, Any]:
 def _behind(rows: QuerySet[Any, Any], place: Key | None, *, backward: bool) -> QuerySet[Any, Any]:
     way = "lt" if backward else "gt"
     if place is not None:
-        # The first of the two says nothing new, and lets an index find where to begin.
+        # The first filter is redundant; with it the database finds the first row by an index.
         rows = rows.filter(**{f"pair_id__{way}e": place.pair}).filter(
             Q(**{f"pair_id__{way}": place.pair})
             | Q(pair_id=place.pair, **{f"candidate__{way}": place.candidate})
@@ -152,8 +151,10 @@ def _behind(rows: QuerySet[Any, Any], place: Key | None, *, backward: bool) -> Q
 
 
 def _filtered(reader: Membership, asked: Asked, blind: set[int]) -> QuerySet[Any, Any]:
-    """The rows in the state that is asked for. Disputed ones only by what all of them show: that
-    grades differ; `annotate.judgments.consensus` says which of them are.
+    """Select the rows in the state that is asked for.
+
+    DISPUTED selects all rows whose grades differ; `annotate.judgments.consensus` then decides which
+    of them are disputed.
     """
     rows = _all(reader.project, asked)
     if asked.state is None and asked.grades is None:
@@ -166,7 +167,7 @@ def _filtered(reader: Membership, asked: Asked, blind: set[int]) -> QuerySet[Any
     flags = Flag.objects.current().filter(**here, **who)
     everybody = Judgment.objects.current().of_people().filter(**here)
     if blind and (asked.person != reader.pk or asked.grades):
-        # What others said of them is not for this reader yet, so no filter may tell it either.
+        # The reader may not know others' answers to them yet, so no filter may reveal these.
         rows = rows.filter(~Q(pair__in=blind) | Exists(everybody.filter(annotator=reader)))
     for grade in asked.grades or ():
         rows = rows.filter(Exists(everybody.filter(relevance=grade)))
@@ -199,7 +200,7 @@ def _assignments(person: int | None) -> QuerySet[Assignment]:
 
 
 def _waiting(person: int | None) -> QuerySet[Assignment]:
-    """Assignments whose person has said nothing of the candidate, not even once."""
+    """Select assignments whose person has never answered the candidate, under any version."""
     said = {"candidate": OuterRef(OuterRef("candidate")), "annotator": OuterRef("member")}
     now = {"narrative": OuterRef(OuterRef("pk")), **said}
     once = {
@@ -207,7 +208,7 @@ def _waiting(person: int | None) -> QuerySet[Assignment]:
         "narrative__side": OuterRef(OuterRef("side")),
         **said,
     }
-    # What most have said is found by an index; only who has not is looked for in older versions.
+    # An index finds most people's answers; only for the others are older versions searched.
     return _assignments(person).filter(
         ~Exists(Judgment.objects.current().filter(**now)),
         ~Exists(Flag.objects.current().filter(**now)),
@@ -216,8 +217,9 @@ def _waiting(person: int | None) -> QuerySet[Assignment]:
 
 
 def _stale(who: dict[str, Any]) -> QuerySet[Judgment]:
-    """Judgments under an older version of the narrative or the text, of who has said nothing under
-    those in force.
+    """Select judgments under an older version of the narrative or of the text.
+
+    Their annotators have no answer under the current versions.
     """
     now = {
         "narrative": OuterRef(OuterRef("pk")),
@@ -239,7 +241,7 @@ def _stale(who: dict[str, Any]) -> QuerySet[Judgment]:
 
 
 def _others_differ() -> Exists:
-    """Of a judgment: somebody else gave another grade."""
+    """Return the condition of a judgment that somebody else gave another grade."""
     other = (
         Judgment.objects.current()
         .of_people()
@@ -251,7 +253,7 @@ def _others_differ() -> Exists:
 def _open(
     rows: QuerySet[Any, Any], project: Project, said: QuerySet[Judgment], here: dict[str, Any]
 ) -> QuerySet[Any, Any]:
-    """Fewer people have judged or flagged for good than are asked."""
+    """Select rows with fewer judgments and final flags than the project asks for."""
 
     def number(of: QuerySet[Any, Any]) -> Coalesce:
         counted = of.order_by().values("candidate").annotate(n=Count("pk")).values("n")

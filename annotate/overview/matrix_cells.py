@@ -1,4 +1,4 @@
-"""The rows of the matrix, and what each person said of each document."""
+"""The rows of the matrix, and the cells with each person's answer."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ JUDGE = Assignment.Task.JUDGE
 
 
 class CellState(StrEnum):
-    """How a person stands with a document."""
+    """State of one person's answer to one document."""
 
     JUDGED = "judged"
     FLAGGED = "flagged"
-    # Judged under an older version of the narrative, or of the document's text, only.
+    # Judged only under an older version of the narrative or of the document's text.
     STALE = "stale"
-    # The assignment is taken, and nothing said yet.
+    # The assignment is taken, but there is no answer yet.
     TAKEN = "taken"
     EMPTY = "empty"
-    # Not for the reader, who judges here and has not judged this document yet.
+    # Hidden from a reader who judges this pair and has not judged this document yet.
     HIDDEN = "hidden"
 
 
 class Wanted(StrEnum):
-    """Which rows are asked for: by what somebody (or the chosen person) said, or what it comes to.
+    """Rows that can be asked for: by an answer of anybody (or the chosen person), or by outcome.
 
-    OPEN are documents of which too few people have spoken.
+    OPEN: too few people have answered.
     """
 
     JUDGED = "judged"
@@ -54,20 +54,19 @@ class Wanted(StrEnum):
 
 
 class Cell(NamedTuple):
-    """What one person said of one document."""
+    """One person's answer to one document."""
 
     said: CellState
     relevance: int | None = None
-    # Of a flag its kind in words; of a stale judgment the version of the narrative it was made
-    # under.
+    # Of a flag, its kind in words; of a stale judgment, the narrative version it was made under.
     words: str = ""
     kind: str = ""
-    # Of a judgment that is stale because the document has a newer text: the version it was made of.
+    # If a judgment is stale because the document has a newer text: the text version it is of.
     text: int | None = None
 
 
 class Key(NamedTuple):
-    """The place of a row in the list."""
+    """The key of a row in the list."""
 
     pair: int
     candidate: int
@@ -77,7 +76,7 @@ class Key(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> Key | None:
-        """Read a key as `str` writes it; None for what is none."""
+        """Parse a key as `str` writes it; return None for anything else."""
         parts = text.split("~")
         if len(parts) != 2 or not all(part.isdecimal() and len(part) < 19 for part in parts):
             return None
@@ -86,7 +85,7 @@ class Key(NamedTuple):
 
 @dataclass
 class Row:
-    """One document under one narrative in force, with a cell for each person."""
+    """One document under one current narrative, with a cell for each person."""
 
     narrative: Narrative
     candidate: Candidate
@@ -97,7 +96,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Matrix:
-    """A page of the matrix. `before` and `after` open the pages around it; None: there is none."""
+    """A page of the matrix. `before` and `after` are the keys of the pages around it, or None."""
 
     people: list[Membership]
     rows: list[Row]
@@ -111,7 +110,7 @@ def fill_cells(
     people: Sequence[Membership],
     blind: set[int],
 ) -> list[Row]:
-    """Read what stands in these rows (narrative, pair, candidate): seven queries."""
+    """Return these rows (narrative, pair, candidate) with their cells: seven queries."""
     narratives = (
         Narrative.objects.select_related("pair__query")
         .defer("text", "pair__query__description")
@@ -165,7 +164,7 @@ def fill_cells(
 def _cells_of(
     keys: Sequence[tuple[int, int, int]], sides: Mapping[int, str]
 ) -> dict[tuple[int, int], dict[int, Cell]]:
-    """What people said, by narrative and candidate, then by person: three queries."""
+    """Return people's answers by narrative and candidate, then by person: three queries."""
     found: dict[tuple[int, int], dict[int, Cell]] = defaultdict(dict)
     in_force = {(pair, candidate): narrative for narrative, pair, candidate in keys}
     for pair, candidate, annotator, relevance, version, text in _older(keys, sides):
@@ -191,8 +190,9 @@ def _cells_of(
 def _older(
     keys: Sequence[tuple[int, int, int]], sides: Mapping[int, str]
 ) -> Iterator[tuple[int, int, int, int, int, int | None]]:
-    """Judgments under older versions of the pairs' sides or of the documents' texts, the oldest
-    first, with the version of the text if it is an older one.
+    """Yield judgments under older versions of the narratives or of the texts, the oldest first.
+
+    The last value is the version of the text, if that is an older one.
     """
     rows = (
         Judgment.objects.standing()

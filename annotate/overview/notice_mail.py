@@ -1,4 +1,4 @@
-"""The mail that tells who wants it what is new, at most once a day."""
+"""Mail with new notices, at most once a day, for everybody who asked for it."""
 
 from __future__ import annotations
 
@@ -22,8 +22,10 @@ DAY = timedelta(days=1)
 
 
 def send_digests(*, now: datetime | None = None) -> int:
-    """Mail each person who wants it what is new since they last looked or were told; return how
-    many mails were sent. Nobody is mailed twice within a day, or when nothing is new.
+    """Mail new notices to everybody who asked for them; return how many mails were sent.
+
+    A notice is new if it came after the person last marked notices as read or was mailed. Nobody
+    is mailed twice within a day, or when nothing is new.
     """
     now = now or timezone.now()
     due = (
@@ -51,7 +53,7 @@ def send_digests(*, now: datetime | None = None) -> int:
 
 
 def _claim(row: Preferences, now: datetime) -> bool:
-    """Record that the mail is sent; False where another process does it."""
+    """Record that the mail is sent; return False if another process sends it."""
     same = Preferences.objects.filter(pk=row.pk, digest_sent_at=row.digest_sent_at)
     return bool(same.update(digest_sent_at=now))
 

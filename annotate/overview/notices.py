@@ -1,7 +1,7 @@
-"""What is new for a person: counted from the rows that cause it, at every look.
+"""Notices of what waits for a person, counted from the causing rows at every request.
 
-No notice is stored. Each has the moment of its latest cause, and is new to who has not marked their
-notices as read since. What a notice tells is what home tells: nothing of what others said.
+No notice is stored. Each has the time of its latest cause, and is new until the person marks their
+notices as read after that. Like the home page, notices reveal nothing about others' answers.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from base.users import Preferences, User
 
 @dataclass(frozen=True)
 class Notice:
-    """One thing that waits for a person in a project, and since when at the latest."""
+    """One thing that waits for a person in a project, with the time of its latest cause."""
 
     project: Project
-    # A word of ours: sent-back, look-again, held, open, to-check, disputes.
+    # One of: sent-back, look-again, held, open, to-check, disputes.
     kind: str
     text: str
     count: int
@@ -39,13 +39,13 @@ class Notice:
     url: str
 
 
-# The notices of memberships of one person in different projects, by the key of each.
+# Returns the notices of memberships of one person in different projects, by the key of each.
 Provider = Callable[[Sequence[Membership]], Mapping[int, list[Notice]]]
 _providers: list[Provider] = []
 
 
 def register(provider: Provider) -> None:
-    """Ask this provider for notices too; called once, when a room starts."""
+    """Register a provider of notices; call once, when an app starts."""
     if provider not in _providers:
         _providers.append(provider)
 
@@ -61,18 +61,19 @@ def notices_of(user: User) -> list[Notice]:
 
 
 def seen_until(user: User) -> datetime | None:
-    """Return the moment up to which a person marked their notices as read."""
+    """Return the time up to which a person has marked their notices as read."""
     return preferences(user).notices_seen_at
 
 
 def new_among(notices: Sequence[Notice], since: datetime | None) -> list[Notice]:
-    """Return the notices whose latest cause is after a moment; None: all."""
+    """Return the notices whose latest cause is after `since`; all if it is None."""
     return [one for one in notices if since is None or one.at > since]
 
 
 def mark_read(*, until: datetime, by: User, now: datetime | None = None) -> Preferences:
-    """Mark as read what a person was shown at a moment. An earlier moment changes nothing, and none
-    lies in the future.
+    """Mark as read the notices that a person was shown at a time.
+
+    A time before the stored one changes nothing; a time in the future counts as now.
     """
     until = min(until, now or timezone.now())
     with transaction.atomic():
@@ -86,7 +87,7 @@ def mark_read(*, until: datetime, by: User, now: datetime | None = None) -> Pref
 
 
 def _sent_back(members: Sequence[Membership]) -> dict[int, list[Notice]]:
-    """Narratives that these members wrote and that have to be written anew."""
+    """Return notices of sent-back narratives that these members wrote."""
     written = Narrative.objects.filter(pk=OuterRef("altered_id"), author__in=members)
     rows = (
         InstructionPair.objects.alive()
@@ -105,13 +106,13 @@ def _sent_back(members: Sequence[Membership]) -> dict[int, list[Notice]]:
         if causes := by_project.get(member.project_id):
             at, query = max(causes)
             url = reverse("annotate:query", args=[member.project.slug, query])
-            text = _("Your rewriting was sent back")
+            text = _("Your narrative was sent back")
             found[member.pk] = [Notice(member.project, "sent-back", text, len(causes), at, url)]
     return found
 
 
 def _look_again(members: Sequence[Membership]) -> dict[int, list[Notice]]:
-    """Judgments that a lead asks their authors to look at again."""
+    """Return notices of judgments that a lead asks these members to look at again."""
     rows = (
         RejudgeRequest.objects.open()
         .filter(judgment__annotator__in=members)
@@ -131,7 +132,7 @@ def _look_again(members: Sequence[Membership]) -> dict[int, list[Notice]]:
 
 
 def _held(members: Sequence[Membership]) -> dict[int, list[Notice]]:
-    """Tasks that these members hold and that have work left."""
+    """Return notices of tasks with work left that these members hold."""
     read_assignments(members)
     work_left.read_left(members)
     found = {}
@@ -146,7 +147,10 @@ def _held(members: Sequence[Membership]) -> dict[int, list[Notice]]:
 
 
 def _open(members: Sequence[Membership]) -> dict[int, list[Notice]]:
-    """Tasks that these members could take, but those that would hide figures from a lead."""
+    """Return notices of tasks that these members could take.
+
+    Tasks that would hide figures from a lead are left out.
+    """
     counts: dict[int, int] = {}
     for task in Assignment.Task:
         work = open_pairs.open_work_of(task=task, members=members)

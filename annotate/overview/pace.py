@@ -1,7 +1,7 @@
-"""What people did day by day, how long what is left will take, and where each person is.
+"""Answers by day, the time that the work left will take, and the pace of each person.
 
-Days are the reader's: moments are counted by the hour in the database, and put together to days
-here, because a day begins with an hour of UTC in most places, with a quarter of one everywhere.
+Days are days of the reader's time zone. The database counts by the hour, and hours are added up to
+days here: in most zones a day begins on a full hour of UTC, in all of them on a quarter hour.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from annotate.overview.estimate import Estimate, Unknown, estimate
 from annotate.pairs.models import Assignment, Narrative
 from annotate.projects.models import Membership, Project
 
-# How far back the charts go, and the pace that an end is counted by.
+# How far back the charts go, and the numbers of days that a pace can be measured over.
 WEEKS = 8
 SHOWN = timedelta(weeks=WEEKS)
 PACES = (7, 14, 28)
@@ -37,14 +37,14 @@ ZERO = timedelta()
 
 @dataclass(frozen=True)
 class Calendar:
-    """The days of the charts as a reader's zone has them; the last one is today."""
+    """The days of the charts in a reader's time zone; the last one is today."""
 
     zone: tzinfo
     today: date
 
     @classmethod
     def of(cls, zone: tzinfo, now: datetime | None = None) -> Calendar:
-        """The calendar at this moment, or at another."""
+        """Return the calendar of a time zone at `now`, by default the current time."""
         return cls(zone, (now or timezone.now()).astimezone(zone).date())
 
     @property
@@ -54,36 +54,36 @@ class Calendar:
 
     @property
     def since(self) -> datetime:
-        """The moment at which the first day begins."""
+        """The time at which the first day begins."""
         return datetime.combine(self.first, time.min, self.zone)
 
     @property
     def slot(self) -> int:
-        """Seconds of which days here are made: an hour; a quarter where clocks stand otherwise."""
+        """Seconds of a slot: an hour, or a quarter of one if the zone is off the full hour."""
         begins = (datetime.combine(day.on, time.min, self.zone) for day in self.days())
         whole = all((at.utcoffset() or timedelta()) % timedelta(hours=1) == ZERO for at in begins)
         return 3_600 if whole else 900
 
     def days(self) -> list[Day]:
-        """The days, oldest first, with nothing done on them yet."""
+        """Return the days, oldest first, with nothing counted on them yet."""
         return [Day(self.first + timedelta(days=ahead)) for ahead in range(SHOWN.days)]
 
     def day(self, slot: int, seconds: int) -> date:
-        """The day on which a slot lies."""
+        """Return the day on which a slot lies."""
         return datetime.fromtimestamp(slot * seconds, UTC).astimezone(self.zone).date()
 
 
 @dataclass
 class Day:
-    """What was answered on one day of the reader's: answers that count now, and others.
+    """Answers of one day in the reader's time zone: those that count now, and others.
 
-    The others were judged again, taken back, or made under a narrative that was rewritten since.
+    The others were judged again or withdrawn, or their narrative was rewritten since.
     """
 
     on: date
     counting: int = 0
     other: int = 0
-    # Time with documents before the eyes, in seconds, and the judgments it is known of.
+    # Active time in seconds, and the number of judgments whose time is known.
     active: float = 0.0
     timed: int = 0
 
@@ -95,11 +95,11 @@ class Day:
 
 @dataclass(frozen=True)
 class Workload:
-    """How many answers are asked for, there and left. All under the narratives in force."""
+    """How many answers are wanted, given and left, all under the current narratives."""
 
     wanted: int
     answered: int
-    # Of those that are there, how many are flags for good, "cannot judge" or "problem".
+    # How many of the given answers are final flags, "cannot judge" or "problem".
     flagged: int
     left: int
     # Whether anybody has judged, or has taken an assignment to do so.
@@ -108,7 +108,7 @@ class Workload:
 
 @dataclass
 class Effort:
-    """Time with documents before the eyes, in seconds, over judgments whose time is known."""
+    """Active time in seconds, over the judgments whose time is known."""
 
     seconds: float = 0.0
     judgments: int = 0
@@ -119,18 +119,18 @@ class Effort:
         return self.seconds / self.judgments if self.judgments else None
 
     def add(self, seconds: float, judgments: int) -> None:
-        """Count more of it."""
+        """Add the time of more judgments."""
         self.seconds += seconds
         self.judgments += judgments
 
     def for_(self, count: int) -> float | None:
-        """Seconds for so many judgments at this pace."""
+        """Return the seconds that `count` judgments take at this pace."""
         return None if self.each is None else self.each * count
 
 
 @dataclass
 class PersonPace:
-    """What one person has done."""
+    """Answers, time and flags of one person."""
 
     member: Membership
     days: list[Day]
@@ -141,17 +141,17 @@ class PersonPace:
 
     @property
     def last_on(self) -> date | None:
-        """The last of the days on which they judged here."""
+        """The last of the days on which they answered."""
         return next((day.on for day in reversed(self.days) if day.made), None)
 
     def lately(self, days: int) -> int:
-        """What they answered on the last so many days, of what counts now; today is one of them."""
+        """Return how many of their counted answers are of the last days, today included."""
         return sum(day.counting for day in self.days[-days:])
 
 
 @dataclass(frozen=True)
 class TaskPace:
-    """How far one task is in assignments, and what was done of it on the last days."""
+    """Progress of one task in assignments, with the number done on the last days."""
 
     task: str
     name: str
@@ -164,11 +164,11 @@ class TaskPace:
 def people_pace(
     reader: Membership, calendar: Calendar, *, of: Membership | None = None
 ) -> list[PersonPace]:
-    """What everyone did, by name, or one person alone.
+    """Return the pace of everybody, by name, or of one person alone.
 
-    Who has left stands there if something of theirs counts. Imported judgments have no date, and so
-    no place in the days. Where the reader judges themselves they learn how many documents others
-    have answered, and not how.
+    People who have left are included if answers of theirs count. Imported judgments have no date,
+    so they are on no day. A reader who judges learns how many documents others have answered, not
+    how they answered.
     """
     project = reader.project
     people = {one.pk: one for one in project.memberships.people().order_by("name")}
@@ -201,7 +201,7 @@ def people_pace(
 
 
 def together(people: Iterable[PersonPace], calendar: Calendar) -> tuple[list[Day], Effort]:
-    """Several people's days as one, and their effort."""
+    """Return several people's days added up, and their effort in all."""
     sums, effort = calendar.days(), Effort()
     for person in people:
         effort.add(person.effort.seconds, person.effort.judgments)
@@ -214,19 +214,19 @@ def together(people: Iterable[PersonPace], calendar: Calendar) -> tuple[list[Day
 
 
 def last_days(days: Sequence[Day], pace: int) -> list[int]:
-    """What was done on each of the last `pace` days, of what counts now; today is the last.
+    """Return the counted answers of each of the last `pace` days; today is the last.
 
-    Days before the first piece of work say nothing of its pace.
+    Days before the first answer are left out: they say nothing about the pace.
     """
     begun = next((place for place, day in enumerate(days) if day.made), len(days))
     return [day.counting for day in days[max(begun, len(days) - pace) :]]
 
 
 def workload(reader: Membership, found: Judging) -> Workload:
-    """How many answers are left in the reader's project; `found`: how far its judging is.
+    """Return the workload of the reader's project; `found` is the progress of its judging.
 
-    A document that more people answered than were asked leaves no less to do elsewhere. How many
-    answers are flags is not told of pairs that the reader still judges.
+    Extra answers to one document do not reduce what is left on others. Others' flags are not
+    counted on pairs that the reader still judges.
     """
     project = reader.project
     flagged = final_flags(project).exclude(
@@ -247,9 +247,10 @@ def tasks_pace(
     calendar: Calendar,
     pace: int,
 ) -> list[TaskPace]:
-    """When each task will be done, counted in assignments (value, name, done, total): two queries.
+    """Return the pace of each task, given as (value, name, done, total): two queries.
 
-    Rewriting needs no assignment that ends: a pair is done once its altered narrative is written.
+    Tasks are counted in finished assignments, but rewriting in pairs whose altered narrative is
+    written.
     """
     days, seconds, since = calendar.days(), calendar.slot, calendar.since
     ended: dict[str, dict[date, int]] = defaultdict(lambda: dict.fromkeys((d.on for d in days), 0))

@@ -1,5 +1,7 @@
-"""How far a project is, as its pages show it: `annotate.judgments.completion` has the
-definition."""
+"""Progress of a project as its pages show it.
+
+`annotate.judgments.completion` defines when work is done.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,7 @@ from base.providers import Provider
 
 @dataclass(frozen=True)
 class TaskProgress:
-    """How far one task of a project is, in assignments."""
+    """Progress of one task of a project, in assignments."""
 
     task: str
     name: str
@@ -43,13 +45,13 @@ class TaskProgress:
 
 @dataclass
 class QueryProgress:
-    """How far one query is: answers for everybody, what they come to for leads alone."""
+    """Progress of one query: answers for everybody, outcomes for leads alone."""
 
     query: Query
     pairs: list[InstructionPair] = field(default_factory=list)
     documents: int = 0
     wanted: int = 0
-    # Judgments and final flags alike: apart they would tell which of the two somebody gave.
+    # Judgments and final flags together: two counts would reveal which one somebody gave.
     answered: int = 0
     kept: int = 0
     dropped: int = 0
@@ -62,20 +64,21 @@ class QueryProgress:
 
 @dataclass(frozen=True)
 class PersonProgress:
-    """Where one member is."""
+    """Progress of one member."""
 
     member: Membership
-    # Answers under the narratives in force; of a machine its judgments.
+    # Answers under the current narratives; of a machine, its judgments.
     answered: int
-    # When they last answered here. What came from a file has no date.
+    # When they last answered in this project; answers from files have no date.
     last_at: datetime | None
     imported: bool
     where: str
 
 
 def task_progress(member: Membership, judging: Judging) -> list[TaskProgress]:
-    """How far each task is that anybody is asked to do in the member's project, and what they could
-    take. `judging`: how far the judging is.
+    """Return the progress of each task that anybody is asked to do in the member's project.
+
+    `free` counts the assignments that this member could take. `judging` is the progress of judging.
     """
     project = member.project
     far: dict[Assignment.Task, Callable[[], Judging]] = {
@@ -99,10 +102,10 @@ def query_progress(
     queries: Sequence[Query],
     far: Mapping[int, PairJudging] | None = None,
 ) -> list[QueryProgress]:
-    """How far these queries are: nine queries to the database, however many there are here. `far`:
-    how far the judging of each pair is, where it is known.
+    """Return the progress of these queries: nine database queries, however many there are.
 
-    What judgments come to is counted for leads, where they do not judge themselves any more.
+    `far` is the judging progress of each pair, if it is known already. Outcomes are counted for
+    leads, except on pairs that they still judge themselves.
     """
     project = reader.project
     blind = blind_pairs(reader)
@@ -145,7 +148,7 @@ def query_progress(
 
 
 class Reviewed(NamedTuple):
-    """What a member has reviewed."""
+    """How much a member has reviewed."""
 
     reviews: int
     last_at: datetime
@@ -157,7 +160,7 @@ reviews_by_member: Provider[[Project], dict[int, Reviewed]] = Provider(
 
 
 def people_progress(project: Project) -> list[PersonProgress]:
-    """Where everyone is who has not left."""
+    """Return the progress of everybody who has not left the project."""
     answers = completion.answers_by_pair(project)
     answered: Counter[int] = Counter()
     for (_pair, person), count in answers.items():
@@ -190,7 +193,7 @@ def people_progress(project: Project) -> list[PersonProgress]:
 
 
 def _judged_by_machines(project: Project) -> dict[int, int]:
-    """Return how many judgments each machine has under the narratives in force: one query."""
+    """Return how many judgments each machine has under the current narratives: one query."""
     said = Judgment.objects.current().filter(
         annotator__project=project,
         annotator__is_machine=True,
@@ -200,9 +203,10 @@ def _judged_by_machines(project: Project) -> dict[int, int]:
 
 
 def _how_judgments_came(project: Project) -> dict[int, tuple[datetime | None, bool]]:
-    """Return when each member last judged on a page, whatever became of it, and whether any of
-    their judgments that stand came from files: one query, which looks two judgments of each member
-    up.
+    """Return for each member when they last judged on a page, and if files brought judgments.
+
+    The last judgment on a page may have been superseded; those from files are current ones. One
+    query, which looks up two judgments of each member.
     """
     of_member = Judgment.objects.filter(annotator=OuterRef("pk")).order_by()
     on_pages = of_member.filter(source=Judgment.Source.PAGE).order_by("-at").values("at")[:1]
@@ -216,10 +220,10 @@ def _how_judgments_came(project: Project) -> dict[int, tuple[datetime | None, bo
 
 
 def _last_answers(project: Project, judged: Mapping[int, datetime]) -> dict[int, datetime]:
-    """Return when each person last answered here, whatever became of it. `judged`: when they last
-    judged.
+    """Return when each person last answered in this project, superseded answers included.
 
-    What came from a file has no date: nobody knows when it was judged.
+    `judged` is when they last judged. Judgments from files have no date: nobody knows when they
+    were made.
     """
     flagged = Flag.objects.filter(annotator__project=project, annotator__is_machine=False)
     found = dict(judged)
@@ -231,32 +235,33 @@ def _last_answers(project: Project, judged: Mapping[int, datetime]) -> dict[int,
 
 @dataclass(frozen=True)
 class Statements:
-    """One candidate under one narrative in force: what people said, and what it comes to."""
+    """One candidate under one current narrative: people's answers and their outcome."""
 
     candidate: Candidate
     narrative: Narrative | None
     judgments: list[Judgment]
     flags: list[Flag]
-    # kept, dropped, grew, stayed, disputed, settled, unjudged; outside (was not relevant) or
-    # not_judged (was generated): not put before judges. None while others' answers are hidden.
+    # kept, dropped, grew, stayed, disputed, settled, unjudged; or, for what is not put before
+    # judges, outside (was not relevant) or not_judged (was generated). None while others' answers
+    # are hidden.
     outcome: str | None
-    # Whether people's names are hidden, because people differ here and nobody has settled it. Their
-    # answers are in the order of the grades then.
+    # Whether people's names are hidden, because they disagree and nobody has settled it. The
+    # answers are then in the order of the grades.
     names_hidden: bool = False
-    # The grade it is settled as, where the outcome is that.
+    # The settled grade, if the outcome is `settled`.
     settled_as: int | None = None
 
     def name_of(self, annotator: Membership) -> str | None:
-        """The name beside an answer; None while it is hidden."""
+        """Return the name to show beside an answer; None while it is hidden."""
         return None if self.names_hidden and not annotator.is_machine else annotator.name
 
 
 def statements_of(reader: Membership, candidates: Sequence[Candidate]) -> list[Statements]:
-    """What was said of these candidates under each narrative in force: six queries. Leads find a
-    document that was written for one instruction under that one alone.
+    """Return the answers to these candidates under each current narrative: six queries.
 
-    Annotators see their own answers and no outcome. So do leads where they sit as judges
-    themselves, until they have judged the candidate: blind means blind.
+    Annotators see their own answers and no outcome. So do leads on pairs that they judge
+    themselves, until they have judged the candidate: blind means blind. Other leads find a document
+    that was written for one instruction under that instruction only.
     """
     project = reader.project
     queries = {candidate.query_id for candidate in candidates}
@@ -294,7 +299,7 @@ def statements_of(reader: Membership, candidates: Sequence[Candidate]) -> list[S
     for candidate in candidates:
         under_which: list[Narrative | None] = [*narratives[candidate.query_id]] or [None]
         for asked in under_which:
-            # Who judges here must not learn that the document is in no other pool.
+            # Readers who judge this query must not learn that the document is in no other pool.
             sees_pools = reader.leads and not judged_by_reader.get(candidate.query_id)
             elsewhere = asked and candidate.made_for_id not in (None, asked.pair_id)
             if elsewhere and sees_pools:
@@ -319,15 +324,15 @@ def statements_of(reader: Membership, candidates: Sequence[Candidate]) -> list[S
 
 @dataclass(frozen=True)
 class Matrix:
-    """Documents by instructions: a column for each narrative in force, a row for each document."""
+    """Documents by instructions: a column for each current narrative, a row for each document."""
 
     narratives: list[Narrative]
-    # A row's cells are None where a narrative says nothing of a document.
+    # A cell is None where a document is not judged under a narrative.
     rows: list[tuple[Candidate, list[Statements | None]]]
 
 
 def matrix_of(said: Sequence[Statements]) -> Matrix:
-    """Arrange what was said of documents under several narratives: no query."""
+    """Arrange statements by document and narrative: no query."""
     narratives = {one.narrative.pk: one.narrative for one in said if one.narrative is not None}
     rows: dict[int, dict[int, Statements]] = defaultdict(dict)
     candidates: dict[int, Candidate] = {}
@@ -347,7 +352,7 @@ def matrix_of(said: Sequence[Statements]) -> Matrix:
 def _outcome(
     project: Project, candidate: Candidate, judgments: list[Judgment], settled: int | None
 ) -> str:
-    """What became of a candidate, in the words of templates/rewriting/_outcome.html."""
+    """Return the outcome of a candidate, as a word of templates/rewriting/_outcome.html."""
     grades = [judgment.relevance for judgment in judgments if not judgment.annotator.is_machine]
     found = consensus(grades, project.consensus, settled)
     before = candidate.prior_relevance

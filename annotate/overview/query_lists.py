@@ -43,23 +43,23 @@ _SORTS: dict[str, str | Promise] = {
     "left": _("Most answers left"),
 }
 _COLUMNS = {"id": "query_id", "title": "title", "core": "core"}
-# What was relevant before is for leads to know.
+# Only leads may know what was relevant before.
 _OF_LEADS = {"relevant"}
 
 
 def sorts(member: Membership) -> dict[str, str | Promise]:
-    """The orders that this member may choose."""
+    """Return the orders that this member may choose."""
     return {name: words for name, words in _SORTS.items() if member.leads or name not in _OF_LEADS}
 
 
 def chosen(member: Membership, asked: QueryDict) -> tuple[str, str]:
-    """The state and the order that an address asks for; "" where it asks for none that exists."""
+    """Return the state and the order that an address asks for; "" if there is no such one."""
     state, sort = asked.get("state", ""), asked.get("sort", "")
     return (state if state in State.values else "", sort if sort in sorts(member) else "")
 
 
 def pools(project: Project, queries: Sequence[Query]) -> dict[int, Pool]:
-    """The pools of these queries by their key: one query."""
+    """Return the pools of these queries, by the key of each: one query."""
     before = Q(prior_relevance__gte=project.relevant_from)
     counted = (
         Candidate.objects.filter(query__in=[query.pk for query in queries])
@@ -71,7 +71,7 @@ def pools(project: Project, queries: Sequence[Query]) -> dict[int, Pool]:
 
 
 def in_order(project: Project, queries: QuerySet[Query], *, state: str, sort: str) -> list[int]:
-    """The keys of the queries in this state, in this order."""
+    """Return the keys of the queries in this state, in this order."""
     if sort in _COLUMNS:
         queries = queries.order_by(_COLUMNS[sort], "pk")
     elif sort in {"pool", "relevant"}:

@@ -1,6 +1,6 @@
-"""The steps of a project, in the order of its kind: how far each is, and what is next.
+"""The steps of a project, in the order of its kind: the state of each, and which is next.
 
-Facts alone; what the project page has computed already is used again.
+States follow from counts; those that the project page has computed already are reused.
 """
 
 from __future__ import annotations
@@ -81,13 +81,13 @@ URLS: Mapping[Key, str] = {
     Key.SETTLE: "audit:disagreements",
     Key.RELEASE: "exporters:releases",
 }
-# The side of the narratives under which labels are checked, by the step; and the part of its page.
+# The side of the narratives under which a step checks labels; it also names the part of the page.
 MODES = {
     Key.CHECK_ORIGINAL: Narrative.Side.ORIGINAL,
     Key.CHECK_INSTRUCTED: Narrative.Side.ALTERED,
     Key.CHECK_REVERSED: Narrative.Side.REVERSED,
 }
-# A step that nobody is asked to do is none.
+# A step of these is left out if nobody is asked to do its task.
 _TASKS = {Key.REWRITE: Task.REWRITE, Key.JUDGE: Task.JUDGE, Key.REVIEW: Task.REVIEW}
 
 
@@ -104,9 +104,9 @@ class Step:
 
 @dataclass(frozen=True)
 class Facts:
-    """What the states follow from.
+    """The figures that states follow from.
 
-    `context`: what the apps above say (`disputed`, `sampled`, `checked`, `checked_in`, `release`).
+    `context` comes from other apps (`disputed`, `sampled`, `checked`, `checked_in`, `release`).
     """
 
     judging: Judging
@@ -120,7 +120,7 @@ class Facts:
 
 @dataclass(frozen=True)
 class Far:
-    """How far one step is: finished, begun, and the count that shows it."""
+    """Progress of one step: whether it is done or begun, and its count in words."""
 
     done: bool
     begun: bool
@@ -157,7 +157,7 @@ def steps(
 
 
 def next_step(found: Sequence[Step]) -> Step | None:
-    """Return the first step that is not done; None where all are."""
+    """Return the first step that is not done; None if all are."""
     return next((step for step in found if step.state is not State.DONE), None)
 
 
@@ -185,7 +185,7 @@ def _loaded(facts: Facts) -> Far:
 
 def _chosen(facts: Facts) -> Far:
     chosen = facts.queries - facts.taken_out
-    # Who works already has chosen to work on all of them.
+    # If work has begun, the choice was to keep all of them.
     begun = any(task.done for task in facts.tasks.values())
     return Far(
         facts.queries > 0 and (facts.taken_out > 0 or begun), False, _of(chosen, facts.queries)
@@ -214,7 +214,7 @@ def _done_in(task: Task) -> Callable[[Facts], Far]:
 
 def _judged(facts: Facts) -> Far:
     one, rewriting = facts.judging, facts.tasks.get(Task.REWRITE)
-    # A narrative that is yet to be written brings documents to judge.
+    # Each narrative that is still to be written adds documents to judge.
     all_written = rewriting is None or rewriting.done >= rewriting.total
     done = all_written and one.answered >= one.wanted > 0
     return Far(done, one.answered > 0, _of(one.answered, one.wanted))
@@ -235,7 +235,7 @@ def _checked_in(side: Narrative.Side) -> Callable[[Facts], Far]:
 
 def _settled(facts: Facts) -> Far:
     waiting = facts.context.get("disputed", 0)
-    # Nothing is settled before anything was said.
+    # Nothing counts as settled before there are answers.
     said = facts.judging.answered or facts.context.get("checked")
     review = facts.tasks.get(Task.REVIEW)
     said = said or (review is not None and review.done)
@@ -249,7 +249,7 @@ def _released(facts: Facts) -> Far:
 
 
 def _of(done: int, total: int) -> str:
-    """Say how many are done; nothing where there are none."""
+    """Return how many of all are done, in words; "" if there are none."""
     if not total:
         return ""
     return _("%(done)s of %(total)s") % {"done": f"{done:,}", "total": f"{total:,}"}

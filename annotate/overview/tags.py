@@ -1,5 +1,6 @@
-"""Small charts, drawn here as SVG. Each is hidden from screen readers: a table beside it says the
-same, and so do the words that the mouse finds.
+"""Small charts, drawn as SVG.
+
+They are hidden from screen readers: a table beside each has the same numbers, as have its tooltips.
 """
 
 from __future__ import annotations
@@ -17,34 +18,34 @@ from annotate.overview.pace import Day
 
 register = template.Library()
 
-# Of one day: what it takes of the width, and the bar in it.
+# The width of a day and of the bar in it, and the height of the chart.
 STEP, BAR, HEIGHT = 10, 8, 100
 
 
 class HasDays(Protocol):
-    """Someone with what they did day by day."""
+    """A person with what they did on each day."""
 
     days: Sequence[Day]
 
 
 @register.simple_tag
 def most_a_day(people: Sequence[HasDays]) -> int:
-    """The most judgments that anybody made on a day: the scale on which several are drawn."""
+    """Return the most judgments that anybody made on a day: the scale of several charts."""
     return max((day.made for person in people for day in person.days), default=0)
 
 
 @register.simple_tag
 def busiest(days: Sequence[Day]) -> int:
-    """The most judgments made on one of these days."""
+    """Return the most judgments made on one of these days."""
     return max((day.made for day in days), default=0)
 
 
 @register.simple_tag
 def day_bars(days: Sequence[Day], most: int = 0) -> SafeString:
-    """A bar for each day: what counts, and on top of it what does not any more.
+    """Draw a bar for each day: answers that count, and on top of them those that no longer do.
 
-    `most` is the height of the chart; without it the tallest bar is, and each bar says its numbers
-    to the mouse.
+    `most` is the number at the top of the chart. Without it the tallest bar reaches the top, and
+    each bar has a tooltip with its numbers.
     """
     words = not most
     most = most or busiest(days) or 1
@@ -76,7 +77,7 @@ def day_bars(days: Sequence[Day], most: int = 0) -> SafeString:
 
 @register.filter
 def first_of_weeks(days: Sequence[Day]) -> list[Day]:
-    """The first day of every seven: where the chart names the date."""
+    """Return the first of every seven days: those whose date the chart names."""
     return list(days[::7])
 
 
@@ -96,5 +97,5 @@ def _rect(name: str, x: float, y: float, height: float) -> SafeString | str:
 def _day_in_words(day: Day) -> str:
     words = {"day": date_format(day.on, "j M Y"), "made": day.made, "other": day.other}
     if day.other:
-        return gettext("%(day)s: %(made)s, %(other)s of them count no more") % words
+        return gettext("%(day)s: %(made)s, %(other)s of them no longer count") % words
     return gettext("%(day)s: %(made)s") % words

@@ -1,4 +1,4 @@
-"""How much time the judgments that are left take people, at the pace measured in the project."""
+"""Estimate how much time the judgments left will take, at the pace measured in the project."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from annotate.judgments.models import Judgment
 from annotate.pairs.pool import in_pool_of, in_scope_of_some
 from annotate.projects.models import Membership, Project
 
-# Seconds for one judgment where the time of none is known.
+# Seconds for one judgment if no time is known.
 ASSUMED: Final = 60.0
 
 
@@ -24,10 +24,10 @@ class TimeEstimate(NamedTuple):
 
     # How many judgments are left; before there is anything to judge, how many will be wanted.
     judgments: int
-    # Seconds for one judgment, and of how many it is the mean; 0: it is assumed.
+    # Seconds for one judgment, and the number of judgments it is the mean of; 0: it is assumed.
     each: float
     measured: int
-    # Whether the narratives that are judged under are still to be written.
+    # Whether the narratives to judge under are still to be written.
     planned: bool
 
     @property
@@ -37,10 +37,10 @@ class TimeEstimate(NamedTuple):
 
 
 def time_estimate(reader: Membership, judging: Judging) -> TimeEstimate | None:
-    """Estimate the time for what is left in the reader's project; None where nothing is. `judging`:
-    how far its judging is.
+    """Estimate the time for the judgments left in the reader's project; None if none are left.
 
-    The time that others took on pairs that the reader still judges is left out.
+    `judging` is the progress of its judging. Times on pairs that the reader still judges are left
+    out.
     """
     project = reader.project
     planned = not judging.wanted
@@ -53,7 +53,7 @@ def time_estimate(reader: Membership, judging: Judging) -> TimeEstimate | None:
 
 
 def _wanted_later(project: Project) -> int:
-    """Count the judgments that the whole pool will want, once every narrative is written."""
+    """Count the judgments wanted of the whole pool once every narrative is written."""
     if not project.overlap_judge:
         return 0
     documents = in_scope_of_some(project, Candidate.objects.filter(query__project=project)).filter(
@@ -62,7 +62,7 @@ def _wanted_later(project: Project) -> int:
         query__pairs__isnull=False,
         query__pairs__removed_at__isnull=True,
     )
-    # A document counts for each instruction of its query.
+    # A document counts once for each instruction of its query.
     return documents.values_list("pk", "query__pairs").count() * project.overlap_judge
 
 

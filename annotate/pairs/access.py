@@ -1,4 +1,4 @@
-"""Pairs and what hangs on them that a request may have, else 404 or 403."""
+"""Look up the pairs and related rows that a request may access; anything else is 404 or 403."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from base.users import User
 
 
 def pair(user: Person, pk: int) -> tuple[Membership, InstructionPair]:
-    """Return a pair with its query and project, and who the person is there, or raise Http404: one
-    query.
+    """Return the user's membership and a pair with its query and project, or raise Http404.
+
+    Takes one query.
     """
     sql = f"""
         SELECT {columns(InstructionPair, "p")}, {columns(Query, "q")},
@@ -29,7 +30,7 @@ def pair(user: Person, pk: int) -> tuple[Membership, InstructionPair]:
     asked = {"pair": min(pk, LARGEST_KEY), "user": user_key(user)}
     row = first(sql, asked, InstructionPair, Query, Project, Membership)
     if row is None:
-        raise Http404("There is no such pair among yours.")
+        raise Http404("There is no such pair in your projects.")
     found, query, project, reader = row
     found.query, found.project = query, project
     query.project = reader.project = project
@@ -41,7 +42,7 @@ def pair(user: Person, pk: int) -> tuple[Membership, InstructionPair]:
 def candidate(of: InstructionPair, pk: int) -> Candidate:
     """Return a candidate of the pair's pool with its document (not the text), or raise Http404.
 
-    Also one that was taken out of the pool: what is said of it meanwhile is kept.
+    Includes candidates that were taken out of the pool: answers to them are still accepted.
     """
     rows = Candidate.with_removed.select_related("document")
     found = rows.filter(in_pool_of(of.pk), pk=pk, query=of.query_id).first()

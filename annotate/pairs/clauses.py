@@ -1,7 +1,7 @@
-"""The clauses of a narrative: the parts that a judge can name as what decided. Pure.
+"""The clauses of a narrative: the parts that a judge can mark as decisive. Pure.
 
-A sentence, and within it what stands before and after a semicolon, or before and after a comma that
-is followed by a word that opens a condition ("but", "unless", "except").
+A clause is a sentence or a part of one: sentences are divided at semicolons, and at commas before a
+word that opens a condition ("but", "unless", "except").
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from typing import NamedTuple
 from annotate.collection.spans import Span
 from base.word_diff import Op
 
-# Where one may end: at marks that end a sentence (with the quotes and brackets that close there),
-# at a semicolon, at the end of a line that a list or a paragraph ends with. The full stops of
-# Chinese, Japanese, Arabic, Urdu and Hindi need no blank behind them.
+# Where a clause may end: at punctuation that ends a sentence (with closing quotes and brackets), at
+# a semicolon, or at a line end before a list item or a new paragraph. The full stops of Chinese,
+# Japanese, Arabic, Urdu and Hindi need no blank after them.
 _CLOSING = r"[\"'”’»)\]」』）】]*"
 _BREAK = re.compile(
     rf"(?P<stop>[.!?…]+{_CLOSING})(?=\s)"
@@ -24,7 +24,7 @@ _BREAK = re.compile(
     r"|(?P<line>\n(?=\s*\n|[ \t]*(?:[-*•–]|\d{1,3}[.)])\s))"
     r"|(?P<comma>,(?=\s)|[，،])"
 )
-# A full stop after these ends no sentence; after the numbered ones none if a number follows.
+# A full stop after these does not end a sentence; after the numbered ones not if a number follows.
 _ABBREVIATED = re.compile(
     r"(?:\b(?:e\.g|i\.e|cf|vs|viz|al|approx|esp|incl|excl|dr|mr|mrs|ms|prof|st|jan|feb|mar|apr|jun"
     r"|jul|aug|sept|sep|oct|nov|dec)"
@@ -32,7 +32,7 @@ _ABBREVIATED = re.compile(
     re.IGNORECASE,
 )
 _NUMBERED = re.compile(r"\b(?:nos?|figs?|sec|vol|p|pp|art|ch)\.$", re.IGNORECASE)
-# What opens a clause of its own after a comma.
+# Words that open a new clause after a comma.
 _OPENING = re.compile(
     r"\s*(?:(?:but|unless|except|excluding|however|although|though|while|whereas|provided|if|when|"
     r"where|which|who|whose|and not|or if|and if|nor|not|only|regardless|even|rather|so long as|"
@@ -40,14 +40,14 @@ _OPENING = re.compile(
     r"|但|除非|除了|如果|不过|然而|而且|且|إلا|لكن|ولكن|باستثناء|ما لم)",
     re.IGNORECASE,
 )
-# Less than this is no clause: it stays with what stands beside it.
+# A shorter piece is not a clause: it is joined to its neighbour.
 _LEAST = 6
 
 
 class Part(NamedTuple):
-    """A run of a narrative with one fate, within one clause or between two.
+    """A piece of a narrative's diff with one operation, within one clause or between two.
 
-    `clause` is the number of the clause, from 0, or None for what is between them.
+    `clause` is the number of the clause, from 0, or None between clauses.
     """
 
     clause: int | None
@@ -56,9 +56,9 @@ class Part(NamedTuple):
 
 
 def clauses(text: str) -> list[Span]:
-    """Return the clauses of a text in their order: not empty, without blanks at either end.
+    """Return the clauses of a text in order: not empty, without blanks at either end.
 
-    Every character that is no blank is in exactly one of them.
+    Every character that is not a blank is in exactly one of them.
     """
     found: list[Span] = []
     start = 0
@@ -80,7 +80,7 @@ def clauses(text: str) -> list[Span]:
 
 
 def touched(spans: Sequence[Span], marked: Iterable[Span]) -> list[int]:
-    """Return the places, from 0, of the clauses in `spans` that the marked spans reach into."""
+    """Return the numbers, from 0, of the clauses in `spans` that overlap a marked span."""
     chosen = list(marked)
     return [
         place
@@ -92,8 +92,7 @@ def touched(spans: Sequence[Span], marked: Iterable[Span]) -> list[int]:
 def parts(pieces: Iterable[tuple[Op, str]], spans: Sequence[Span]) -> list[Part]:
     """Cut the pieces of a diff at the clauses of its newer text.
 
-    What was taken out has no place in the newer text: it goes with the clause it stands in, or
-    between two.
+    Removed text has no position in the newer text: it belongs to the clause around it, if any.
     """
     cut: list[Part] = []
     at, number = 0, 0
@@ -119,7 +118,7 @@ def parts(pieces: Iterable[tuple[Op, str]], spans: Sequence[Span]) -> list[Part]
 
 
 def _goes_on_after_a_stop(text: str, start: int, end: int) -> bool:
-    """Whether the full stop at `end` only shortens a word."""
+    """Return whether the full stop at `end` only marks an abbreviation."""
     before = text[max(start, end - 12) : end]
     if _NUMBERED.search(before):
         return text[end : end + 2].strip()[:1].isdigit()
@@ -127,7 +126,7 @@ def _goes_on_after_a_stop(text: str, start: int, end: int) -> bool:
 
 
 def _goes_on(text: str, end: int) -> bool:
-    """Whether enough of a clause follows: up to the next mark, or the end."""
+    """Return whether enough text for a clause follows before the next punctuation or the end."""
     following = re.match(r"[^.!?;。！？；؛\n]*", text[end : end + 200])
     return following is not None and len(following.group().strip()) >= _LEAST
 

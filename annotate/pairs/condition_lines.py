@@ -1,21 +1,21 @@
-"""Conditions as their writer types them: one on a line, perhaps with a name before it. Pure."""
+"""Conditions as typed by their writer: one per line, optionally with a name before it. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import NamedTuple
 
-# More is no narrative any more, and a judge answers each of them for every document.
+# More would not be a narrative, and a judge answers each condition for every document.
 MOST = 20
 MAX_NAME = 120
 MAX_TEXT = 2_000
 
 
 class Wrong(ValueError):
-    """The lines cannot be kept: why, and the figures for the sentence that says so.
+    """The lines are not valid; the attributes are the figures for the error message.
 
-    `line` is too long (`length` characters), or says the same as line `other`; without a line
-    there are too many (`length` of them).
+    `line` is too long (`length` characters) or repeats line `other`; if `line` is 0, there are too
+    many conditions (`length` of them).
     """
 
     def __init__(self, *, length: int = 0, line: int = 0, other: int = 0) -> None:
@@ -26,17 +26,17 @@ class Wrong(ValueError):
 
 
 class Line(NamedTuple):
-    """One condition: what it is about (may be empty), and what it asks."""
+    """One condition: its name (may be empty) and its text."""
 
     name: str
     text: str
 
 
 def read(text: str) -> list[Line]:
-    """Return the conditions in their order; lines without words are passed over.
+    """Parse conditions in their order; lines without text are skipped.
 
     `audience: for children` has a name; a line that begins with a colon has none, whatever follows.
-    Raises Wrong for more than MOST, for one that is too long and for one that stands there twice.
+    Raises Wrong for more than MOST conditions, for one that is too long and for a repeated one.
     """
     found: list[Line] = []
     first: dict[str, int] = {}
@@ -57,7 +57,7 @@ def read(text: str) -> list[Line]:
 
 
 def write(conditions: Iterable[tuple[str, str]]) -> str:
-    """Return conditions, as (name, text), in the shape that `read` reads: one on a line."""
+    """Return conditions, given as (name, text), one per line as `read` parses them."""
     return "\n".join(_written(_flat(name), _flat(text)) for name, text in conditions)
 
 

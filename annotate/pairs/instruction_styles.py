@@ -1,4 +1,4 @@
-"""Two styles of one question: a list of conditions, and the same conditions in running words."""
+"""Two styles of one instruction: a list of conditions, and the same in running words."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from annotate.pairs.models import InstructionPair
 
 
 class OtherStyle(NamedTuple):
-    """A pair that asks the same as another one, and whether it does so in running words."""
+    """A pair with the same instruction as another; `in_words`: whether it is in running words."""
 
     pk: int
     pair_id: str
@@ -21,9 +21,9 @@ class OtherStyle(NamedTuple):
 def other_styles(
     pairs: Sequence[InstructionPair], among: Sequence[InstructionPair] | None = None
 ) -> dict[int, list[OtherStyle]]:
-    """Return for each pair, by its key, the pairs that ask the same in the other style.
+    """Map each pair's key to the pairs with the same instruction in the other style.
 
-    One query; none where the pairs to look `among` are given: those of the same queries.
+    Takes one query, or none if `among` gives the pairs to search: those of the same queries.
     """
     if among is None:
         keys = [pair.pk for pair in pairs]

@@ -1,4 +1,4 @@
-"""The longest list of conditions of a project."""
+"""Find the longest list of conditions in a project."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from annotate.projects.models import Project
 
 
 def longest_conditions(project: Project) -> tuple[int, str] | None:
-    """Return the number of conditions of the narrative with the most, and the id of its pair."""
+    """Return the largest number of conditions of a narrative, and the id of its pair."""
     in_force = Narrative.objects.filter(pair__project=project, pair__removed_at=None).current()
     counted = in_force.annotate(conditions_set=Count("conditions")).order_by("-conditions_set")
     return counted.values_list("conditions_set", "pair__pair_id").first()

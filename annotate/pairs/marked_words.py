@@ -1,4 +1,4 @@
-"""Words of a query and its narratives that are marked in documents."""
+"""The words of a query and its narratives to mark in documents."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from annotate.pairs.models import InstructionPair, Narrative
 
 
 def words_to_mark(pair: InstructionPair, narrative: Narrative) -> marking.Wanted:
-    """Return the words to mark in the documents of a pair that are read under `narrative`: one
-    query.
+    """Return the words to mark in a pair's documents when read under `narrative`.
+
+    Takes one query.
     """
     original = pair.current(Narrative.Side.ORIGINAL)
     changed = original is not None and original.pk != narrative.pk

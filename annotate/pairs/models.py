@@ -1,4 +1,4 @@
-"""The narratives: what they said before, and what they say now."""
+"""Instruction pairs, their narratives and conditions, and the assignments to work on them."""
 
 from __future__ import annotations
 
@@ -18,21 +18,27 @@ from base.raw_sql import columns, first
 
 @cache
 def _newest(side: str, column: str) -> models.Subquery:
-    """A column of a pair's newest narrative of a side; put together once, for pages ask often."""
+    """Return a column of a pair's newest narrative of a side. Cached: pages use it often."""
     versions = Narrative.objects.filter(pair=models.OuterRef("pk"), side=side)
     return models.Subquery(versions.order_by("-version").values(column)[:1])
+
+
+# Pairs that were sent back since their altered narrative was written (`with_narratives`). Few were
+# ever sent back; the narrative is looked up for these alone.
+SENT_BACK = Q(sent_back_at__isnull=False) & Q(sent_back_at__gt=models.F("altered_at"))
 
 
 class InstructionPairQuerySet(models.QuerySet["InstructionPair"]):
     """Pairs of a project."""
 
     def alive(self) -> InstructionPairQuerySet:
-        """Leave removed pairs out."""
+        """Exclude removed pairs."""
         return self.filter(removed_at__isnull=True)
 
     def with_narratives(self) -> InstructionPairQuerySet:
-        """Add `altered_id`, `altered_version`, `altered_at` and `original_id`: the versions in
-        force, null where unwritten.
+        """Add `altered_id`, `altered_version`, `altered_at` and `original_id`.
+
+        They describe the current versions, and are null where a side was never written.
         """
         return self.annotate(
             altered_id=_newest(Narrative.Side.ALTERED, "pk"),
@@ -42,16 +48,13 @@ class InstructionPairQuerySet(models.QuerySet["InstructionPair"]):
         )
 
     def to_rewrite(self) -> InstructionPairQuerySet:
-        """Keep pairs whose altered narrative is wanted: never written, or sent back since."""
-        return (
-            self.alive()
-            .with_narratives()
-            .filter(Q(altered_id__isnull=True) | Q(sent_back_at__gt=models.F("altered_at")))
-        )
+        """Keep pairs whose altered narrative is missing, or was sent back since."""
+        return self.alive().with_narratives().filter(Q(altered_id__isnull=True) | SENT_BACK)
 
     def to_review(self) -> InstructionPairQuerySet:
-        """Keep pairs whose altered narrative is to be reviewed: all that can be, or those drawn
-        where a review draw is in force.
+        """Keep pairs whose altered narrative is to be reviewed.
+
+        These are all reviewable pairs, or only the drawn ones if there is a current review draw.
         """
         in_force = ReviewDraw.objects.in_force()
         drawn = DrawnPair.objects.filter(pair=models.OuterRef("pk"), draw__ended_at__isnull=True)
@@ -61,13 +64,8 @@ class InstructionPairQuerySet(models.QuerySet["InstructionPair"]):
         )
 
     def reviewable(self) -> InstructionPairQuerySet:
-        """Keep pairs whose altered narrative stands and can be reviewed and judged."""
-        return (
-            self.alive()
-            .with_narratives()
-            .filter(Q(altered_id__isnull=False))
-            .exclude(Q(sent_back_at__gt=models.F("altered_at")))
-        )
+        """Keep pairs with an altered narrative that was not sent back."""
+        return self.alive().with_narratives().filter(Q(altered_id__isnull=False)).exclude(SENT_BACK)
 
 
 class InstructionPair(models.Model):
@@ -81,26 +79,26 @@ class InstructionPair(models.Model):
 
     project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="pairs")
     query = models.ForeignKey(Query, on_delete=models.PROTECT, related_name="pairs")
-    # The id its files use: the query's own, or for several instructions of a query e.g. "110_2".
+    # The id in its files: the query's id, or for several instructions of a query e.g. "110_2".
     pair_id = models.CharField(max_length=255)
     category = models.CharField(max_length=60, blank=True)
-    # As its file said last of the whole pair; who wrote a version stands with the version.
+    # From the last file that had the pair; each version has its own origin and model.
     origin = models.CharField(max_length=10, choices=Origin, default=Origin.HUMAN)
     model = models.CharField(max_length=120, blank=True)
-    # Fields of its record in a paper's file that Rejudge keeps to write them back: a JSON object
-    # with sorted names, "" for none. See `fields`.
+    # Fields of its record in a paper's file, stored to be exported again: a JSON object with sorted
+    # names, "" for none. See `fields`.
     source_fields = models.TextField(blank=True, default="", db_default="")
-    # The pair that asks the same as a list of conditions; this one asks it in running words.
+    # The pair with the same instruction as a list of conditions; this one has it in running words.
     restates = models.ForeignKey(
         "self", null=True, blank=True, on_delete=models.PROTECT, related_name="restatements"
     )
-    # Sent back: the altered narrative in force at that moment has to be written anew.
+    # Sent back: the altered narrative that was current at that time has to be rewritten.
     sent_back_at = models.DateTimeField(null=True, blank=True)
     sent_back_by = models.ForeignKey(
         Membership, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
     )
-    # Removed: nobody works on it any more, and no export holds it. By a decision of a review, or
-    # taken out with a reason (by nobody: a command).
+    # Removed: nobody works on it any more, and no export contains it. By a decision of a review, or
+    # taken out with a reason (`removed_by` is null for a command).
     removed_at = models.DateTimeField(null=True, blank=True)
     removed_by = models.ForeignKey(
         Membership, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
@@ -137,13 +135,11 @@ class InstructionPair(models.Model):
 
     @property
     def fields(self) -> dict[str, Any]:
-        """The fields of its record in the source that are kept, by name."""
+        """The stored fields of its source record, by name."""
         return dict(json.loads(self.source_fields)) if self.source_fields else {}
 
     def current(self, side: str) -> Narrative | None:
-        """Return the version in force on one side (a `Narrative.Side` value), if that side was
-        ever written.
-        """
+        """Return the current version of a side (a `Narrative.Side` value), or None if unwritten."""
         sql = f"""
             SELECT {columns(Narrative, "n")} FROM annotate_narrative n
             WHERE n.pair_id = %(pair)s AND n.side = %(side)s ORDER BY n.version DESC LIMIT 1
@@ -156,8 +152,9 @@ class InstructionPair(models.Model):
         return narrative
 
     def written_from(self, side: str) -> Narrative | None:
-        """Return what the first version of a side is written from: the original, or for the
-        reversed narrative the altered one, if there is one.
+        """Return the narrative from which the first version of a side is written, if any.
+
+        It is the original, or for the reversed narrative the altered one if there is one.
         """
         reversing = side == Narrative.Side.REVERSED
         altered = self.current(Narrative.Side.ALTERED) if reversing else None
@@ -168,15 +165,15 @@ class ReviewDrawQuerySet(models.QuerySet["ReviewDraw"]):
     """Draws of instructions to review."""
 
     def in_force(self) -> ReviewDrawQuerySet:
-        """Keep the draws that limit what is reviewed now: at most one of each project."""
+        """Keep current draws, which limit what is reviewed: at most one per project."""
         return self.filter(ended_at__isnull=True)
 
 
 class ReviewDraw(models.Model):
-    """A random sample of a project's instructions; while in force, only these are reviewed."""
+    """A random sample of a project's instructions; until it ends, only these are reviewed."""
 
     class Stratify(models.TextChoices):
-        """What the strata are; the number drawn is of each stratum."""
+        """The attribute that defines the strata; the size of a draw is per stratum."""
 
         NONE = "none", _("Nothing: one stratum")
         DOMAIN = "domain", _("Domain of the query")
@@ -184,14 +181,14 @@ class ReviewDraw(models.Model):
 
     project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="review_draws")
     stratify = models.CharField(max_length=10, choices=Stratify, default=Stratify.NONE)
-    # How many instructions are drawn of each stratum.
+    # How many instructions are drawn from each stratum.
     size = models.PositiveIntegerField()
     seed = models.PositiveBigIntegerField()
-    # Whether a stratum that has fewer gave what it has.
+    # Whether a stratum with fewer instructions was drawn completely.
     fewer = models.BooleanField(default=False)
-    # How many instructions there were to draw from, for each stratum: {"Books": 4820}.
+    # The number of instructions to draw from in each stratum: {"Books": 4820}.
     frame: models.JSONField[dict[str, int], dict[str, int]] = models.JSONField(default=dict)
-    # By whom; null: a command.
+    # `drawn_by` is null for a command.
     drawn_at = models.DateTimeField(default=timezone.now)
     drawn_by = models.ForeignKey(
         Membership, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
@@ -222,11 +219,11 @@ class ReviewDraw(models.Model):
 
 
 class DrawnPair(models.Model):
-    """An instruction that a review draw took."""
+    """An instruction that is in a review draw."""
 
     draw = models.ForeignKey(ReviewDraw, on_delete=models.PROTECT, related_name="drawn")
     pair = models.ForeignKey(InstructionPair, on_delete=models.PROTECT, related_name="draws")
-    # As it was called when the draw was made.
+    # The name of the stratum at the time of the draw.
     stratum = models.CharField(max_length=255, blank=True)
 
     class Meta:
@@ -254,8 +251,9 @@ class NarrativeQuerySet(models.QuerySet["Narrative"]):
 
 
 class Narrative(models.Model):
-    """One version of the text that says what is relevant. Rewriting inserts a version; nothing
-    is overwritten.
+    """One version of the text that says what is relevant.
+
+    Rewriting inserts a version; nothing is overwritten.
     """
 
     class Side(models.TextChoices):
@@ -268,14 +266,14 @@ class Narrative(models.Model):
     pair = models.ForeignKey(InstructionPair, on_delete=models.PROTECT, related_name="narratives")
     side = models.CharField(max_length=10, choices=Side)
     version = models.PositiveIntegerField(default=1)
-    # Empty where a collection has topics without narratives.
+    # Empty if a collection has topics without narratives.
     text = models.TextField(blank=True)
     note = models.CharField(max_length=500, blank=True)
-    # Null: it came with a file.
+    # Null: it was loaded from a file.
     author = models.ForeignKey(
         Membership, null=True, blank=True, on_delete=models.PROTECT, related_name="narratives"
     )
-    # Who wrote this version: people, or the language model of that name ("": it is not known).
+    # Who wrote this version: people, or the language model named below ("" if it is not known).
     origin = models.CharField(
         max_length=10,
         choices=InstructionPair.Origin,
@@ -307,15 +305,15 @@ class Narrative(models.Model):
 
 
 class Condition(models.Model):
-    """One condition (attribute) that a narrative version sets: a document meets it or does not."""
+    """One condition (attribute) of a narrative version; a document meets it or does not."""
 
     narrative = models.ForeignKey(Narrative, on_delete=models.PROTECT, related_name="conditions")
-    # Its place in the narrative, from 1.
+    # Its position in the narrative, from 1.
     number = models.PositiveSmallIntegerField()
-    # What it is about, where the collection says so (audience, length, source).
+    # The attribute it is about, if the collection names it (audience, length, source).
     name = models.CharField(max_length=120, blank=True)
     text = models.TextField()
-    # Whether the reversed narrative asks for its opposite; null while nobody has said.
+    # Whether the reversed narrative asks for its opposite; null if not answered yet.
     negated = models.BooleanField(null=True, blank=True)
 
     class Meta:
@@ -330,12 +328,10 @@ class Condition(models.Model):
 
 
 class Assignment(models.Model):
-    """One person does one task on one pair, in one of the places that the project's overlap
-    gives.
-    """
+    """One person's place on one pair's task; the project's overlap sets the number of places."""
 
     class Task(models.TextChoices):
-        """What is done in the assignment."""
+        """The kind of work in an assignment."""
 
         REWRITE = "rewrite", _("Rewrite")
         JUDGE = "judge", _("Judge")
@@ -346,15 +342,14 @@ class Assignment(models.Model):
     seat = models.PositiveSmallIntegerField()
     member = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="assignments")
     taken_at = models.DateTimeField(default=timezone.now)
-    # First piece of work done in the assignment. An untouched assignment comes back after a lease.
+    # When work on it began. An untouched assignment becomes free again after a lease.
     touched_at = models.DateTimeField(null=True, blank=True)
-    # Dates the end of the work done here; `annotate.judgments.completion` says whether work is
-    # left.
+    # When the work was done; `annotate.judgments.completion` decides whether work is left.
     done_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         constraints: ClassVar = [
-            # Two people asking at the same moment never get the same assignment ...
+            # Two people who ask at the same time never get the same assignment ...
             models.UniqueConstraint(name="seat_taken_once", fields=["pair", "task", "seat"]),
             # ... and a person takes at most one assignment of a task.
             models.UniqueConstraint(name="seat_one_per_person", fields=["pair", "task", "member"]),
@@ -370,8 +365,9 @@ class Assignment(models.Model):
 
 
 class NamedPerson(models.Model):
-    """Somebody whom a lead named to take a task of a query. Where nobody is named, everybody may
-    take it.
+    """A member whom a lead named to take a task of a query.
+
+    If nobody is named, everybody may take it.
     """
 
     query = models.ForeignKey(Query, on_delete=models.CASCADE, related_name="named_people")

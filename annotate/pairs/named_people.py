@@ -1,4 +1,4 @@
-"""Who takes the tasks of a query: the people whom a lead named, or everybody."""
+"""Who may take the tasks of a query: the people whom a lead named, or everybody."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Task = Assignment.Task
 
 
 def open_to(task: str, member: int) -> Q:
-    """Keep the pairs whose query names `member` for the task, or nobody who is still here."""
+    """Return a filter for pairs whose query names `member` for the task, or no active member."""
     named = NamedPerson.objects.filter(
         task=task, query=OuterRef("query_id"), member__left_at__isnull=True
     )
@@ -27,13 +27,13 @@ def open_to(task: str, member: int) -> Q:
 
 
 def people_to_name(project: Project) -> QuerySet[Membership]:
-    """Return who can be named: people of the project who sign in, by name."""
+    """Return the people who can be named: active members of the project with a login, by name."""
     found = project.memberships.active().people().filter(user__isnull=False)
     return found.order_by("name")
 
 
 def named_people(query: Query) -> dict[str, set[int]]:
-    """Return the members named for each task of a query, by their keys."""
+    """Return the keys of the members named for each task of a query."""
     found: dict[str, set[int]] = {task.value: set() for task in Task}
     for task, member in query.named_people.values_list("task", "member_id"):
         found[task].add(member)
@@ -41,10 +41,9 @@ def named_people(query: Query) -> dict[str, set[int]]:
 
 
 def name_people(*, query: Query, people: Mapping[str, Iterable[int]], by: Membership) -> bool:
-    """Name the members (by their keys) who take each task of a query; a task without any is open to
-    everybody. Return whether anything changed.
+    """Name the members (by key) who may take each task of a query; return whether anything changed.
 
-    Tasks that somebody else holds already stay theirs.
+    A task for which nobody is named is open to everybody. Existing assignments are not affected.
     """
     check_lead(by)
     with transaction.atomic():

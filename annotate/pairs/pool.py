@@ -1,4 +1,4 @@
-"""What a judge is shown for a pair: which documents, in which order, under which narrative."""
+"""The documents that judges are shown for a pair, and the narrative they judge under."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from annotate.collection.models import Candidate
 from annotate.pairs.models import (
+    SENT_BACK,
     Assignment,
     InstructionPair,
     InstructionPairQuerySet,
@@ -17,28 +18,29 @@ from annotate.pairs.models import (
 )
 from annotate.projects.models import Membership, Project
 
-# Stands for `Project.judge_scope` where a query reads several projects whose rules differ: each row
-# follows those of its own project.
+# Used instead of a `Project.judge_scope` when a query reads several projects with different rules:
+# each row follows the rules of its own project.
 OF_EACH = "of_each"
-# Scopes in which documents are judged whatever relevance they came with.
+# Scopes in which documents are judged regardless of their earlier relevance.
 WHOLE_POOL = (Project.Scope.POOL, Project.Scope.EXISTING)
 
 
 class PoolRules(NamedTuple):
-    """Which documents are judged in several projects: the scope and threshold that all share, or
-    the scope OF_EACH.
-    """
+    """The scope and threshold that several projects share, or the scope OF_EACH."""
 
     scope: str
     relevant_from: int
 
     def stub(self, project: int) -> Project:
-        """Return a project, or the mark of several (`base.prepared_queries`), with these rules."""
+        """Return an unsaved project with these rules.
+
+        `project` is its key, or a placeholder for several projects (`base.prepared_queries`).
+        """
         return Project(pk=project, judge_scope=self.scope, relevant_from=self.relevant_from)
 
 
 def common_rules(projects: Sequence[Project]) -> PoolRules:
-    """Return the rules that projects share."""
+    """Return the rules that the projects share, or the scope OF_EACH if they differ."""
     if len({one.judge_scope for one in projects}) > 1:
         return _DIFFERENT
     if projects[0].judge_scope in WHOLE_POOL:
@@ -51,19 +53,19 @@ _DIFFERENT = PoolRules(OF_EACH, 0)
 
 
 def pool(pair: InstructionPair) -> QuerySet[Candidate]:
-    """The candidates of a pair that are to be judged, by the project's rule."""
+    """Return the candidates of a pair that are to be judged by the project's rule."""
     return in_scope(pair.project, Candidate.objects.filter(query=pair.query_id), pair.pk)
 
 
 def in_scope(
     project: Project, candidates: QuerySet[Candidate], pair: int | OuterRef
 ) -> QuerySet[Candidate]:
-    """Keep the candidates of a query that the project puts before the judges of a pair (by key)."""
+    """Filter candidates of a query to those that judges of the pair (a key) are shown."""
     return in_scope_of_some(project, candidates).filter(in_pool_of(pair))
 
 
 def in_scope_of_some(project: Project, candidates: QuerySet[Candidate]) -> QuerySet[Candidate]:
-    """Keep the candidates that the project puts before the judges of some pair of their query."""
+    """Filter candidates to those that judges of at least one pair of their query are shown."""
     if project.judge_scope == Project.Scope.RELEVANT:
         return candidates.filter(prior_relevance__gte=project.relevant_from)
     if project.judge_scope == Project.Scope.EXISTING:
@@ -74,14 +76,15 @@ def in_scope_of_some(project: Project, candidates: QuerySet[Candidate]) -> Query
 
 
 def in_pool_of(pair: int | OuterRef | F, candidate: str = "") -> Q:
-    """Rows whose candidate is in the pool of a pair. `candidate`: the path to it."""
+    """Return a filter for rows whose candidate (at that path) is in the pool of a pair."""
     made_for = f"{candidate}made_for"
     return Q(**{f"{made_for}__isnull": True}) | Q(**{made_for: pair})
 
 
 def put_before_judges(project: str, candidate: str = "") -> Q:
-    """Keep what the project of each row puts before its judges. `project` and `candidate`: the
-    paths to the project and to the candidate.
+    """Return a filter for rows whose candidate is shown to judges by the rules of its project.
+
+    `project` and `candidate` are the paths to both.
     """
     scope, prior = f"{project}__judge_scope", f"{candidate}prior_relevance__gte"
     return (
@@ -92,7 +95,7 @@ def put_before_judges(project: str, candidate: str = "") -> Q:
 
 
 def is_in_scope(project: Project, candidate: Candidate, pair: int) -> bool:
-    """Say of one candidate what `in_scope` asks of many."""
+    """Return whether `in_scope` would keep this one candidate."""
     return candidate.removed_at is None and is_put_before_judges(
         project, prior=candidate.prior_relevance, made_for=candidate.made_for_id, pair=pair
     )
@@ -101,7 +104,7 @@ def is_in_scope(project: Project, candidate: Candidate, pair: int) -> bool:
 def is_put_before_judges(
     project: Project, *, prior: int | None, made_for: int | None, pair: int
 ) -> bool:
-    """Say whether a candidate is put before the judges of a pair (by key), wherever it is read."""
+    """Return whether judges of a pair (a key) are shown a candidate with these field values."""
     if made_for is not None and (made_for != pair or project.judge_scope == Project.Scope.EXISTING):
         return False
     return project.judge_scope in WHOLE_POOL or (
@@ -110,9 +113,9 @@ def is_put_before_judges(
 
 
 def pool_sql(project: Project, candidate: str, pair: str) -> str:
-    """SQL that says the same of a candidate and a pair: the alias of the one, the key of the other.
+    """Return the rule of `in_scope` as SQL, for the alias of a candidate and the key of a pair.
 
-    Parameter: relevant_from, where the project judges what was relevant before.
+    Parameter: relevant_from, if the project judges documents that were relevant before.
     """
     if project.judge_scope == Project.Scope.EXISTING:
         return f"{candidate}.made_for_id IS NULL"
@@ -123,8 +126,9 @@ def pool_sql(project: Project, candidate: str, pair: str) -> str:
 
 
 def judged_narrative(pair: InstructionPair) -> Narrative | None:
-    """The version that judges read now: the altered one, or where the whole pool is judged, the
-    original.
+    """Return the narrative that judges read now, if any.
+
+    It is the altered one; without one it is the original, if the whole pool is judged.
     """
     altered = pair.current(Narrative.Side.ALTERED)
     if altered is None and pair.project.judge_scope in WHOLE_POOL:
@@ -133,7 +137,7 @@ def judged_narrative(pair: InstructionPair) -> Narrative | None:
 
 
 def pairs_with_pool(project: Project) -> QuerySet[InstructionPair]:
-    """Pairs that have a narrative to judge under and at least one document to judge."""
+    """Return the pairs that have a narrative to judge under and at least one document to judge."""
     pairs = _pairs_of(project).alive().with_narratives()
     ready = Q(altered_id__isnull=False)
     if project.judge_scope in WHOLE_POOL:
@@ -142,18 +146,19 @@ def pairs_with_pool(project: Project) -> QuerySet[InstructionPair]:
         ready |= Q(original_id__isnull=False, project__judge_scope__in=WHOLE_POOL)
     candidates = Candidate.objects.filter(query=OuterRef("query"))
     documents = in_scope(project, candidates, OuterRef("pk"))
-    return pairs.filter(ready, Exists(documents)).exclude(sent_back_at__gt=F("altered_at"))
+    return pairs.filter(ready, Exists(documents)).exclude(SENT_BACK)
 
 
 def narratives_in_force(project: Project) -> QuerySet[Narrative]:
-    """The versions that a project's judges read now, one for each pair that has one."""
+    """Return the narratives that a project's judges read now, at most one per pair."""
     return _narratives_in_force(project.pk, project.judge_scope).all()
 
 
 @lru_cache(maxsize=256)
 def _narratives_in_force(project: int, scope: str) -> QuerySet[Narrative]:
-    """The query alone, which nobody evaluates: to put it together takes longer than to ask it, and
-    a page does so many times.
+    """Build the query without evaluating it.
+
+    Cached: building it takes longer than running it, and a page uses it many times.
     """
     newest = Narrative.objects.current().filter(pair__project__in=[project], pair__removed_at=None)
     altered = Narrative.objects.filter(pair=OuterRef("pair"), side=Narrative.Side.ALTERED)
@@ -167,8 +172,9 @@ def _narratives_in_force(project: int, scope: str) -> QuerySet[Narrative]:
 
 
 def repeat_words(pair: InstructionPair, side: str, version: int, by: Membership) -> str:
-    """What decides, with their ids, which documents come again to `by` under a narrative
-    version.
+    """Return the seed that, with their ids, decides which documents are repeated to `by`.
+
+    It depends on the narrative version.
     """
     return f"{by.project.order_seed}:{by.name}:{pair.pair_id}:{side}:{version}"
 
@@ -177,18 +183,18 @@ Task = Assignment.Task
 
 
 def workable_pairs(project: Project, task: str) -> QuerySet[InstructionPair]:
-    """Pairs of a project on which there is something to do in `task`, whoever does it."""
+    """Return the pairs of a project that have work for anybody in `task`."""
     pairs = _pairs_of(project)
     if task == Task.REWRITE:
         return pairs.to_rewrite()
     if task == Task.REVIEW:
-        # What people audit is what a language model wrote, or what was rewritten here.
+        # Auditors review narratives written by a language model or rewritten in this project.
         return pairs.to_review()
     return pairs_with_pool(project)
 
 
 def _pairs_of(project: Project) -> InstructionPairQuerySet:
-    """The pairs of a project, or of several whose mark a stub has (`PoolRules.stub`)."""
+    """Return the pairs of a project, or of all projects that a stub represents."""
     if project.name:
         return project.pairs.all()
     return InstructionPair.objects.filter(project__in=[project.pk])

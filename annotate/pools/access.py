@@ -1,4 +1,7 @@
-"""Pools that a request may have: for leads who are not blind, else 404 or 403."""
+"""Look up pools and related rows for leads who may see ranks; for others raise 404 or 403.
+
+A lead who still has judging or reviewing to do is blind and may not see ranks.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +19,8 @@ from annotate.projects.models import Membership
 from base.raw_sql import LARGEST_KEY
 
 BLIND = gettext_lazy(
-    "You have judging or reviewing left in this project, and where systems rank documents could "
-    "lead your answers. Finish it, or release the task, then look here again."
+    "You have judging or reviewing left in this project, and the ranks of documents could "
+    "influence your answers. Finish it, or release the task, then look here again."
 )
 
 
@@ -30,9 +33,7 @@ def lead(user: Person, slug: str) -> Membership:
 
 
 def pool(user: Person, slug: str, pk: int) -> tuple[Membership, Pool]:
-    """Return a pool of a project for a lead who may see ranks, or raise Http404 or
-    PermissionDenied.
-    """
+    """Return a pool for a lead who may see ranks, or raise Http404 or PermissionDenied."""
     member = access.lead(user, slug)
     found = (
         Pool.objects.select_related("project", "by").filter(pk=pk, project=member.project_id)
@@ -45,8 +46,9 @@ def pool(user: Person, slug: str, pk: int) -> tuple[Membership, Pool]:
 
 
 def candidate(user: Person, slug: str, query: int, pk: int) -> tuple[Membership, Candidate]:
-    """Return a candidate in the pool of a query for a lead who may see ranks, or raise Http404 or
-    PermissionDenied.
+    """Return a candidate in a query's pool for a lead who may see ranks.
+
+    Raises Http404 or PermissionDenied.
     """
     member = lead(user, slug)
     pool = access_query(member, query)
@@ -58,9 +60,7 @@ def candidate(user: Person, slug: str, query: int, pk: int) -> tuple[Membership,
 
 
 def replacement(user: Person, slug: str, pk: int) -> tuple[Membership, Replacement]:
-    """Return a replacement of a project for a lead who may see ranks, or raise Http404 or
-    PermissionDenied.
-    """
+    """Return a replacement for a lead who may see ranks, or raise Http404 or PermissionDenied."""
     member = lead(user, slug)
     found = Replacement.objects.filter(pk=min(pk, LARGEST_KEY), project=member.project_id).first()
     if found is None:

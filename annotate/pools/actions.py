@@ -1,4 +1,4 @@
-"""Making pools. Pages, the command, the API and the job meet here."""
+"""Actions that make pools, used by the pages, the command, the API and the job."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MAX_NAME = 60
 MOST_RUNS = 100
 MAX_DEPTH = 10_000
 MAX_SEED = 2**31 - 1
-# Where chosen documents wait until all of them are there.
+# The temporary table of chosen documents.
 STAGE = "stage_pool"
 CHANGED = (
     "Runs, candidates or judgments changed after this pool was counted, and it would hold other "
@@ -48,14 +48,14 @@ def recipe_of(
     strata: str = "",
     seed: int = 1,
 ) -> Recipe:
-    """Return a checked rule of a pool; `runs` are names, `strata` are as `parse_strata` reads them.
+    """Return a validated recipe; `runs` are names, `strata` has the format of `parse_strata`.
 
-    Refused: an unknown method or run, no run where the method needs one, a depth, strata or seed
-    that cannot be.
+    Refused: an unknown method or run, no run where the method needs one, an invalid depth or seed,
+    invalid strata.
     """
     if method not in Pool.Method.values:
         raise Refused(
-            _("%(method)s is no method of pooling. There are: %(methods)s.")
+            _("%(method)s is not a method of pooling. The methods are: %(methods)s.")
             % {"method": method, "methods": ", ".join(Pool.Method.values)}
         )
     found = _runs(project, runs)
@@ -94,7 +94,7 @@ def _runs(project: Project, names: Sequence[str]) -> tuple[Run, ...]:
 
 
 def count_pool(recipe: Recipe) -> dict[str, Any]:
-    """Count what a pool would hold now; nothing is written. With `warnings`, sentences."""
+    """Count the documents of a pool without making it; add `warnings`, a list of sentences."""
     counted = counting.count(recipe).as_json()
     return {**counted, "warnings": counting.warnings(recipe, counted)}
 
@@ -107,11 +107,12 @@ def request_pool(
     counted: str = "",
     now: datetime | None = None,
 ) -> Pool:
-    """Ask for a pool and return the row that will be it; a worker makes it.
+    """Create the row of a pool, enqueue the job that makes it, and return the row.
 
-    `counted`: the sha256 of the count that was shown; the job makes that pool or none. Refused: who
-    does not lead or is blind, an archived project, a name that is none or taken, while another pool
-    is being made.
+    `counted`: the sha256 of the count that was shown; the job makes exactly that pool or fails.
+    Without `by` nothing is enqueued: the command makes the pool itself. Refused: a member who is
+    not a lead or is blind, an archived project, an invalid or taken name, while another pool is
+    being made.
     """
     _check_lead(by, recipe.project)
     name = name.strip()
@@ -119,7 +120,7 @@ def request_pool(
         raise Refused(_("A pool has a name of 1 to %(most)d characters.") % {"most": MAX_NAME})
     refuse_strange(name)
     with transaction.atomic():
-        # Two requests at once: the second waits here and then finds the first.
+        # Of two concurrent requests, the second waits here and then finds the first one's pool.
         project = Project.objects.select_for_update(no_key=True).get(pk=recipe.project.pk)
         refuse_if_archived(project)
         _check_free(project, name)
@@ -150,7 +151,7 @@ def _check_free(project: Project, name: str) -> None:
     )
     if there.filter(name__iexact=name).exists():
         raise Refused(
-            _("There is a pool called %(name)s already. Take another name.") % {"name": name}
+            _("There is already a pool called %(name)s. Choose another name.") % {"name": name}
         )
     under_way = there.exclude(state=Job.State.DONE).first()
     if under_way is not None:
@@ -161,7 +162,7 @@ def _check_free(project: Project, name: str) -> None:
 
 
 def cancel_pool(*, pool: Pool, by: Membership, now: datetime | None = None) -> Pool:
-    """Cancel a pool that is being made; one that is made stays."""
+    """Cancel a pool that is being made; a finished one stays."""
     _check_lead(by, pool.project)
     with transaction.atomic():
         over = pool.is_over or pool.cancel_requested_at is not None
@@ -172,7 +173,7 @@ def cancel_pool(*, pool: Pool, by: Membership, now: datetime | None = None) -> P
 
 
 def recipe_of_pool(pool: Pool) -> Recipe:
-    """Return the rule by which a pool is made."""
+    """Return the recipe of a pool."""
     runs = Run.objects.filter(pk__in=PoolRun.objects.filter(pool=pool).values("run"))
     in_order = {
         run: number
@@ -191,14 +192,14 @@ def recipe_of_pool(pool: Pool) -> Recipe:
 
 
 def make_pool(job: Pool, progress: Progress) -> None:
-    """Do the work of a pool: choose its documents, and add those that are no candidates yet.
+    """Make a pool: choose its documents, and add those that are not candidates yet.
 
-    What is chosen waits in a temporary table; entries, candidates and counts come in one
-    transaction.
+    Chosen documents are staged in a temporary table; entries, candidates and counts are written in
+    one transaction.
     """
     if job.counts is not None:
         return
-    # On SQLite one load or pool writes after the other.
+    # On SQLite, serialize loads and pools.
     with slices.turn(progress):
         progress.start(job.project.queries.count(), "Choosing documents")
         stage = bulk.Stage(STAGE, {"query": "integer", "document": "integer", "is_new": "integer"})
@@ -214,7 +215,7 @@ def make_pool(job: Pool, progress: Progress) -> None:
                 raise JobError(CHANGED)
             progress.start(None, "Adding candidates")
             with transaction.atomic():
-                # One load or pool of a project after the other, on PostgreSQL as well.
+                # Serialize the loads and pools of the project on PostgreSQL as well.
                 Project.objects.select_for_update(no_key=True).get(pk=job.project_id)
                 _write(job, found)
         finally:
@@ -223,9 +224,7 @@ def make_pool(job: Pool, progress: Progress) -> None:
 
 
 def _write(job: Pool, found: Count) -> None:
-    """Write the entries, and let new documents join the pools in the order of their entries, which
-    tells no rank.
-    """
+    """Write the entries, and add new candidates in the order of entries, which reveals no rank."""
     bulk.run(
         f"""
         INSERT INTO annotate_poolentry (pool_id, query_id, document_id, is_new)
@@ -258,7 +257,7 @@ def _write(job: Pool, found: Count) -> None:
 
 
 def _reopen_judging(job: Pool) -> None:
-    """Let there be work again for judges whose pool has grown."""
+    """Reopen judging of the queries whose pools have grown."""
     if job.project.judge_scope == Project.Scope.RELEVANT:
         return
     bulk.run(

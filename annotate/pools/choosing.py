@@ -1,6 +1,6 @@
-"""Which documents of a query a method chooses from its rankings, and in which order. Pure.
+"""Choose the documents of a query from its rankings, and order them. Pure.
 
-Everything is decided by ids, ranks and the seed, so that every database chooses the same.
+Only ids, ranks and the seed decide, so that every database chooses the same documents.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from typing import NamedTuple
 UNION, FUSION, SAMPLE, JUDGED = "union", "fusion", "sample", "judged"
 # The constant of reciprocal rank fusion: Cormack, Clarke and Büttcher, SIGIR 2009.
 RRF_K = 60
-# Scores are whole numbers, so that no order depends on how sums of fractions are rounded.
+# Scores are integers, so that no order depends on rounding.
 _WHOLE = 10**15
 MOST_STRATA = 10
 _STRATUM = re.compile(r"(\d{1,9}):(\d{1,3})")
 
 
 class Stratum(NamedTuple):
-    """Ranks up to `until`, after those of the stratum before, and the percentage drawn of them."""
+    """Ranks from the end of the previous stratum up to `until`, and the percentage to draw."""
 
     until: int
     percent: int
@@ -29,7 +29,7 @@ class Stratum(NamedTuple):
 
 @dataclass
 class Ranked:
-    """A document of a query with its best rank in each run, by the run's key."""
+    """A document of a query; `ranks` maps a run's key to the document's best rank in it."""
 
     document: int
     doc_id: str
@@ -42,9 +42,9 @@ class Ranked:
 
 
 def parse_strata(words: str) -> list[Stratum]:
-    """Read strata as people write them: "10:100 50:20" takes ranks 1-10 whole, 20% of 11-50.
+    """Parse strata as people write them: "10:100 50:20" takes all of ranks 1-10, 20% of 11-50.
 
-    Raises ValueError with a sentence.
+    Raises ValueError with an error message.
 
     >>> parse_strata("10:100 50:20")
     [Stratum(until=10, percent=100), Stratum(until=50, percent=20)]
@@ -54,8 +54,8 @@ def parse_strata(words: str) -> list[Stratum]:
         found = _STRATUM.fullmatch(word)
         if found is None:
             raise ValueError(
-                f"“{word[:40]}” is no stratum. Write the last rank, a colon and a percentage, as "
-                "in 10:100 50:20."
+                f"“{word[:40]}” is not a stratum. Write the last rank, a colon and a percentage, "
+                "as in 10:100 50:20."
             )
         strata.append(Stratum(int(found[1]), int(found[2])))
     check_strata(strata)
@@ -63,21 +63,21 @@ def parse_strata(words: str) -> list[Stratum]:
 
 
 def strata_words(strata: Iterable[Sequence[int]]) -> str:
-    """Write strata as `parse_strata` reads them."""
+    """Format strata as `parse_strata` reads them."""
     return " ".join(f"{until}:{percent}" for until, percent in strata)
 
 
 def check_strata(strata: Sequence[Stratum]) -> None:
-    """Raise ValueError with a sentence for strata that cannot be drawn from."""
+    """Raise ValueError with an error message for strata that cannot be drawn from."""
     if not strata:
         raise ValueError("A stratified sample needs strata, as in 10:100 50:20.")
     if len(strata) > MOST_STRATA:
-        raise ValueError(f"There are {len(strata)} strata; at most {MOST_STRATA} are taken.")
+        raise ValueError(f"There are {len(strata)} strata; at most {MOST_STRATA} are allowed.")
     before = 0
     for one in strata:
         if one.until <= before:
             raise ValueError(
-                f"The stratum to rank {one.until} does not lie behind rank {before}. Write the "
+                f"The stratum to rank {one.until} does not come after rank {before}. Write the "
                 "strata in the order of their ranks."
             )
         if not 1 <= one.percent <= 100:
@@ -91,7 +91,7 @@ def fused(ranks: Iterable[int]) -> int:
 
 
 def top_by_fusion(ranked: Iterable[Ranked], depth: int) -> list[Ranked]:
-    """Return the first `depth` documents by their fused score; ties by id, downwards."""
+    """Return the first `depth` documents by fused score; ties are ordered by id, descending."""
     order = sorted(
         ranked, key=lambda one: (fused(one.ranks.values()), one.doc_id.encode()), reverse=True
     )
@@ -101,7 +101,7 @@ def top_by_fusion(ranked: Iterable[Ranked], depth: int) -> list[Ranked]:
 def sampled(
     ranked: Iterable[Ranked], strata: Sequence[Stratum], *, seed: int, query_id: str
 ) -> list[Ranked]:
-    """Draw from each stratum of best ranks its percentage, rounded up."""
+    """Draw from each stratum its percentage of documents, rounded up, by their best ranks."""
     of_stratum: list[list[Ranked]] = [[] for _ in strata]
     for one in ranked:
         for number, stratum in enumerate(strata):
@@ -116,7 +116,7 @@ def sampled(
 
 
 def place(seed: int, query_id: str, doc_id: str) -> bytes:
-    """Return where a document stands in the order of a seed. It does not follow any rank."""
-    # Ids hold no line end: two pairs of ids never make the same words.
+    """Return a document's sort key in the order of a seed, which is independent of ranks."""
+    # Ids contain no line ends, so different ids never give the same string.
     words = f"{seed}\n{query_id}\n{doc_id}".encode()
     return hashlib.blake2b(words, digest_size=16).digest()

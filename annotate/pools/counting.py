@@ -1,6 +1,7 @@
-"""What a pool would hold: walked query by query, the same way before it is made and while it is.
+"""Choose and count the documents of a pool, query by query.
 
-No document text is read. What is in memory at a time is the rankings of a few queries.
+A count and the making of a pool use the same code. No document text is read. Only the rankings of a
+few queries are in memory at a time.
 """
 
 from __future__ import annotations
@@ -21,16 +22,16 @@ from annotate.pools.choosing import Ranked, Stratum
 from annotate.projects.models import Project
 from base import bulk
 
-# Lines of runs that are in memory at a time, and the queries they can be of.
+# Limits of what is in memory at a time: lines of runs, and queries.
 LINES_AT_ONCE = 50_000
 MOST_QUERIES_AT_ONCE = 100
-# How deep a run is taken to be where no depth bounds it.
+# The assumed depth of a run where no depth limits it.
 _UNBOUNDED = 1_000
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """By which rule documents are chosen, from which runs."""
+    """The rule of a pool: a method with its parameters, and the runs it chooses from."""
 
     project: Project
     method: str
@@ -41,17 +42,17 @@ class Recipe:
 
     @property
     def deepest(self) -> int | None:
-        """The last rank that is read of a run; None reads every line."""
+        """The last rank read from a run; None for every line."""
         return self.depth if self.method in {choosing.UNION, choosing.SAMPLE} else None
 
 
 class Chosen(NamedTuple):
-    """A document that a pool chooses. `state`: new, judged, waiting or removed."""
+    """A document chosen for a pool. `state`: new, judged, waiting or removed."""
 
     document: int
     doc_id: str
     state: str
-    # The runs that brought it, by key.
+    # The keys of the runs that rank it.
     runs: frozenset[int]
 
 
@@ -60,10 +61,10 @@ NEW, JUDGED, WAITING, REMOVED = "new", "judged", "waiting", "removed"
 
 @dataclass
 class Count:
-    """What a pool holds: of each query, of each run, and how runs overlap."""
+    """Counts of a pool's documents: per query, per run, and the overlap of runs."""
 
     recipe: Recipe
-    # Of each query that has a document: its id, then how many documents by state.
+    # For each query with documents: its id, and the number of documents by state.
     queries: list[tuple[str, Counter[str]]] = field(default_factory=list)
     _together: Counter[frozenset[int]] = field(default_factory=Counter)
     _sum: Any = field(default_factory=hashlib.sha256)
@@ -77,16 +78,16 @@ class Count:
 
     @property
     def sha256(self) -> str:
-        """The sum of which documents were chosen, and which of them are new."""
+        """The digest of the chosen documents, and of which of them are new."""
         return str(self._sum.hexdigest())
 
     @property
     def total(self) -> Counter[str]:
-        """How many documents there are by state, over all queries."""
+        """The number of documents by state, over all queries."""
         return sum((states for _, states in self.queries), Counter())
 
     def as_json(self) -> dict[str, Any]:
-        """Return the whole of it as pages, programs and the row of a pool have it."""
+        """Return the counts as pages, the API and the row of a pool have them."""
         total = self.total
         brought: Counter[int] = Counter()
         alone: Counter[int] = Counter()
@@ -111,7 +112,7 @@ class Count:
                     "name": run.name,
                     "documents": brought[run.pk],
                     "alone": alone[run.pk],
-                    # With each run in this order; with itself all of its documents.
+                    # In the order of the runs; with itself, all of its documents.
                     "shared": [shared[run.pk, other] for other in runs_in_order],
                 }
                 for run in self.recipe.runs
@@ -125,15 +126,15 @@ def _states(of: Counter[str]) -> dict[str, int]:
 
 
 def warnings(recipe: Recipe, found: dict[str, Any]) -> list[str]:
-    """Say what a lead should know before making this pool."""
+    """Return what a lead should know before making this pool, as sentences."""
     said = []
     relevant = recipe.project.judge_scope == Project.Scope.RELEVANT
     if relevant and found[NEW]:
         said.append(
             _(
-                "This project judges only documents that came as relevant, and new candidates came "
-                "without a relevance: nobody will be asked about them. Choose in the settings to "
-                "judge the whole pool."
+                "This project judges only documents that were relevant before, and new candidates "
+                "have no earlier relevance: nobody will be asked about them. Choose in the "
+                "settings to judge the whole pool."
             )
         )
     if found[REMOVED]:
@@ -148,14 +149,14 @@ def warnings(recipe: Recipe, found: dict[str, Any]) -> list[str]:
     if not found["documents"]:
         said.append(_("No document is chosen. Choose other runs or a larger depth."))
     elif not found[NEW]:
-        said.append(_("Every document is a candidate already: the pool adds none."))
+        said.append(_("Every document is already a candidate: the pool adds none."))
     if lacking := [run["name"] for run in found["runs"] if not run["documents"]]:
         said.append(_("No document comes from %(runs)s.") % {"runs": ", ".join(map(str, lacking))})
     return said
 
 
 def walk(recipe: Recipe) -> Iterator[tuple[int, str, list[Chosen]]]:
-    """Yield each query that has documents: its key, its id, and what is chosen."""
+    """Yield each query with documents: its key, its id, and the chosen documents."""
     for batch in _batches(recipe):
         keys = list(batch)
         known = _candidates(recipe.project, keys)
@@ -170,12 +171,12 @@ def walk(recipe: Recipe) -> Iterator[tuple[int, str, list[Chosen]]]:
 
 
 def in_order(recipe: Recipe, query_id: str, chosen: Sequence[Chosen]) -> list[Chosen]:
-    """Put the documents of a query in the order of the seed, which follows no rank."""
+    """Sort the documents of a query in the order of the seed, which is independent of ranks."""
     return sorted(chosen, key=lambda one: choosing.place(recipe.seed, query_id, one.doc_id))
 
 
 def count(recipe: Recipe, step: Callable[[], object] = lambda: None) -> Count:
-    """Count what a pool would hold; `step` is called for each query."""
+    """Count what a pool would contain; `step` is called for each query."""
     found = Count(recipe)
     for _query, query_id, chosen in walk(recipe):
         found.add(query_id, chosen)
@@ -199,9 +200,9 @@ def _choose(
 
 
 def _batches(recipe: Recipe) -> Iterator[dict[int, str]]:
-    """Yield the project's queries, a few at a time: their ids by their keys.
+    """Yield the project's queries in batches that map keys to ids.
 
-    A query that is taken out gets no candidates.
+    Queries that were taken out get no candidates and are left out.
     """
     lines = len(recipe.runs) * (recipe.deepest or _UNBOUNDED)
     size = max(1, min(LINES_AT_ONCE // max(lines, 1), MOST_QUERIES_AT_ONCE))
@@ -215,16 +216,16 @@ def _batches(recipe: Recipe) -> Iterator[dict[int, str]]:
 
 
 def _ranked(recipe: Recipe, queries: Sequence[int]) -> dict[int, dict[int, Ranked]]:
-    """Return what the runs rank for these queries: the documents of each with their ranks.
+    """Return the documents that the runs rank for these queries, by query and document.
 
-    Of a run over instructions the best rank under any pair of the query counts.
+    In a run over instructions a document has its best rank under any pair of the query.
     """
     found: dict[int, dict[int, Ranked]] = {query: {} for query in queries}
     for names_pairs in (False, True):
         runs = [run.pk for run in recipe.runs if run.names_pairs == names_pairs]
         if not runs:
             continue
-        # Both ways are found by the index of a unique constraint.
+        # Both conditions use the index of a unique constraint.
         pairs = "SELECT p.id FROM annotate_instructionpair p WHERE p.query_id IN"
         where = (
             f"l.pair_id IN ({pairs} ({_numbers(queries)}))"
@@ -249,7 +250,7 @@ def _ranked(recipe: Recipe, queries: Sequence[int]) -> dict[int, dict[int, Ranke
 
 
 def _name(found: dict[int, dict[int, Ranked]]) -> None:
-    """Give every document its id."""
+    """Set the id of every document."""
     documents = {document for of_query in found.values() for document in of_query}
     ids = _ids(sorted(documents))
     for of_query in found.values():
@@ -261,7 +262,7 @@ def _ids(documents: list[int]) -> dict[int, str]:
     found: dict[int, str] = {}
     for start in range(0, len(documents), 10_000):
         part = documents[start : start + 10_000]
-        # No run ranks a document of a load that is not shown yet.
+        # No run ranks an unseen document, so this need not filter them out.
         sql = f"""
             SELECT d.id, d.doc_id FROM annotate_document d WHERE d.id IN ({_numbers(part)})
         """  # noqa: S608 (numbers alone are put in)
@@ -289,7 +290,7 @@ def _candidates(project: Project, queries: Sequence[int]) -> dict[int, dict[int,
 
 
 def _add_unranked(ranked: dict[int, dict[int, Ranked]], known: dict[int, dict[int, str]]) -> None:
-    """Put what is judged and in none of the runs beside what they rank."""
+    """Add the judged documents that no run ranks."""
     missing = {
         query: [
             document

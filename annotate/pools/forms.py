@@ -1,4 +1,4 @@
-"""Forms of pools. What is right say the actions."""
+"""Forms of pools. The actions validate the values."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def _choices(runs: Iterable[Run]) -> list[tuple[str, str]]:
 
 
 class PoolForm(forms.Form):
-    """By which rule a pool is made, from which runs."""
+    """The rule of a pool, and the runs it chooses from."""
 
     runs = forms.MultipleChoiceField(
         label=_("Runs"), required=False, widget=forms.CheckboxSelectMultiple
@@ -34,13 +34,13 @@ class PoolForm(forms.Form):
         label=_("Depth"),
         required=False,
         initial=20,
-        help_text=_("Documents of each run, or of a fusion those of each query."),
+        help_text=_("Documents per run, or for a fusion, documents per query."),
     )
     strata = forms.CharField(
         label=_("Strata"),
         required=False,
         max_length=200,
-        help_text=_("Of a sample: 10:100 50:20 takes ranks 1–10 whole and 20% of ranks 11–50."),
+        help_text=_("For a sample: 10:100 50:20 takes all of ranks 1–10 and 20% of ranks 11–50."),
         widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
     )
     seed = forms.IntegerField(
@@ -57,7 +57,7 @@ class PoolForm(forms.Form):
         field.choices = _choices(runs)
 
     def rule(self) -> dict[str, Any]:
-        """Return what the action takes. A depth that the method does not use is left out."""
+        """Return the arguments of `recipe_of`, without values that the method does not use."""
         given = self.cleaned_data
         sample = given["method"] == Pool.Method.SAMPLE
         return {
@@ -70,12 +70,12 @@ class PoolForm(forms.Form):
 
 
 class NegativesForm(forms.Form):
-    """Whose non-relevant documents a release lists."""
+    """The systems whose non-relevant documents a release lists."""
 
     runs = forms.MultipleChoiceField(
         label=_("Systems"), required=False, widget=forms.CheckboxSelectMultiple
     )
-    depth = forms.IntegerField(label=_("Depth"), help_text=_("Ranks that are looked at."))
+    depth = forms.IntegerField(label=_("Depth"), help_text=_("How many of the first ranks count."))
 
     def __init__(self, runs: Iterable[Run], *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -85,12 +85,12 @@ class NegativesForm(forms.Form):
 
 
 class ReplacementForm(forms.Form):
-    """The document that takes the place of another, and why."""
+    """The document that replaces another, and the reason."""
 
     doc_id = forms.CharField(
         label=_("Id of the new document"),
         max_length=MAX_ID,
-        help_text=_("Of a document of this project; or a new id, with a text below."),
+        help_text=_("Of a document of this project, or a new id with a text below."),
         error_messages={"required": _("Give the id of the new document.")},
     )
     title = forms.CharField(label=_("Title of a new document"), required=False, max_length=1_000)
@@ -108,6 +108,6 @@ class ReplacementForm(forms.Form):
     )
 
     def document(self) -> NewDocument:
-        """Return the document; the form is valid."""
+        """Return the new document of a valid form."""
         given = self.cleaned_data
         return NewDocument(given["doc_id"], given["title"], given["text"])

@@ -1,7 +1,7 @@
-"""judged@k: how much of the top of a run has a label.
+"""judged@k: the share of a run's first k documents that have a label.
 
-Of each query that has a label, the share of the run's first k documents that have one, as the
-measure Judged@k of ir_measures; then the mean over these queries.
+Computed for each query that has a label, as the measure Judged@k of ir_measures, then averaged over
+these queries.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ MOST_CUTOFFS = 10
 
 
 class Judged(NamedTuple):
-    """How much of a run is judged: the mean share at each cutoff, over how many topics.
+    """judged@k of a run: the mean share at each cutoff, and the number of topics it covers.
 
-    A share is None where no topic of the run has a label.
+    A share is None if no topic of the run has a label.
     """
 
     run: Run
@@ -35,11 +35,11 @@ class Judged(NamedTuple):
 
 
 def judged_at(project: Project, cutoffs: Sequence[int] = CUTOFFS) -> list[Judged]:
-    """Return judged@k of every run of a project, by name.
+    """Return judged@k of every run of a project, ordered by name.
 
-    A label is what the qrels can hold: an earlier relevance or a judgment of people that counts
-    now. The topics of a run over instructions are pairs, and its labels are those of the pair.
-    Refused: a cutoff that cannot be.
+    A label is an earlier relevance or a current judgment of people, as in the qrels. The topics of
+    a run over instructions are pairs, and its labels are those of the pair. Refused: invalid
+    cutoffs.
     """
     if not 1 <= len(cutoffs) <= MOST_CUTOFFS or not all(1 <= k <= MAX_DEPTH for k in cutoffs):
         raise Refused(
@@ -57,12 +57,12 @@ def judged_at(project: Project, cutoffs: Sequence[int] = CUTOFFS) -> list[Judged
 
 
 def _of_run(run: Run, cutoffs: list[int], said: str, parameters: Sequence[Any]) -> Judged:
-    # Of a candidate `c`.
+    # A condition on a candidate `c`.
     in_pool = f"c.removed_at IS NULL AND {seen(Unseen.Kind.CANDIDATE, 'c.id')}"
     if run.names_pairs:
         topic, labelled = "l.pair_id", "(l.pair_id, c.id) IN (SELECT pair, candidate FROM said)"
         if run.side == Run.Side.ALTERED and run.project.judge_scope == Project.Scope.RELEVANT:
-            # Nobody is asked about these: their earlier relevance stands.
+            # Nobody judges these: their earlier relevance counts.
             labelled += f" OR c.prior_relevance < {int(run.project.relevant_from)}"
         topics = "SELECT pair FROM said"
     else:

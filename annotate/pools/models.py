@@ -1,4 +1,4 @@
-"""Pools: which documents of which runs are put up for judging, and how they were chosen."""
+"""Pools: documents of runs that were chosen for judging. Also hard negatives and replacements."""
 
 from __future__ import annotations
 
@@ -30,24 +30,24 @@ class Pool(Job):
         JUDGED = "judged", _("Everything judged so far")
 
     project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="pools")
-    # Null: made by the command, which knows nobody.
+    # Null: made by a command.
     by = models.ForeignKey(
         Membership, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
     )
     name = models.CharField(max_length=60)
     method = models.CharField(max_length=10, choices=Method)
-    # The deepest rank, or of a fusion the documents of each query; null for what is judged so far.
+    # The deepest rank, or for a fusion the documents per query; null for the method JUDGED.
     depth = models.PositiveIntegerField(null=True, blank=True)
-    # Of a sample: pairs of the last rank of a stratum and the percentage drawn from it.
+    # For a sample: pairs of the last rank of a stratum and the percentage drawn from it.
     strata: models.JSONField[list[list[int]], list[list[int]]] = models.JSONField(
         default=list, blank=True
     )
-    # Decides what a sample draws, and the order in which candidates are stored.
+    # Determines what a sample draws, and the order in which candidates are stored.
     seed = models.PositiveIntegerField(default=1)
-    # Of the documents that were counted before; the job makes the same pool or none. "" where
-    # nobody counted.
+    # The digest of the count that was shown; the job makes the same pool or fails. "" if nothing
+    # was counted before.
     counted = models.CharField(max_length=64, blank=True)
-    # What it holds, as `annotate.pools.counting` counts it.
+    # Its counts, as `annotate.pools.counting` returns them.
     counts: models.JSONField[dict[str, Any] | None, dict[str, Any] | None] = models.JSONField(
         null=True, blank=True
     )
@@ -55,14 +55,14 @@ class Pool(Job):
     class Meta:
         constraints: ClassVar = [
             *Job.Meta.constraints,
-            # One that came to nothing leaves its name free.
+            # A failed or cancelled pool does not block its name.
             models.UniqueConstraint(
                 F("project"),
                 Lower("name"),
                 name="pool_name_once_per_project",
                 condition=Q(state__in=["queued", "running", "done"]),
             ),
-            # Two at once would count the same documents as new.
+            # Two concurrent pools would count the same documents as new.
             models.UniqueConstraint(
                 name="pool_one_under_way",
                 fields=["project"],
@@ -78,7 +78,7 @@ class Pool(Job):
                 condition=Q(method="judged", depth__isnull=True)
                 | ~Q(method="judged") & Q(depth__isnull=False, depth__gte=1),
             ),
-            # No half a pool is offered.
+            # A finished pool is complete.
             models.CheckConstraint(
                 name="pool_made_is_counted",
                 condition=~Q(state="done") | Q(counts__isnull=False),
@@ -89,12 +89,12 @@ class Pool(Job):
         return self.name
 
     def get_absolute_url(self) -> str:
-        """Where it is shown."""
+        """Return the URL of its page."""
         return reverse("annotate:pool", args=[self.project.slug, self.pk])
 
 
 class PoolRun(models.Model):
-    """A run that a pool is drawn from. Runs are never overwritten, so its lines stay."""
+    """A run that a pool is drawn from. Runs are never overwritten, so its lines do not change."""
 
     pool = models.ForeignKey(
         Pool, on_delete=models.CASCADE, related_name="pool_runs", db_index=False
@@ -116,16 +116,16 @@ class PoolRun(models.Model):
 class PoolEntry(models.Model):
     """One document that a pool chose for a query.
 
-    Which runs ranked it, and where, stands in their lines (`annotate.pools.provenance`).
+    The lines of runs record which runs ranked it, and where (`annotate.pools.provenance`).
     """
 
-    # Entries are found by their pool and query: the unique constraint is the index.
+    # Entries are looked up by pool and query, with the index of the unique constraint.
     pool = models.ForeignKey(Pool, on_delete=models.CASCADE, related_name="entries", db_index=False)
     query = models.ForeignKey(Query, on_delete=models.PROTECT, related_name="+", db_index=False)
     document = models.ForeignKey(
         Document, on_delete=models.PROTECT, related_name="+", db_index=False
     )
-    # Whether the pool added it: it was no candidate of the query before.
+    # Whether the pool added it: it was not a candidate of the query before.
     is_new = models.BooleanField()
 
     class Meta:
@@ -138,7 +138,7 @@ class PoolEntry(models.Model):
 
 
 class HardNegatives(models.Model):
-    """Whose non-relevant documents a release lists as hard negatives, and how deep."""
+    """The depth to which a release lists non-relevant documents of systems as hard negatives."""
 
     project = models.OneToOneField(Project, on_delete=models.PROTECT, related_name="hard_negatives")
     depth = models.PositiveIntegerField()
@@ -153,7 +153,7 @@ class HardNegatives(models.Model):
 
 
 class HardNegativeRun(models.Model):
-    """A system whose non-relevant documents are listed."""
+    """A run whose non-relevant documents are listed."""
 
     of = models.ForeignKey(
         HardNegatives, on_delete=models.CASCADE, related_name="of_runs", db_index=False
@@ -172,8 +172,8 @@ class HardNegativeRun(models.Model):
 class Replacement(models.Model):
     """A document that failed a check and was replaced by another in every pool of its core query.
 
-    The new candidates take over what machines and files claim of the old ones. Undone: the old
-    candidates are back, and the new ones are out.
+    The new candidates take over the claims of machines and files about the old ones. After an undo
+    the old candidates are back in their pools, and the new ones are out.
     """
 
     project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="replacements")
@@ -205,7 +205,7 @@ class Replacement(models.Model):
 
 
 class ReplacedCandidate(models.Model):
-    """One pool of a replacement: the candidate that went out, and the one that came in."""
+    """One pool of a replacement: the candidate that left it, and the one that replaced it."""
 
     replacement = models.ForeignKey(Replacement, on_delete=models.PROTECT, related_name="pools")
     old = models.ForeignKey(Candidate, on_delete=models.PROTECT, related_name="+")

@@ -1,4 +1,4 @@
-"""Whose non-relevant documents a release lists as hard negatives."""
+"""The systems whose non-relevant documents a release lists as hard negatives."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from base.errors import Refused
 
 
 class Systems(NamedTuple):
-    """The runs whose first documents are looked at, and how deep; no runs: there is no file."""
+    """The runs whose first documents are considered, and to which depth; without runs, no file."""
 
     runs: list[Run]
     depth: int
@@ -29,7 +29,7 @@ DEPTH = 10
 
 
 def hard_negative_systems(project: Project) -> Systems:
-    """Return whose non-relevant documents a release lists; by default nobody's."""
+    """Return the systems whose non-relevant documents a release lists; by default none."""
     found = HardNegatives.objects.filter(project=project).first()
     if found is None:
         return Systems([], DEPTH)
@@ -45,12 +45,13 @@ def choose_hard_negatives(
     by: Membership | None,
     now: datetime | None = None,
 ) -> Systems:
-    """Choose the systems, by the names of their runs, and the depth; no runs switch the file off.
+    """Set the systems, by the names of their runs, and the depth; without runs there is no file.
 
-    Refused: who does not lead, an archived project, an unknown run, a depth that cannot be.
+    Refused: a member who is not a lead, an archived project, an unknown run, too many runs, an
+    invalid depth.
     """
     if by is not None and (not by.leads or by.project_id != project.pk):
-        raise Refused(_("Only leads of this project can change what a release holds."))
+        raise Refused(_("Only leads of this project can change what a release contains."))
     if not 1 <= depth <= MAX_DEPTH:
         raise Refused(
             _("The depth of hard negatives is a number from 1 to %(most)s.")

@@ -1,4 +1,4 @@
-"""Which runs, at which rank, brought a candidate. For leads: blind people never see it."""
+"""Provenance of candidates: the runs that rank them, and at which rank. Never for blind people."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ class Brought(NamedTuple):
 
 
 def brought(candidates: Iterable[Candidate]) -> dict[int, list[Brought]]:
-    """Return, for each of these candidates of one query (by key), what pools had it from which run.
+    """Map the keys of these candidates of one query to the pools and runs that contributed them.
 
-    Two queries. A pool that holds a document which none of its runs rank has no part in this.
+    Takes two queries. A pool is left out for a document that none of its runs ranks.
     """
     of = list(candidates)
     if not of:
@@ -59,7 +59,7 @@ def _project_of(candidate: Candidate) -> int:
 
 
 def made_pools(project: Project) -> list[Pool]:
-    """Return the pools that were made, in the order in which they were."""
+    """Return the finished pools, in the order of their keys."""
     return list(
         Pool.objects.filter(project=project, state=Job.State.DONE)
         .select_related("by", "project")
@@ -68,7 +68,7 @@ def made_pools(project: Project) -> list[Pool]:
 
 
 def runs_of(pools: Sequence[Pool]) -> dict[int, list[PoolRun]]:
-    """Return the runs of these pools by the pool's key: one query."""
+    """Map the keys of these pools to their runs, in one query."""
     found: dict[int, list[PoolRun]] = {pool.pk: [] for pool in pools}
     rows = PoolRun.objects.filter(pool__in=pools).select_related("run").order_by("pk")
     for row in rows:
@@ -79,8 +79,8 @@ def runs_of(pools: Sequence[Pool]) -> dict[int, list[PoolRun]]:
 def entries(pool: Pool) -> Iterator[tuple[str, str, bool, str, int | None]]:
     """Yield every document of a pool, once for each run that ranks it.
 
-    As query_id, doc_id, whether the pool added it, the run's name and its rank; "" and None for a
-    document that none of the runs rank. In byte order of the ids and names.
+    A tuple has query_id, doc_id, whether the pool added it, the run's name and its rank; "" and
+    None for a document that no run ranks. Ordered by the bytes of ids and names.
     """
     queries = bulk.select(
         f"""
@@ -115,7 +115,7 @@ def entries(pool: Pool) -> Iterator[tuple[str, str, bool, str, int | None]]:
 
 
 def table(pool: Pool) -> Iterator[Sequence[str]]:
-    """Yield the head and the rows of the table of a pool's documents."""
+    """Yield the header and the rows of the table of a pool's documents."""
     yield HEAD
     for query_id, doc_id, is_new, run, rank in entries(pool):
         yield query_id, doc_id, "yes" if is_new else "no", run, "" if rank is None else str(rank)

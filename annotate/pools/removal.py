@@ -1,6 +1,6 @@
-"""Taking candidates out of their pools, with a reason, and bringing them back.
+"""Take candidates out of their pools, with a reason, and bring them back.
 
-What is taken out is nobody's work and in no qrels; what people said of it stays.
+Candidates that were taken out are not judged and in no qrels; answers about them are kept.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from base.errors import Refused
 def named(project: Project, ids: Iterable[tuple[str, str]]) -> list[int]:
     """Return the keys of the candidates with these ids (query_id, doc_id).
 
-    Refused, naming the first: a pair of ids that is no candidate.
+    Refused: a pair of ids without a candidate; the message names the first.
     """
     wanted = distinct(ids)
     found: dict[tuple[str, str], int] = {}
@@ -47,21 +47,21 @@ def named(project: Project, ids: Iterable[tuple[str, str]]) -> list[int]:
     for query_id, doc_id in wanted:
         if (query_id, doc_id) not in found:
             raise Refused(
-                _("Document %(doc_id)s is no candidate of query %(query_id)s.")
+                _("Document %(doc_id)s is not a candidate of query %(query_id)s.")
                 % {"doc_id": doc_id[:100], "query_id": query_id[:100]}
             )
     return [found[one] for one in wanted]
 
 
 def keys_of_query(words: Iterable[str], query: Query) -> list[int]:
-    """Read keys of candidates as the page of their query sends them.
+    """Parse the keys of candidates that the page of their query sends.
 
-    Refused: what is no key, or the key of another query's candidate.
+    Refused: anything that is not a key, or the key of another query's candidate.
     """
     keys = keys_sent(words)
     there = Candidate.with_removed.filter(query=query, pk__in=keys[:MOST])
     if there.count() != len(set(keys)):
-        raise Refused(_("One of the documents is none of this query. Load the page anew."))
+        raise Refused(_("One of the documents does not belong to this query. Reload the page."))
     return keys
 
 
@@ -73,9 +73,10 @@ def remove_candidates(
     by: Membership | None,
     now: datetime | None = None,
 ) -> Changed:
-    """Take candidates out of their pools. One that is out already keeps its reason.
+    """Take candidates out of their pools. One that is already out keeps its reason.
 
-    Refused: who does not lead, an archived project, no reason, what is no candidate here.
+    Refused: a member who is not a lead, an archived project, no reason, a key that is not a
+    candidate of the project.
     """
     fields = fields_of_removal(reason, by, now)
     with transaction.atomic():
@@ -103,9 +104,10 @@ def restore_candidates(
     by: Membership | None,
     now: datetime | None = None,
 ) -> Changed:
-    """Bring candidates back into their pools; what people said of them counts again.
+    """Bring candidates back into their pools; people's answers about them count again.
 
-    Refused: who does not lead, an archived project, what is no candidate here.
+    Refused: a member who is not a lead, an archived project, a key that is not a candidate of the
+    project.
     """
     with transaction.atomic():
         rows = Candidate.with_removed.filter(query__project=project)
@@ -113,7 +115,7 @@ def restore_candidates(
         changed = 0
         for part in parts(keys):
             back = rows.filter(pk__in=part, removed_at__isnull=False)
-            # There is work again for judges of these queries.
+            # Reopen judging of these queries.
             queries = list(back.values_list("query_id", flat=True).distinct())
             Assignment.objects.filter(
                 pair__query__in=queries, task=Assignment.Task.JUDGE, done_at__isnull=False
@@ -131,12 +133,12 @@ def restore_candidates(
 
 
 def removed_candidates(project: Project) -> QuerySet[Candidate]:
-    """Return the candidates of a project that are out of their pools."""
+    """Return the candidates of a project that were taken out of their pools."""
     return Candidate.with_removed.filter(query__project=project, removed_at__isnull=False)
 
 
 def _queries_of(keys: list[int]) -> str:
-    """Name the first queries of these candidates."""
+    """Return the ids of the first queries of these candidates, as a list in words."""
     rows = Candidate.with_removed.filter(pk__in=keys[:500])
     ids = list(rows.order_by("query").values_list("query__query_id", flat=True).distinct()[:4])
     return ", ".join(ids[:3]) + (" …" if len(ids) > 3 else "")

@@ -1,7 +1,7 @@
-"""Replacing a document that failed a check: in every pool of its core query, with its claims.
+"""Replace a document that failed a check, in every pool of its core query.
 
-The old candidates leave their pools; what people said of them is kept. The new ones take over what
-machines and files claim, for the new document was found or written to be what the old was not.
+The old candidates leave their pools; people's answers about them are kept. The new ones take over
+the claims of machines and files, because the new document was found or written to fulfil them.
 """
 
 from __future__ import annotations
@@ -40,15 +40,15 @@ from formats.limits import check_id
 
 MAX_ID = Document._meta.get_field("doc_id").max_length or 0
 MAX_TEXT = 1_000_000
-# Checks of claimed labels that people gave of these candidates. The audit answers.
+# Counts people's checks of claimed labels of these candidates. The audit app provides it.
 checks_of: Provider[[Sequence[int]], int] = Provider("How many checks are of these candidates?")
-# Names of the releases that were made of a project. The exporters answer.
+# Returns the names of a project's releases. The exporters provide it.
 releases_of: Provider[[Project], list[str]] = Provider("Which releases does a project have?")
 
 
 @dataclass(frozen=True)
 class NewDocument:
-    """What comes in: a document of the project by its id; with a text, one that is made."""
+    """The new document: the id of an existing one, or with a text, one to create."""
 
     doc_id: str
     title: str = ""
@@ -57,29 +57,29 @@ class NewDocument:
 
 @dataclass(frozen=True)
 class Effects:
-    """What a replacement changes."""
+    """The effects of a replacement."""
 
     # The candidates that leave their pools, each with its query.
     pools: list[Candidate]
-    # People's judgments that no longer count, and checks of them.
+    # People's judgments and checks that no longer count.
     judgments: int
     checks: int
     # Claimed labels that the new document takes over.
     claims: int
-    # Rules that the old document breaks now, with the ids of the pairs in which it does.
+    # Rules that the old document breaks now, with the ids of the pairs in which it breaks them.
     rules: dict[Rule, list[str]]
-    # Releases that stay as they are.
+    # Releases, which do not change.
     releases: list[str]
-    # Whether the new document is made.
+    # Whether the new document has to be created.
     makes_document: bool
     digest: str
 
 
 def effects(candidate: Candidate, new: NewDocument) -> Effects:
-    """Return what changes where a candidate's document is replaced by another; writes nothing.
+    """Return the effects of replacing a candidate's document, without writing anything.
 
-    Refused: no id or one that is none, the document itself, a text for a document that is here
-    already, none for one that is not, a document that is in one of the pools.
+    Refused: an invalid id, the document itself, a title or text for a document that exists, no text
+    for one that does not, a document that is already in one of the pools.
     """
     project = candidate.query.project
     there = _new_document(project, candidate, new)
@@ -88,7 +88,7 @@ def effects(candidate: Candidate, new: NewDocument) -> Effects:
         taken = Candidate.objects.filter(document=there, query__in=[one.query_id for one in pools])
         if one := taken.select_related("query").first():
             raise Refused(
-                _("Document %(doc_id)s is in the pool of query %(query_id)s already.")
+                _("Document %(doc_id)s is already in the pool of query %(query_id)s.")
                 % {"doc_id": new.doc_id[:100], "query_id": one.query.query_id[:100]}
             )
     keys = [one.pk for one in pools]
@@ -121,9 +121,8 @@ def replace_document(
 ) -> Replacement:
     """Replace a candidate's document by another in the pools of its core query.
 
-    `digest`: of the effects that `by` has seen; where they are others now, nothing is done.
-    Refused: as by `effects`; who does not lead, an archived project, no reason. Stale: it has other
-    effects now.
+    `digest` is that of the effects that `by` has seen. Stale: the effects are different now.
+    Refused: as by `effects`; a member who is not a lead, an archived project, no reason.
     """
     reason = str(fields_of_removal(reason, by)["removed_reason"])
     now = now or timezone.now()
@@ -133,7 +132,9 @@ def replace_document(
             Candidate.objects.select_related("query__project").get(pk=candidate.pk), new
         )
         if found.digest != digest:
-            raise Stale(_("What the replacement changes has changed meanwhile. Look at it again."))
+            raise Stale(
+                _("The effects of the replacement have changed since the preview. Look again.")
+            )
         document = _make_document(project, new, now) if found.makes_document else None
         document = document or Document.objects.get(project=project, doc_id=new.doc_id)
         made = Replacement.objects.create(
@@ -168,7 +169,7 @@ def undo_replacement(
 ) -> Replacement:
     """Put the old document back into its pools, and take the new one out.
 
-    Undoing twice changes nothing. Refused: who does not lead, an archived project.
+    Undoing twice changes nothing. Refused: a member who is not a lead, an archived project.
     """
     now = now or timezone.now()
     with transaction.atomic():
@@ -197,7 +198,7 @@ def undo_replacement(
 
 
 def replacements(project: Project) -> QuerySet[Replacement]:
-    """Return the replacements of a project, also those that were undone."""
+    """Return the replacements of a project, including undone ones."""
     return Replacement.objects.filter(project=project).select_related(
         "old", "new", "by", "undone_by"
     )
@@ -205,22 +206,22 @@ def replacements(project: Project) -> QuerySet[Replacement]:
 
 def _locked(by: Membership, project: int) -> Project:
     if not by.leads or by.project_id != project:
-        raise Refused(_("Only leads of this project replace documents."))
+        raise Refused(_("Only leads of this project can replace documents."))
     locked = Project.objects.select_for_update(no_key=True).get(pk=project)
     refuse_if_archived(locked)
     return locked
 
 
 def _new_document(project: Project, candidate: Candidate, new: NewDocument) -> Document | None:
-    """Return the document that comes in, None where it is to be made."""
+    """Return the existing new document, or None if it has to be created."""
     try:
         check_id(new.doc_id, "doc_id")
     except ValueError as error:
-        raise Refused(_("The new document has no right id: %(why)s.") % {"why": error}) from error
+        raise Refused(_("The new document has no valid id: %(why)s.") % {"why": error}) from error
     refuse_strange(new.title)
     refuse_strange(new.text)
     if new.doc_id == candidate.document.doc_id:
-        raise Refused(_("This is the document itself. Name another one."))
+        raise Refused(_("This is the old document itself. Name another one."))
     if len(new.doc_id) > MAX_ID or len(new.text) > MAX_TEXT:
         raise Refused(
             _("An id has at most %(id)s characters, and a text %(text)s.")
@@ -229,29 +230,29 @@ def _new_document(project: Project, candidate: Candidate, new: NewDocument) -> D
     there = Document.objects.filter(project=project, doc_id=new.doc_id).first()
     if there is not None and (new.text.strip() or new.title.strip()):
         raise Refused(
-            _("Document %(doc_id)s is here already. Leave title and text empty, or use another id.")
+            _("Document %(doc_id)s already exists. Leave title and text empty, or use another id.")
             % {"doc_id": new.doc_id[:100]}
         )
     if there is None and not new.text.strip():
         raise Refused(
-            _("There is no document %(doc_id)s here. Give its text, or load it first.")
+            _("This project has no document %(doc_id)s. Give its text, or load it first.")
             % {"doc_id": new.doc_id[:100]}
         )
     return there
 
 
 def _pools(candidate: Candidate) -> list[Candidate]:
-    """The candidates of its document in the pools of its core query."""
+    """Return the candidates of its document in the pools of its core query."""
     queries = [candidate.query_id, *siblings(candidate.query).values_list("pk", flat=True)]
     found = Candidate.objects.filter(document=candidate.document_id, query__in=queries)
     pools = list(found.select_related("query", "document").order_by("query"))
     if not pools:
-        raise Refused(_("This document is out of its pool already."))
+        raise Refused(_("This document was already taken out of its pool."))
     return pools
 
 
 def _broken_by(project: Project, candidates: set[int]) -> dict[Rule, list[str]]:
-    """The rules of the kind that these candidates break, with the pairs in which they do."""
+    """Return the rules of the kind that these candidates break, with the ids of the pairs."""
     found = promises_in(project, None)
     broken: dict[Rule, list[str]] = {}
     for rule in found.rules:
@@ -278,8 +279,9 @@ def _make_document(project: Project, new: NewDocument, now: datetime) -> Documen
 
 
 def _put_in(old: Candidate, document: Document) -> Candidate:
-    """Put a document into the pool of an old candidate, with its relevance and instruction; one
-    that was taken out of it comes back.
+    """Add a document to the pool of an old candidate, with its relevance and instruction.
+
+    If the document was taken out of that pool before, it is brought back.
     """
     fields = {
         "prior_relevance": old.prior_relevance,
@@ -298,7 +300,7 @@ def _put_in(old: Candidate, document: Document) -> Candidate:
 def _take_over_claims(
     project: Project, old: Candidate, new: Candidate, of: Replacement, now: datetime
 ) -> None:
-    """Let machines claim of the new candidate what they claim of the old one."""
+    """Copy the claims of machines about the old candidate to the new one."""
     claims = Judgment.objects.current().filter(candidate=old, annotator__is_machine=True)
     known = set(
         Judgment.objects.current().filter(candidate=new).values_list("narrative", "annotator")
@@ -332,7 +334,7 @@ def _take_over_claims(
 
 
 def _reopen(queries: Any) -> None:
-    """Let there be work again for judges of these queries: their pools have changed."""
+    """Reopen judging of these queries, because their pools have changed."""
     Assignment.objects.filter(
         pair__query__in=list(queries), task=Assignment.Task.JUDGE, done_at__isnull=False
     ).update(done_at=None)

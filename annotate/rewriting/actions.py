@@ -24,7 +24,7 @@ MAX_LENGTH = 100_000
 
 
 class NotTheConditions(Refused):
-    """The conditions were refused, not the narrative."""
+    """Raised if the conditions are refused, not the narrative."""
 
 
 def rewrite_narrative(
@@ -40,12 +40,12 @@ def rewrite_narrative(
 ) -> Narrative:
     """Insert the next version of a narrative with its conditions, and return it.
 
-    `based_on` is the version the author had before them (0: none); Stale if someone was faster.
-    `conditions` are lines as `pure.condition_lines` reads them; None leaves those of the version
-    before. Refused: no words, no change, too long, no rewrite assignment (leads need none); what is
-    wrong with the conditions is NotTheConditions. Judges and auditors of the pair get work again,
-    for what they said was said of other words. The author's draft is done with, and so is the work
-    in every rewrite assignment of the pair, whoever holds it.
+    `based_on` is the version that the author started from (0: none); Stale if another was saved
+    since. `conditions` are lines as `annotate.pairs.condition_lines` reads them; None keeps those
+    of the previous version. Refused: no words, no change, too long, no rewrite assignment (leads
+    need none); wrong conditions raise NotTheConditions. The author's draft ends. A new altered
+    narrative also gives the pair's judges and auditors work again, because they answered for other
+    words, and ends the work in every rewrite assignment of the pair, whoever holds it.
     """
     now = now or timezone.now()
     projects_access.refuse_if_archived(by.project)
@@ -93,17 +93,17 @@ def rewrite_narrative(
 
 
 def _checked_text(text: str, side: str) -> str:
-    """Return the words of a new version as they are kept, or refuse them."""
+    """Return the text of a new version as it is stored, or refuse it."""
     text = tidy(text)
     if side not in {Narrative.Side.ALTERED, Narrative.Side.REVERSED}:
         raise Refused(
-            _("Only the altered and the reversed narrative are rewritten; the original stays.")
+            _("Only the altered and reversed narratives can be rewritten; the original stays.")
         )
     if not text:
         raise Refused(_("The narrative is empty. Write what is relevant now."))
     if len(text) > MAX_LENGTH:
         raise Refused(
-            _("The narrative has %(text)s characters; at most %(max_length)s are kept.")
+            _("The narrative has %(text)s characters; at most %(max_length)s are allowed.")
             % {"text": f"{len(text):,}", "max_length": f"{MAX_LENGTH:,}"}
         )
     return text
@@ -122,12 +122,12 @@ def _insert(conditions: Sequence[Line], **version: Any) -> Narrative:
 def conditions_of(narrative: Narrative) -> list[Line]:
     """Return a version's conditions as their writer types them."""
     rows = narrative.conditions.order_by("number").values_list("name", "text")
-    # As they would be read again, so that what nobody touched is no change.
+    # Normalised as when they are read, so untouched conditions do not count as a change.
     return [Line(" ".join(name.split()), " ".join(text.split())) for name, text in rows]
 
 
 def read_conditions(text: str) -> list[Line]:
-    """Read conditions as they were typed, or refuse them with NotTheConditions."""
+    """Parse conditions as they were typed, or raise NotTheConditions."""
     try:
         refuse_strange(tidy(text))
         return condition_lines.read(text)
@@ -138,18 +138,19 @@ def read_conditions(text: str) -> list[Line]:
 
 
 def _why(wrong: Wrong) -> str:
-    """The sentence for conditions that cannot be kept."""
+    """Return the error message for conditions that are refused."""
     if wrong.other:
-        return _("Line %(line)s says the same as line %(other)s. Take one of them away.") % {
+        return _("Line %(line)s says the same as line %(other)s. Remove one of them.") % {
             "line": wrong.line,
             "other": wrong.other,
         }
     if wrong.line:
         return _(
-            "The condition on line %(line)s has %(length)s characters; at most %(most)s are kept."
+            "The condition on line %(line)s has %(length)s characters; at most %(most)s are "
+            "allowed."
         ) % {"line": wrong.line, "length": f"{wrong.length:,}", "most": f"{MAX_TEXT:,}"}
     return _(
-        "These are %(count)s conditions; at most %(most)s are kept. Each judge answers all of "
+        "There are %(count)s conditions; at most %(most)s are allowed. Each judge answers all of "
         "them for every document."
     ) % {"count": wrong.length, "most": MOST}
 
@@ -183,9 +184,7 @@ def remove(
 
 
 def take_back_decision(*, pair: InstructionPair, by: Membership) -> InstructionPair:
-    """Undo `send_back` and `remove`: the pair is as it was before. One that was taken out with a
-    reason stays out.
-    """
+    """Undo `send_back` and `remove`; a pair that was taken out with a reason stays out."""
     with transaction.atomic():
         pair = _led(pair, by)
         pair.sent_back_at = pair.sent_back_by = None

@@ -1,7 +1,7 @@
-"""What is worth a second look in a rewritten narrative: advice, never a gate. Pure.
+"""Advice on a rewritten narrative; it never keeps anybody from saving. Pure.
 
 Each check says whether it found what a narrower narrative usually has, and what it found. The
-sentences, and why each matters, are in templates/rewriting/_advice.html.
+sentences, and why each check matters, are in templates/rewriting/_advice_check.html.
 """
 
 from __future__ import annotations
@@ -14,25 +14,25 @@ from typing import NamedTuple
 
 from base.word_diff import Op, diff
 
-# So many words in a row that also stand in a document are no coincidence; of scripts without blanks
-# between words each sign counts, and it takes twice as many.
+# So many words in a row that also occur in a document are not a coincidence. In scripts without
+# spaces between words each sign counts as a word, and it takes twice as many.
 RUN = 8
 RUN_OF_SIGNS = 16
-# What is looked at while someone writes: characters of text, and seconds.
+# Limits while someone types: characters of documents' texts, seconds, and sentences.
 MOST_TEXT = 4_000_000
 MOST_SECONDS = 0.3
 MOST_SENTENCES = 1_000
-# Examples shown of each kind.
+# How many examples a check shows.
 SHOWN = 5
 
 _SIGN = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _WORD = re.compile(rf"[{_SIGN}]|[^\W{_SIGN}]+(?:['’][^\W{_SIGN}]+)*")
 _SENTENCE = re.compile(r"[^.!?。！？؟।\n]+(?:[.!?。！？؟।]+|\n|$)")
-# A number right behind a point is no new sentence ("2.5 MW"), nor are these.
+# Text right after one of these does not begin a sentence ("2.5 MW"), nor after an abbreviation.
 _STOPS = {".", "!", "?"}
 _SHORTENED = re.compile(r"(?:\b(?:e\.g|i\.e|etc|vs|cf|no|dr|mr|ms|prof|st|u\.s)|\b[a-z])\.$", re.I)
 
-# Words that shut something out, as they are named to the writer.
+# Words that exclude something, as the writer is shown them.
 _NEGATIONS = re.compile(
     r"\b(?:not|no|never|none|neither|nor|without|except(?:ing|ion|ions)?|exclud(?:e|es|ed|ing)"
     r"|exclusively|only|solely|unless|irrelevant|cannot|other than|rather than|instead of"
@@ -40,7 +40,7 @@ _NEGATIONS = re.compile(
     r"|\b\w+n['’]t\b|不|非|无|無|没|未|除|只|仅|僅|ليس|لا|إلا|فقط|नहीं|केवल",
     re.IGNORECASE,
 )
-# A sentence that lets documents in ...
+# A sentence lets documents in if it matches this ...
 _WIDENING = re.compile(
     r"\b(?:also|equally|still|likewise)\s+(?:be\s+)?(?:considered\s+)?relevant\b"
     r"|\b(?:is|are|be|considered|deemed|of|remain[s]?)\s+(?:\w+ly\s+)?relevant\b"
@@ -50,7 +50,7 @@ _WIDENING = re.compile(
     r"|\beven\s+(?:if|when|though)\b|\bany\s+(?:mention|document|discussion|reference|information)\b",
     re.IGNORECASE,
 )
-# ... unless it says that they are not.
+# ... and not this.
 _NARROWING = re.compile(
     r"\b(?:not|never|no longer|nor|neither|only|unless|except|without|must|irrelevant"
     r"|non-?relevant|not\s+\w+\s+relevant)\b|n['’]t\b",
@@ -59,7 +59,7 @@ _NARROWING = re.compile(
 
 
 class Check(StrEnum):
-    """What is looked at, in the order in which it is shown."""
+    """The checks, in the order in which they are shown."""
 
     CONSTRAINT = "constraint"
     NEGATION = "negation"
@@ -72,10 +72,10 @@ class Check(StrEnum):
 
 
 class Advice(NamedTuple):
-    """One check: `good` is None where it has not been looked at. `found` are words to show.
+    """The result of one check: `good` is None if it was not made. `found` are words to show.
 
-    `number` and `of` are the figures of the sentence: words of both narratives, or documents that
-    were looked at and that there are.
+    `number` and `of` are the figures in its sentence: the words of both narratives, or how many
+    documents were looked at and how many there are.
     """
 
     check: Check
@@ -93,17 +93,17 @@ class Source(NamedTuple):
 
 
 def words(text: str) -> list[str]:
-    """Return the words of a text; of scripts without blanks between words, the signs."""
+    """Return the words of a text; in scripts without spaces between words, the signs."""
     return _WORD.findall(text)
 
 
 def narrowing(
     before: str, after: str, *, conditions: int = 0, ids: Iterable[str] = ()
 ) -> list[Advice]:
-    """Look at an altered narrative, which should let fewer documents in than the original.
+    """Check an altered narrative, which should let fewer documents in than the original.
 
-    `conditions` is how many are written as lines of their own, `ids` those of the query's
-    documents. What needs the documents' texts is not here: see `copied`.
+    `conditions` is the number of conditions on their own lines, `ids` are the ids of the query's
+    documents. The check that needs the documents' texts is `copied`.
     """
     pieces = diff(before, after)
     old, new = words(before), words(after)
@@ -116,7 +116,7 @@ def narrowing(
         _negation(added),
         Advice(
             Check.WIDENING,
-            # Nothing that could be taken out is as good as having taken it out.
+            # Having no such sentence is as good as having taken one out.
             bool(out) or not left,
             _few(out or left),
             len(out),
@@ -129,7 +129,7 @@ def narrowing(
 
 
 def turning(before: str, after: str, *, ids: Iterable[str] = ()) -> list[Advice]:
-    """Look at a reversed narrative, which should ask for what `before` shuts out."""
+    """Check a reversed narrative, which should ask for what `before` excludes."""
     pieces = diff(before, after)
     turned = [
         match for op, text in pieces if op is not Op.KEPT for match in _NEGATIONS.findall(text)
@@ -148,11 +148,11 @@ def copied(
     total: int,
     clock: Callable[[], float] = time.monotonic,
 ) -> Advice:
-    """Look for runs of words of `after`, and not of `before`, that stand in one of the documents.
+    """Look for runs of words in `after`, but not in `before`, that occur in one of the documents.
 
-    At most MOST_TEXT characters and MOST_SECONDS are spent: `number` of the `of` (`total`)
-    documents were looked at, and `found` names words and documents. The documents are not touched
-    where there is no run to look for.
+    It reads about MOST_TEXT characters and takes about MOST_SECONDS at most; `number` of the `of`
+    (`total`) documents were looked at, and `found` names words and documents. No document is read
+    if there is no run to look for.
     """
     length, wanted = new_runs(before, after)
     if not wanted:
@@ -173,7 +173,7 @@ def copied(
 
 
 def new_runs(before: str, after: str) -> tuple[int, set[tuple[str, ...]]]:
-    """Return how many words make a run here, and the runs that `after` has and `before` has not."""
+    """Return how many words make a run, and the runs that `after` has but `before` does not."""
     old, new = words(before.casefold()), words(after.casefold())
     signs = sum(1 for word in new if re.match(f"[{_SIGN}]", word))
     length = RUN_OF_SIGNS if signs * 2 > len(new) else RUN
@@ -181,11 +181,11 @@ def new_runs(before: str, after: str) -> tuple[int, set[tuple[str, ...]]]:
 
 
 def sentences(text: str) -> list[str]:
-    """Return the sentences of a text, without the blanks around them."""
+    """Return the sentences of a text, without the spaces around them."""
     found: list[list[str]] = []
     for part in _SENTENCE.findall(text):
         before = found[-1][-1][-12:] if found else ""
-        # Only the full stops of scripts without blanks need none behind them.
+        # Only the full stops of scripts without spaces need no space after them.
         goes_on = before[-1:] in _STOPS and not part[:1].isspace()
         if before and (goes_on or _SHORTENED.search(before)):
             found[-1].append(part)
@@ -196,8 +196,9 @@ def sentences(text: str) -> list[str]:
 
 
 def _constraint(added: Sequence[str], conditions: int) -> Advice:
-    """Whether something was asked for that was not before: three words or more, or one that shuts
-    something out, or a condition on a line of its own.
+    """Check that something is asked for that was not before.
+
+    That is: three new words, two if one of them excludes something, or a condition on its own line.
     """
     count = sum(len(words(text)) for text in added)
     shuts = any(_NEGATIONS.search(text) for text in added)
@@ -213,7 +214,10 @@ def _negation(added: Iterable[str]) -> Advice:
 
 
 def _ids(before: str, after: str, ids: Iterable[str]) -> Advice:
-    """Ids of fewer than four characters are passed over: such words stand everywhere."""
+    """Check that no document is named by its id.
+
+    Ids of fewer than four characters are skipped: such words occur everywhere.
+    """
     old, new = _chunks(before), _chunks(after)
     here = [
         one
@@ -225,13 +229,13 @@ def _ids(before: str, after: str, ids: Iterable[str]) -> Advice:
 
 
 def _chunks(text: str) -> set[str]:
-    """What stands between blanks, as it stands and without the punctuation around it."""
+    """Return the parts between spaces, both as they are and without punctuation around them."""
     found = set(text.split())
     return found | {chunk.strip(".,;:!?()[]{}<>\"'“”‘’«»") for chunk in found}
 
 
 def _gone(before: str, after: str) -> list[str]:
-    """The sentences of `before` whose words do not stand in `after` any more."""
+    """Return the sentences of `before` whose words no longer occur in `after`."""
     rest = f" {' '.join(words(after.casefold()))} "
     return [
         one
@@ -255,7 +259,7 @@ def _runs(found: Sequence[str], length: int) -> set[tuple[str, ...]]:
 def _longest(
     found: Sequence[str], wanted: set[tuple[str, ...]], firsts: set[str], length: int
 ) -> Sequence[str]:
-    """The longest stretch of `found` all of whose runs are wanted; nothing if there is none."""
+    """Return the longest stretch of `found` whose runs are all wanted; empty if there is none."""
     best: tuple[int, int] = (0, 0)
     start = None
     for at in range(len(found) - length + 1):

@@ -1,4 +1,4 @@
-"""What the rewrite page shows beside the words: what is at stake, advice, changed conditions."""
+"""What the rewrite page shows beside the text: documents at stake, advice, conditions."""
 
 from __future__ import annotations
 
@@ -20,39 +20,39 @@ from base.word_diff import Op
 
 @dataclass(frozen=True)
 class Desk:
-    """Where someone writes: one side of a pair, and what lies there."""
+    """One side of a pair as a member rewrites it: its source, current version and draft."""
 
     member: Membership
     pair: InstructionPair
     side: str
-    # What it is written from, and the version in force, if there is one yet.
+    # What it is written from, and its current version, if there is one yet.
     source: Narrative | None
     current: Narrative | None
     draft: Draft | None
 
     @property
     def version(self) -> int:
-        """The version in force; 0 while there is none."""
+        """The number of the current version; 0 while there is none."""
         return self.current.version if self.current else 0
 
     @property
     def before(self) -> str:
-        """The words that the change is shown against."""
+        """The text that changes are shown against."""
         return self.source.text if self.source else ""
 
     def url(self, name: str) -> str:
-        """The address of one of the page's routes, on this side."""
+        """Return the address of one of the page's routes, on this side."""
         address = reverse(f"annotate:{name}", args=[self.pair.pk])
         return f"{address}?side={self.side}" if self.side != Narrative.Side.ALTERED else address
 
 
 def is_key(value: str) -> bool:
-    """Say whether this can be the key of a row."""
+    """Return whether this can be the key of a row."""
     return value.isdecimal() and len(value) < 19
 
 
 def shown_impact(request: HttpRequest, desk: Desk) -> dict[str, Any]:
-    """The documents at stake, a part of them, with their ticks."""
+    """Return a page of the documents at stake, with their ticks."""
     project = desk.pair.project
     drops = list(desk.draft.drops) if desk.draft else []
     if request.method == "POST":
@@ -76,7 +76,7 @@ def shown_impact(request: HttpRequest, desk: Desk) -> dict[str, Any]:
 
 
 def shown_advice(desk: Desk, written: Mapping[str, Any], *, in_texts: bool) -> dict[str, Any]:
-    """What is worth a second look in the words that are typed."""
+    """Return the advice on the typed text."""
     return {
         "side": desk.side,
         "checks": advise(
@@ -93,9 +93,9 @@ def shown_advice(desk: Desk, written: Mapping[str, Any], *, in_texts: bool) -> d
 
 
 def changed_conditions(older: Narrative | None, found: Narrative) -> list[tuple[Op, str, str]]:
-    """The conditions of a version, and of the one before those that are gone."""
+    """Return the conditions of a version, then those of the previous one that are gone."""
     now = actions.conditions_of(found)
-    # A first version begins without: what it is written from lends it none.
+    # A first version starts without conditions: those of its source do not count.
     before = actions.conditions_of(older) if older and older.side == found.side else []
     return [
         *((Op.KEPT if one in before else Op.ADDED, *one) for one in now),

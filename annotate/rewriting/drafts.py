@@ -1,8 +1,8 @@
 """Drafts: what someone is writing and has not saved as a version yet.
 
-Several pages of one person may write the same draft, one of them without a network for an hour. The
-newest writing counts. What another page wrote at the same time, without having seen it, is put by
-in `Draft.overtaken` until the writer has read it.
+Several pages of one person may write the same draft, one of them offline for an hour. The newest
+writing counts. What another page wrote at the same time, without having seen it, is stored in
+`Draft.overtaken` until the writer has read it.
 """
 
 from __future__ import annotations
@@ -28,18 +28,20 @@ from annotate.rewriting.models import Draft
 from base.control_characters import tidy
 from base.errors import Refused, refuse_strange
 
-# As annotate.rewriting.actions, which says so once the draft becomes a version.
+# The limit of annotate.rewriting.actions, which refuses a longer text as a version.
 MAX_TEXT_LENGTH = 100_000
 MAX_NOTE = 500
 MAX_CONDITIONS = MOST * MAX_TEXT
-# More pages than these never wrote the same draft at once.
+# How many overtaken writings a draft keeps; no more pages than these write one draft at once.
 MOST_OVERTAKEN = 5
 
 
 @dataclass(frozen=True)
 class Words:
-    """What is on a page: the narrative, the note, the conditions, the version they were begun from,
-    and the candidates (by key) that would drop out.
+    """What is typed on a page: the narrative, the note and the conditions.
+
+    `based_on` is the version that it was begun from; `drops` are the candidates (by key) that would
+    drop out.
     """
 
     text: str
@@ -51,9 +53,9 @@ class Words:
 
 @dataclass(frozen=True)
 class Page:
-    """The open page that writes, and when by its browser's clock, in milliseconds.
+    """The open page that writes (`place`), and when (`turn`: milliseconds of its browser's clock).
 
-    `seen`: the writings that this page knows of and goes on from, as place -> turn.
+    `seen`: the writings that this page has loaded and continues from, as place -> turn.
     """
 
     place: str
@@ -70,9 +72,9 @@ def save_draft(
     by: Membership,
     now: datetime | None = None,
 ) -> Draft | None:
-    """Keep what is on a page as the draft of `by`, and return the draft that counts now.
+    """Store what is on a page as the draft of `by`, and return the draft that counts now.
 
-    None: there is nothing to keep, for the words are those of the version in force. The same
+    None: there is nothing to store, because the words are those of the current version. The same
     writing sent twice, or late, changes nothing. Refused: too long, not text, no rewrite
     assignment.
     """
@@ -97,7 +99,7 @@ def save_draft(
         _fill(found, words, page, now)
         found.save()
         if standing is None or standing.text.strip() != words.text:
-            # Work was done here: the assignment does not come back while someone writes.
+            # Work has begun, so the assignment is not given to somebody else meanwhile.
             by.assignments.filter(
                 pair=pair, task=Assignment.Task.REWRITE, touched_at__isnull=True
             ).update(touched_at=now)
@@ -112,10 +114,9 @@ def take_overtaken(
     by: Membership,
     now: datetime | None = None,
 ) -> Draft:
-    """Let words that were overtaken be the draft again; those that were the draft are put by.
+    """Make overtaken words the draft again; those that were the draft become overtaken.
 
-    `which` names them as `Draft.overtaken` does, by `id`. Refused where there are none of that
-    name any more.
+    `which` is their `id` in `Draft.overtaken`. Refused if there are no such words any more.
     """
     now = now or timezone.now()
     with transaction.atomic():
@@ -135,7 +136,7 @@ def take_overtaken(
 
 
 def drop_overtaken(*, pair: InstructionPair, side: str, which: str, by: Membership) -> Draft:
-    """Throw away words that were overtaken: the writer has read them."""
+    """Delete overtaken words: the writer has read them."""
     with transaction.atomic():
         found, _ = _overtaken(pair, side, which, by)
         found.overtaken = _without(found.overtaken, which)
@@ -144,9 +145,9 @@ def drop_overtaken(*, pair: InstructionPair, side: str, which: str, by: Membersh
 
 
 def discard_draft(*, pair: InstructionPair, side: str, by: Membership) -> None:
-    """Throw the draft away: the page shows the version in force again. Twice is harmless.
+    """Discard the draft, so that the page shows the current version again. Twice is harmless.
 
-    Words that it overtook, and nobody has read, stay. Refused: in an archived project.
+    Overtaken words that nobody has read stay. Refused: in an archived project.
     """
     projects_access.refuse_if_archived(by.project)
     with transaction.atomic():
@@ -157,14 +158,14 @@ def discard_draft(*, pair: InstructionPair, side: str, by: Membership) -> None:
 
 
 def finish(*, narrative: Narrative, by: Membership) -> None:
-    """The draft has become a version. Words that it overtook, and nobody has read, stay."""
+    """End the draft that became this version. Overtaken words that nobody has read stay."""
     found = Draft.objects.filter(pair=narrative.pair_id, side=narrative.side, member=by).first()
     if found is not None:
         _let_go(found, narrative)
 
 
 def may_write(*, pair: InstructionPair, by: Membership) -> None:
-    """Refuse who has no assignment to rewrite this pair and does not lead, and pairs taken out."""
+    """Refuse removed pairs, and members who neither lead nor hold the rewrite assignment."""
     if not by.leads and not assignments.holds(pair=pair, task=Assignment.Task.REWRITE, by=by):
         raise Refused(_("This is not your task. Take one from your list, then go on."))
     if pair.removed_at is not None:
@@ -173,25 +174,28 @@ def may_write(*, pair: InstructionPair, by: Membership) -> None:
 
 def _checked(pair: InstructionPair, side: str, words: Words) -> Words:
     if side not in {Narrative.Side.ALTERED, Narrative.Side.REVERSED}:
-        raise Refused(_("Only the altered and the reversed narrative have drafts."))
+        raise Refused(_("Only the altered and the reversed narrative can have drafts."))
     text, note, conditions = tidy(words.text), words.note.strip(), tidy(words.conditions)
     if len(text) > MAX_TEXT_LENGTH:
         raise Refused(
-            _("The narrative has %(text)s characters; at most %(max_text_length)s are kept.")
+            _("The narrative has %(text)s characters; at most %(max_text_length)s are allowed.")
             % {"text": f"{len(text):,}", "max_text_length": f"{MAX_TEXT_LENGTH:,}"}
         )
     if len(note) > MAX_NOTE:
         raise Refused(
-            _("The note has %(note)s characters; at most %(max_note)s are kept.")
+            _("The note has %(note)s characters; at most %(max_note)s are allowed.")
             % {"note": f"{len(note):,}", "max_note": MAX_NOTE}
         )
     if len(conditions) > MAX_CONDITIONS:
         raise Refused(
-            _("The conditions have %(conditions)s characters; at most %(max_conditions)s are kept.")
+            _(
+                "The conditions have %(conditions)s characters; at most %(max_conditions)s are "
+                "allowed."
+            )
             % {"conditions": f"{len(conditions):,}", "max_conditions": f"{MAX_CONDITIONS:,}"}
         )
     for value in (text, note, conditions):
-        # What stood there before is not complained about until it becomes a version.
+        # Odd characters are refused only in a version; a draft just has to be storable.
         refuse_strange(value, before=value)
     drops = Candidate.objects.filter(query=pair.query_id, pk__in=words.drops)
     kept = tuple(sorted(drops.values_list("pk", flat=True))) if words.drops else ()
@@ -199,9 +203,9 @@ def _checked(pair: InstructionPair, side: str, words: Words) -> Words:
 
 
 def _says_nothing(words: Words, current: Narrative | None, standing: Narrative | None) -> bool:
-    """Whether everything on the page is in the version in force already, or was never changed.
+    """Return whether the page has nothing that is not in the current version or its source.
 
-    So it is too where the version was saved from this very page and its draft comes after it.
+    This also holds if the version was saved from this page and the page's draft arrives later.
     """
     if current is None:
         same = not words.text or (standing is not None and standing.text.strip() == words.text)
@@ -213,12 +217,12 @@ def _says_nothing(words: Words, current: Narrative | None, standing: Narrative |
 
 
 def _goes_on(found: Draft, page: Page) -> bool:
-    """Whether the page knew of what the draft says when it wrote."""
+    """Return whether the page had seen the draft when it wrote."""
     return found.place == page.place or page.seen.get(found.place, -1) >= found.turn
 
 
 def _write_over(found: Draft, words: Words, page: Page) -> bool:
-    """Say whether the words take the place of the draft's; put by whichever would be lost."""
+    """Return whether the words replace the draft's; store as overtaken those that would be lost."""
     if found.place == page.place and page.turn <= found.turn:
         return False
     incoming = _as_stored_words(words, page.place, page.turn, timezone.now())
@@ -226,7 +230,7 @@ def _write_over(found: Draft, words: Words, page: Page) -> bool:
         incoming[name] == getattr(found, name) for name in ("text", "note", "conditions", "drops")
     )
     if same or _goes_on(found, page):
-        # What this page wrote before is part of what it writes now.
+        # What this page writes now includes what it wrote before.
         found.overtaken = [one for one in found.overtaken if one["place"] != page.place]
         return True
     newer = page.turn > found.turn
@@ -245,7 +249,7 @@ def _fill(found: Draft, words: Words, page: Page, now: datetime) -> None:
 
 
 def _let_go(found: Draft, standing: Narrative | None) -> None:
-    """Delete a draft; one that others hang on goes on with the words that stand."""
+    """Delete a draft; one with overtaken words is reset to the current words instead."""
     if not found.overtaken:
         found.delete()
         return
@@ -289,7 +293,7 @@ def _overtaken(
     for one in found.overtaken if found else []:
         if found is not None and one["id"] == which:
             return found, one
-    raise Refused(_("These words are no longer here: they were thrown away or taken already."))
+    raise Refused(_("This text is no longer here: it was already discarded or restored."))
 
 
 def _without(overtaken: Iterable[dict[str, Any]], which: str) -> list[dict[str, Any]]:

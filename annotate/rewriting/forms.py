@@ -13,7 +13,7 @@ from annotate.pairs.condition_lines import MOST
 from annotate.rewriting.actions import MAX_LENGTH
 from annotate.rewriting.drafts import MAX_CONDITIONS, MAX_NOTE, Page, Words
 
-TOO_LONG = _lazy("This has %(show_value)d characters; at most %(limit_value)d are kept.")
+TOO_LONG = _lazy("This has %(show_value)d characters; at most %(limit_value)d are allowed.")
 LARGEST = 2**63 - 1
 
 
@@ -38,8 +38,8 @@ class NarrativeForm(forms.Form):
         widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "true"}),
         help_text=format_lazy(
             _lazy(
-                "Judges answer each of them for every document; at most {most}. A name may stand "
-                "before a colon: “length: at most two pages”."
+                "Judges answer each of them for every document; at most {most}. To name one, put "
+                "its name before a colon: “length: at most two pages”."
             ),
             most=MOST,
         ),
@@ -56,7 +56,7 @@ class NarrativeForm(forms.Form):
 
 
 class DraftForm(forms.Form):
-    """What is on a page, and which page it is: see annotate.rewriting.drafts."""
+    """What is typed on a page, and which page it is: see annotate.rewriting.drafts."""
 
     text = forms.CharField(required=False, strip=False)
     note = forms.CharField(required=False)
@@ -68,28 +68,28 @@ class DraftForm(forms.Form):
     seen = forms.JSONField(required=False)
 
     def clean_drops(self) -> tuple[int, ...]:
-        """Read the keys of candidates."""
+        """Return the keys of the ticked candidates."""
         drops = self.cleaned_data["drops"] or []
         if not isinstance(drops, list) or not all(_is_number(one) for one in drops):
-            raise forms.ValidationError(_("The ticks are a list of keys."))
+            raise forms.ValidationError(_("The ticks must be a list of keys."))
         return tuple(drops)
 
     def clean_seen(self) -> dict[str, int]:
-        """Read the writings that the page goes on from."""
+        """Return the writings that the page continues from."""
         seen = self.cleaned_data["seen"] or {}
         if not isinstance(seen, dict) or not all(_is_number(turn) for turn in seen.values()):
-            raise forms.ValidationError(_("What was seen is a turn for each place."))
+            raise forms.ValidationError(_("“seen” must have a turn for each place."))
         return seen
 
     def words(self) -> Words:
-        """What is to be kept; once the form is valid."""
+        """Return what is to be stored, once the form is valid."""
         said: dict[str, Any] = self.cleaned_data
         return Words(
             said["text"], said["note"], said["conditions"], said["based_on"], said["drops"]
         )
 
     def page(self) -> Page:
-        """Where it was written; once the form is valid."""
+        """Return the page it was written on, once the form is valid."""
         said: dict[str, Any] = self.cleaned_data
         return Page(said["place"], said["turn"], said["seen"])
 

@@ -19,18 +19,18 @@ class Draft(models.Model):
     member = models.ForeignKey(Membership, on_delete=models.CASCADE, related_name="drafts")
     text = models.TextField(blank=True)
     note = models.CharField(max_length=500, blank=True)
-    # One condition a line.
+    # One condition per line.
     conditions = models.TextField(blank=True)
     # The version it was begun from; 0: none.
     based_on = models.PositiveIntegerField(default=0)
     # Candidates that the writer expects to drop out.
     drops = models.JSONField(default=list, blank=True)
     saved_at = models.DateTimeField(default=timezone.now)
-    # The open page it was last written on, and by that browser's clock when, in milliseconds: of
+    # The open page it was last written on, and when, in milliseconds of that browser's clock. Of
     # two pages that write at the same time the newer one counts.
     place = models.CharField(max_length=36, blank=True)
     turn = models.BigIntegerField(default=0)
-    # What another page wrote at the same time and did not count: kept until the writer has read it.
+    # What other pages wrote at the same time and does not count; kept until the writer has read it.
     overtaken = models.JSONField(default=list, blank=True)
 
     class Meta:

@@ -1,8 +1,8 @@
-"""What re-judging came to, for the writer of a narrative: what stayed relevant, what dropped out.
+"""The outcome of re-judging, for a narrative's writer: which documents stayed relevant or dropped.
 
-What judgments come to is for leads, as everywhere, and for them only where they do not judge
-themselves. A writer who is no lead sees it once it can lead nobody any more: when every judge's
-assignment of the pair is taken and done.
+As everywhere, outcomes are for leads, except on pairs that they judge themselves. A writer who is
+not a lead sees them once they can influence nobody any more: when every judging assignment of the
+pair is taken and done.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from annotate.pairs.models import InstructionPair, Narrative
 from annotate.pairs.pool import pool as pool_of
 from annotate.projects.models import Membership
 
-# Documents named under each clause; the rest is counted.
+# How many documents are named under each clause; the rest are only counted.
 NAMED = 10
 
 
@@ -33,17 +33,17 @@ class Removed:
 
     text: str
     count: int
-    # The first of them: candidate (by key) and what a list shows.
+    # The first of them: candidate (by key) and its label.
     documents: list[tuple[int, str]]
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What the judgments under one narrative version come to."""
+    """The outcome of the judgments under one narrative version."""
 
     kept: int
     dropped: int
-    # Relevant now and not before: a narrower narrative lets nothing in.
+    # Relevant now and not before; with a narrower narrative there should be none.
     grew: int
     disputed: int
     unjudged: int
@@ -53,19 +53,20 @@ class Outcome:
 
     @property
     def total(self) -> int:
-        """The documents that were put before the judges, but those that stayed irrelevant."""
+        """The documents that were put before judges, except those that stayed irrelevant."""
         return self.kept + self.dropped + self.grew + self.disputed + self.unjudged
 
     @property
     def open(self) -> int:
-        """Those of which nobody knows yet."""
+        """The documents without an outcome yet."""
         return self.disputed + self.unjudged
 
     @property
     def promise(self) -> str:
-        """Whether the relevant set only shrinks and at least one document changed: "broken" (it
-        grew), "kept", "unchanged" (all is judged, nothing dropped out), or while something is open
-        "so_far" and "not_yet".
+        """Whether the relevant set only shrank and at least one document dropped out.
+
+        "kept", "broken" (the set grew) or "unchanged" (all is judged, nothing dropped out); while
+        documents are open, "so_far" (some dropped out) or "not_yet".
         """
         if self.grew:
             return "broken"
@@ -75,9 +76,9 @@ class Outcome:
 
 
 def outcome(pair: InstructionPair, narrative: Narrative, reader: Membership) -> Outcome | None:
-    """Return what people's judgments under this version come to; None while there is none.
+    """Return the outcome of people's judgments under this version; None while there are none.
 
-    Six queries at most; nothing is asked about machines. See `may_see` first.
+    At most six queries; judgments of machines do not count. Check `may_see` first.
     """
     given: dict[int, list[int]] = defaultdict(list)
     marked: dict[int, list[Span]] = defaultdict(list)
@@ -111,7 +112,7 @@ def outcome(pair: InstructionPair, narrative: Narrative, reader: Membership) -> 
 def _became(
     pair: InstructionPair, prior: int | None, grades: list[int], settled: int | None
 ) -> str:
-    """What became of one candidate; nothing of what was irrelevant and stays so."""
+    """Return the outcome of one candidate; "" if it was irrelevant and stays so."""
     found = consensus(grades, pair.project.consensus, settled)
     if found.relevance is None:
         return found.state.value
@@ -125,7 +126,10 @@ def _removed(
     marked: Mapping[int, list[Span]],
     reader: Membership,
 ) -> tuple[list[Removed], int]:
-    """Group what dropped out by the clauses that its judges named, in the narrative's order."""
+    """Group the dropped documents by the clauses that judges named, in the narrative's order.
+
+    Also return how many dropped without any such clause.
+    """
     spans = clauses(narrative.text)
     under: dict[int, list[int]] = defaultdict(list)
     unexplained = 0

@@ -1,4 +1,4 @@
-"""What is at stake when a narrative is rewritten: the documents of its query that were relevant."""
+"""The documents at stake in a rewrite: those of the query that were relevant before."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ from annotate.rewriting.advice import Advice, Check, Source
 from base.pagination import Page, page_by_key
 
 SIZE = 50
-# A longer narrative is not looked at: it will be refused.
+# A longer narrative gets no advice: it will be refused.
 MOST_OF_NARRATIVE = 100_000
-# Words that are looked for at once, and their length.
+# Limits of a search: its words, and its characters.
 MOST_WORDS = 10
 MOST_FIND = 200
-# Ids that are looked for in a narrative.
+# How many ids are looked for in a narrative.
 MOST_IDS = 20_000
-# Of one text, and texts fetched at once, when a narrative is compared with them.
+# When a narrative is compared with texts: characters of one text, and texts fetched at once.
 MOST_OF_ONE = 200_000
 TEXTS = 20
 
 
 @dataclass(frozen=True)
 class RewriteImpact:
-    """A part of the documents at stake: those that match what is looked for, a page of them."""
+    """A page of the documents at stake that match the search."""
 
     total: int
-    # How many match; `total` where nothing is looked for.
+    # How many match; `total` if nothing is searched for.
     found: int
     find: str
     in_texts: bool
@@ -43,16 +43,18 @@ class RewriteImpact:
 
 
 def candidates_at_stake(pair: InstructionPair) -> QuerySet[Candidate]:
-    """The candidates of a pair that were relevant before."""
+    """Return the candidates of a pair that were relevant before."""
     return Candidate.objects.filter(
         query=pair.query_id, prior_relevance__gte=pair.project.relevant_from
     )
 
 
 def look(pair: InstructionPair, asked: QueryDict, reader: Membership) -> RewriteImpact:
-    """Return what the address asks for: `?find=` words of title or id, with `in=texts` also of the
-    text, and `?after=`, `?before=` for the part of the list. Two queries, and three more to
-    look for the words; only those that look in the texts touch them, and they bring none along.
+    """Return the page of documents at stake that the address asks for.
+
+    `?find=` searches titles and ids, with `in=texts` also the texts; `?after=` and `?before=`
+    choose the page. Two queries, and three more for a search. Only a search with `in=texts` touches
+    the texts, and it fetches none.
     """
     rows = candidates_at_stake(pair)
     find = asked.get("find", "").replace("\0", "").strip()[:MOST_FIND]
@@ -68,10 +70,10 @@ def look(pair: InstructionPair, asked: QueryDict, reader: Membership) -> Rewrite
 
 
 def matching(pair: InstructionPair, find: str, reader: Membership, *, in_texts: bool) -> Q:
-    """Candidates at stake in whose title, id or (`in_texts`) text every word of `find` stands.
+    """Return the filter for candidates whose title, id or (`in_texts`) text has every word.
 
-    Of documents whose id the reader may not know yet, neither the id nor a title that is made of it
-    is looked at.
+    If the reader may not know a document's id yet, neither the id nor a title that is made of it is
+    searched.
     """
     match = Q()
     wanted = find.split()[:MOST_WORDS]
@@ -87,7 +89,7 @@ def matching(pair: InstructionPair, find: str, reader: Membership, *, in_texts: 
 
 
 def _hidden(pair: InstructionPair, reader: Membership) -> tuple[set[int], set[int]]:
-    """The candidates at stake whose ids are hidden, and those of them without a title besides."""
+    """Return the candidates at stake whose ids are hidden, and those of them without a title."""
     rows = list(candidates_at_stake(pair).select_related("document"))
     still_open = open_to(reader, rows)
     names = {
@@ -98,15 +100,15 @@ def _hidden(pair: InstructionPair, reader: Membership) -> tuple[set[int], set[in
 
 
 def pool_ids(pair: InstructionPair) -> list[str]:
-    """The document ids of the query's pool, as far as anyone compares them with a narrative."""
+    """Return the document ids of the query's pool, at most MOST_IDS."""
     rows = Candidate.objects.filter(query=pair.query_id).order_by("pk")
     return list(rows.values_list("document__doc_id", flat=True)[:MOST_IDS])
 
 
 def texts_at_stake(pair: InstructionPair, reader: Membership) -> Iterator[Source]:
-    """The texts at stake, a few at a time, as they are asked for; of a long one only the start.
+    """Yield the texts at stake, fetched a few at a time; of a long one only the start.
 
-    Where the reader may not know a document's id, its neutral name stands there.
+    If the reader may not know a document's id, its neutral name replaces it.
     """
     candidates = list(candidates_at_stake(pair))
     keys = open_to(reader, candidates)
@@ -142,11 +144,11 @@ def advise(
     in_texts: bool,
     reader: Membership,
 ) -> list[Advice]:
-    """Look at what is typed, as `pure.advice` does; nothing where it is too long to be saved.
+    """Return the advice on what is typed; none if it is empty or too long to be saved.
 
-    `before` is what the narrative is written from, `conditions` as they are typed. Without
-    `in_texts` no text is read, and whether something was copied stays open where it would have to
-    be. Two queries; where texts are looked at, three more and one for each few of them.
+    `before` is the text that the narrative is written from; `conditions` are as typed. Without
+    `in_texts` no text is read, and the check for copied passages stays open if it needs them. Two
+    queries; if texts are read, three more, and one for every TEXTS of them.
     """
     if len(after) > MOST_OF_NARRATIVE or not after.strip():
         return []

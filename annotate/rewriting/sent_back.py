@@ -1,5 +1,6 @@
-"""Why a narrative was sent back, for whoever writes it anew. The room of reviews knows; this room
-only asks.
+"""Why a narrative was sent back, for whoever rewrites it.
+
+The reasons come from reviews, in another app, which registers a provider here.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from annotate.projects.models import Membership
 
 
 class Remark(NamedTuple):
-    """What somebody, unnamed, said of one point."""
+    """An unnamed person's remark on one point."""
 
     about: str
     level: str
@@ -24,13 +25,13 @@ class Remark(NamedTuple):
 
 @dataclass(frozen=True)
 class SentBack:
-    """A version that has to be written anew: by whom and when it was sent back, and why."""
+    """Why a version has to be rewritten, and by whom and when it was sent back."""
 
     by: str
     at: datetime
     reason: str
     remarks: list[Remark]
-    # Where the whole story is told.
+    # The page with the pair's whole history.
     url: str
 
 
@@ -40,13 +41,13 @@ _providers: list[Provider] = []
 
 
 def register(provider: Provider) -> None:
-    """Ask this provider for every rewriting; called once, when a room starts."""
+    """Register a provider of reasons; call once, when an app starts."""
     if provider not in _providers:
         _providers.append(provider)
 
 
 def why_sent_back(pair: InstructionPair, reader: Membership) -> SentBack | None:
-    """Return why the version in force was sent back, as far as `reader` may know; None: it was not.
+    """Return why the current version was sent back, as far as `reader` may know; else None.
 
     Three queries more for a pair that was sent back, none for the others.
     """

@@ -1,4 +1,4 @@
-"""What the rewrite page draws of its advice."""
+"""Template filters for the advice on the rewrite page."""
 
 from __future__ import annotations
 
@@ -13,5 +13,5 @@ register = template.Library()
 
 @register.filter
 def passed(checks: Iterable[Advice]) -> list[Advice]:
-    """The checks that found nothing to look at."""
+    """Return the checks that passed."""
     return [check for check in checks if check.good]

@@ -1,4 +1,4 @@
-"""The rewrite page: the original beside the narrative that is written, and what is at stake."""
+"""The rewrite page: the original beside the narrative being written, and documents at stake."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ TEMPLATE = "rewriting/rewrite.html"
 
 @require_http_methods(["GET", "POST"])
 def rewrite(request: PageRequest, pk: int) -> HttpResponse:
-    """Write the next version of a pair's altered narrative, or with `?side=reversed` of that."""
+    """Write the next version of a pair's altered (with `?side=reversed`: reversed) narrative."""
     member, pair = access.pair(request.user, pk)
     if (refusal := _no_assignment(request, member, pair)) is not None:
         return refusal
@@ -60,7 +60,7 @@ def rewrite(request: PageRequest, pk: int) -> HttpResponse:
                 by=member,
             )
         except Stale as stale:
-            # What they typed stays; the next save is based on the version they are told of.
+            # Their text stays; the next save is based on the version that the error names.
             form = NarrativeForm({**request.POST.dict(), "based_on": desk.version})
             form.add_error("text", str(stale))
         except actions.NotTheConditions as refused:
@@ -80,8 +80,10 @@ def rewrite(request: PageRequest, pk: int) -> HttpResponse:
 
 @require_http_methods(["PUT", "POST"])
 def draft(request: PageRequest, pk: int) -> HttpResponse:
-    """Keep what is on the page. PUT: a script keeps it while one types, and is answered in JSON.
-    POST: a button of the page, which may also throw a draft away or take other words of one's own.
+    """Store what is on the page as a draft.
+
+    A script sends PUT while someone types, and is answered in JSON. A button of the page sends
+    POST; it may also discard the draft, or take or discard overtaken words.
     """
     member, pair = access.pair(request.user, pk)
     desk = _desk(request, member, pair)
@@ -96,21 +98,21 @@ def draft(request: PageRequest, pk: int) -> HttpResponse:
         except Refused as refused:
             messages.error(request, str(refused))
         else:
-            messages.info(request, _("The draft is thrown away. This is the version in force."))
+            messages.info(request, _("The draft is discarded. This is the current version."))
         return redirect(desk.url("rewrite"))
     form = DraftForm(_typed(request, desk))
     if not form.is_valid():
         messages.error(request, _first_error(form))
         return redirect(desk.url("rewrite"))
-    said = _("The draft is kept.")
+    said = _("The draft is saved.")
     try:
         drafts.save_draft(**here, words=form.words(), page=form.page())
         if which := request.POST.get("take"):
             drafts.take_overtaken(**here, which=which)
-            said = _("This text is here now; the one that was here is kept.")
+            said = _("This text is your draft now; the one before it is kept.")
         elif which := request.POST.get("forget"):
             drafts.drop_overtaken(**here, which=which)
-            said = _("The other words are thrown away.")
+            said = _("The other text is discarded.")
     except Refused as refused:
         page = NarrativeForm(request.POST)
         page.is_valid()
@@ -122,7 +124,7 @@ def draft(request: PageRequest, pk: int) -> HttpResponse:
 
 @require_POST
 def advice(request: PageRequest, pk: int) -> HttpResponse:
-    """Look at what is typed, also at the documents' texts. Nothing is saved."""
+    """Show advice on what is typed, compared also with the documents' texts. Saves nothing."""
     member, pair = access.pair(request.user, pk)
     if (refusal := _no_assignment(request, member, pair)) is not None:
         return refusal
@@ -137,7 +139,7 @@ def advice(request: PageRequest, pk: int) -> HttpResponse:
 
 @require_GET
 def narrative(request: PageRequest, pk: int, narrative: int) -> HttpResponse:
-    """One version of a narrative: what changed in it, and its conditions."""
+    """Show one version of a narrative: what changed in it, and its conditions."""
     member, pair = access.pair(request.user, pk)
     found = access.narrative(pair, narrative)
     same_side = pair.narratives.filter(side=found.side, version__lt=found.version)
@@ -162,7 +164,7 @@ def narrative(request: PageRequest, pk: int, narrative: int) -> HttpResponse:
 
 @require_GET
 def document(request: PageRequest, pk: int, candidate_pk: int) -> HttpResponse:
-    """One document of a pair, to read beside the narrative."""
+    """Show one document of a pair, to read beside the narrative."""
     member, pair = access.pair(request.user, pk)
     candidate = access.candidate(pair, candidate_pk)
     shown = show(candidate.document)
@@ -206,7 +208,7 @@ def _no_assignment(
 
 
 def _in_force(desk: Desk) -> dict[str, Any]:
-    """What stands in the fields where there is no draft."""
+    """Return what the fields hold if there is no draft."""
     starting = desk.current or desk.source
     conditions = actions.conditions_of(desk.current) if desk.current else []
     return {
@@ -218,24 +220,24 @@ def _in_force(desk: Desk) -> dict[str, Any]:
 
 
 def _starting(desk: Desk) -> dict[str, Any]:
-    """What stands in the fields when the page opens: the draft, or the version in force."""
+    """Return what the fields hold when the page opens: the draft, or the current version."""
     if desk.draft is None:
         return _in_force(desk)
     return {name: getattr(desk.draft, name) for name in ("text", "conditions", "note", "based_on")}
 
 
 def _put_draft(request: HttpRequest, desk: Desk) -> JsonResponse:
-    """Keep what a script sends, and say what counts now."""
+    """Store what a script sends, and answer which words count now."""
     try:
         sent = json.loads(request.body)
     except RequestDataTooBig:
         most = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
-        sentence = _("This draft is too long: at most %(most)s bytes are kept here.")
+        sentence = _("This draft is too long: at most %(most)s bytes are allowed.")
         return JsonResponse({"sentence": sentence % {"most": f"{most:,}"}}, status=413)
     except (ValueError, RecursionError):
         sent = None
     if not isinstance(sent, dict):
-        return JsonResponse({"sentence": _("This was no draft, so it was not kept.")}, status=422)
+        return JsonResponse({"sentence": _("This is not a draft and was not saved.")}, status=422)
     form = DraftForm(sent)
     if not form.is_valid():
         return JsonResponse({"sentence": _first_error(form)}, status=422)
@@ -252,7 +254,7 @@ def _put_draft(request: HttpRequest, desk: Desk) -> JsonResponse:
     return JsonResponse(
         {
             "saved_at": kept.saved_at if kept else timezone.now(),
-            # False: other words of the same person are newer and count; these are put by.
+            # False: newer words of the same person count, and these are stored as overtaken.
             "counts": kept is None or kept.place == form.page().place,
             "seen": {kept.place: kept.turn} if kept else {},
             "overtaken": len(kept.overtaken) if kept else 0,
@@ -261,8 +263,9 @@ def _put_draft(request: HttpRequest, desk: Desk) -> JsonResponse:
 
 
 def _typed(request: HttpRequest, desk: Desk) -> dict[str, Any]:
-    """What a button of the page sent, in the shape of a draft. The ticks of other parts of the list
-    stay as they are.
+    """Return what a button of the page sent, in the shape of a draft.
+
+    Ticks on other pages of the list stay as they are.
     """
     sent = request.POST
     drops: Any = sent.get("drops")
@@ -291,7 +294,7 @@ def _show(
     in_texts: bool = False,
     status: int = 200,
 ) -> HttpResponse:
-    """Draw the page around what is typed."""
+    """Render the page with what is typed."""
     pair, member = desk.pair, desk.member
     altered = desk.current if desk.side == Narrative.Side.ALTERED else None
     pieces = diff(desk.before, desk.current.text if desk.current else desk.before)
@@ -314,7 +317,7 @@ def _show(
         "outcome": outcome(pair, altered, member) if altered and may_see(member, pair) else None,
         "judge_free": altered is not None
         and count_free_assignments(pair, Assignment.Task.JUDGE, member) > 0,
-        # Where another narrative waits once this one is written.
+        # Whether another narrative waits, once this one is written.
         "next_free": desk.current is not None
         and desk.draft is None
         and is_any_open(task=Assignment.Task.REWRITE, by=member),

@@ -1,4 +1,4 @@
-// A form with `data-autosubmit` is sent when one of its fields changes; its own button is then not needed.
+// Sends a form with `data-autosubmit` when one of its fields changes, and hides its button, which is then not needed.
 const tidy = (root) => root.querySelectorAll("form[data-autosubmit] [data-without-script]").forEach((button) => (button.hidden = true));
 tidy(document);
 document.addEventListener("htmx:load", (event) => tidy(event.target));

@@ -1,5 +1,5 @@
-// A button with `data-copy="words"` copies them, and says so in its `data-copied` for a moment. It is hidden until this runs,
-// and where the browser has no clipboard (it has one only over HTTPS and on this machine).
+// A button with `data-copy="words"` copies them and shows its `data-copied` text for a moment. It is hidden until this runs,
+// and stays hidden if the browser has no clipboard (browsers offer it only over HTTPS and on localhost).
 const reveal = (root) => navigator.clipboard && root.querySelectorAll("[data-copy][hidden]").forEach((button) => (button.hidden = false));
 reveal(document);
 document.addEventListener("htmx:load", (event) => reveal(event.target));

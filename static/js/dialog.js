@@ -1,6 +1,6 @@
-// Opens and closes what lies over the page. `data-dialog-open="id"` opens that <dialog>, `data-dialog-close` closes the
+// Opens and closes dialogs and menus. `data-dialog-open="id"` opens that <dialog>, `data-dialog-close` closes the
 // one it is in; buttons that need this script are hidden until it runs. A menu (<details class="menu">) closes on Escape
-// and on a click elsewhere, and gives the focus to its first field when it opens.
+// and on a click elsewhere, and focuses its first field when it opens.
 const reveal = (root) => root.querySelectorAll("[data-dialog-open][hidden]").forEach((button) => (button.hidden = false));
 reveal(document);
 document.addEventListener("htmx:load", (event) => reveal(event.target));
@@ -8,7 +8,7 @@ document.addEventListener("htmx:load", (event) => reveal(event.target));
 document.addEventListener("click", (event) => {
   const opener = event.target.closest("[data-dialog-open]");
   if (opener) {
-    // The key help is filled when it opens: leave that to its key.
+    // The key help is filled when its key opens it, so press that key.
     if (opener.dataset.dialogOpen === "key-help") document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "?", bubbles: true }));
     else document.getElementById(opener.dataset.dialogOpen).showModal();
   }
@@ -26,7 +26,7 @@ document.addEventListener("keydown", (event) => {
   }
 }, true);
 
-// At once when a key opened it: `toggle` comes a moment later, and letters typed in that moment would be lost.
+// Called at once when a key opens a menu: `toggle` fires a little later, and letters typed in between would be lost.
 export function enterMenu(menu) {
   if (menu?.matches?.("details.menu[open]")) menu.querySelector("textarea, input:not([type=hidden])")?.focus();
 }

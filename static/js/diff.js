@@ -1,5 +1,5 @@
-// The word diff of two texts, by the same rule as base/word_diff.py: words, marks of punctuation and white space
-// as tokens, matched as Python's difflib does (longest common run first, then left and right of it).
+// The word diff of two texts, by the same rule as base/word_diff.py: words, punctuation marks and white space are
+// tokens, matched as in Python's difflib (longest common run first, then left and right of it).
 // diff(before, after) -> [["kept" | "removed" | "added", text], ...]
 const SPACE = "\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000";
 const TOKEN = new RegExp(`[${SPACE}]+|[\\p{L}\\p{N}_]+|[^\\p{L}\\p{N}_${SPACE}]`, "gu");
@@ -38,7 +38,7 @@ function matches(a, b) {
     if (i + length < aTo && j + length < bTo) queue.push([i + length, aTo, j + length, bTo]);
   }
   found.sort((one, other) => one[0] - other[0] || one[1] - other[1]);
-  // Runs that touch are one.
+  // Join adjacent runs.
   const joined = [];
   for (const [i, j, length] of found) {
     const last = joined.at(-1);
@@ -68,7 +68,7 @@ export function diff(before, after) {
     if (!length) continue;
     const kept = a.slice(i, x).join("");
     if (BLANK.test(kept) && (removed || added) && y < b.length && x < a.length) {
-      // Only a blank between two changes: part of both.
+      // A blank between two changes belongs to both.
       removed += kept;
       added += kept;
       continue;

@@ -1,7 +1,7 @@
-// Nothing typed is lost. A form with `data-draft="name"` keeps its fields (not its ticks) in this browser until the server shows them
-// saved, and brings them back when the page is opened again; leaving with unsent words asks first. `[data-draft-notice]` in
-// the form is shown when words came back, its button `[data-draft-discard]` goes back to what the server has. The rewrite
-// page keeps its drafts on the server too: see rewrite/draft.js.
+// Keeps the fields (not the checkboxes) of a form with `data-draft="name"` in this browser until the server shows them
+// saved, and restores them when the page is opened again; leaving with unsent text asks first. `[data-draft-notice]` in
+// the form is shown after a restore, and its button `[data-draft-discard]` goes back to what the server has. The rewrite
+// page keeps its drafts on the server too: see rewriting/draft.js.
 for (const form of document.querySelectorAll("form[data-draft]")) {
   const name = `draft:${form.dataset.draft}`;
   const fields = [...form.elements].filter((field) => field.matches("textarea, input:not([type=hidden], [type=file], [type=password], [type=checkbox])"));

@@ -1,4 +1,4 @@
-// A fold with an id that a person opened stays open when htmx draws its place anew.
+// Keeps a <details> with an id open, if the person opened it, when htmx replaces the part of the page around it.
 const open = new Set();
 
 document.addEventListener("htmx:beforeSwap", ({ target }) => {

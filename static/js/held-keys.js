@@ -1,5 +1,5 @@
-// Holds the keys that are pressed before the page listens, and replays them then: in order, each one once. A page listens
-// when all its modules have run and nothing on it carries `data-keys-wait`.
+// Holds the keys that are pressed before the page listens, and replays them once it does: in order, each one once. A page
+// listens when all its modules have run and no element on it has `data-keys-wait`.
 // This is a classic script at the top of <head>: modules run only after the whole page has arrived.
 (() => {
   const TEXT = "textarea, select, input:not([type=radio], [type=checkbox], [type=button], [type=submit], [type=file], [type=hidden])";
@@ -10,13 +10,13 @@
   const isWaiting = () => !modulesRan || document.querySelector("[data-keys-wait]") !== null;
   const isArrow = (key) => key.startsWith("Arrow");
 
-  // A key that the browser or a text field takes is not held; the same exceptions as in keys.js.
+  // A key that the browser or a text field handles is not held; the same exceptions as in keys.js.
   function canBeHeld(event) {
     const { key, target } = event;
     if (!event.isTrusted || event.repeat || event.isComposing || event.keyCode === 229) return false;
     if (target.isContentEditable || target.matches(TEXT)) return false;
     if (event.ctrlKey || event.altKey || event.metaKey) {
-      // Ctrl+Enter sends the words that were typed before it; AltGr writes a letter.
+      // Ctrl+Enter sends the words that were typed before it; AltGr types a letter.
       return event.getModifierState("AltGraph") || (key === "Enter" && held.length > 0);
     }
     if ([" ", "Enter"].includes(key) && target.matches("a, button, summary, input")) return false;
@@ -28,7 +28,7 @@
     const target = document.activeElement ?? document.body;
     const event = new KeyboardEvent("keydown", { key, code, shiftKey, ctrlKey, metaKey, modifierCapsLock, bubbles: true, cancelable: true, composed: true });
     if (!target.dispatchEvent(event)) return;
-    // No module took it: do what the browser does with a key that is really pressed.
+    // No module handled it: do what the browser does when a key is really pressed.
     if (target.matches(TEXT)) write(key);
     else if ([" ", "Enter"].includes(key) && target.matches("a, button, summary")) target.click();
     else if (key === "Escape") [...document.querySelectorAll("dialog[open]")].at(-1)?.close();
@@ -50,11 +50,11 @@
     const isAltGraph = event.getModifierState("AltGraph");
     held.push({ key, code, shiftKey, ctrlKey: event.ctrlKey && !isAltGraph, metaKey: event.metaKey, modifierCapsLock: event.getModifierState("CapsLock") });
     event.stopImmediatePropagation();
-    // The arrows and Space go on scrolling: few pages have other use for them.
+    // The arrows and Space still scroll: few pages use them otherwise.
     if (!isArrow(key) && key !== " ") event.preventDefault();
   }, true);
 
-  // Runs after every module of the page; a module that waits for something keeps `data-keys-wait` on the page meanwhile.
+  // Runs after every module of the page; a module that waits for something keeps `data-keys-wait` on the page until then.
   document.addEventListener("DOMContentLoaded", () => {
     modulesRan = true;
     release();

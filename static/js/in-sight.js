@@ -1,4 +1,4 @@
-// Whether one sees an element whole, without scrolling.
+// Returns whether the whole element is visible without scrolling.
 export function inSight(element) {
   const { top, bottom } = element.getBoundingClientRect();
   return top >= 0 && bottom <= innerHeight;

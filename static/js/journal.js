@@ -1,10 +1,11 @@
-// What a person said, kept in this browser until the server has it. An entry is written here first (IndexedDB) and sent
-// then, oldest first: whatever is cut, killed or closed in between, the next page that is opened sends what waits. Every
-// entry has a UUID, so that sending it twice changes nothing. What another person said in this browser is neither sent
-// nor shown. What the server refuses stays, with its sentence, until the person tries again or throws it away.
+// The journal: keeps a person's answers in this browser until the server has them. An entry is written here first
+// (IndexedDB) and then sent, oldest first. If the network, the browser or the page goes away in between, the next page that
+// is opened sends the waiting entries. Every entry has a UUID, so that sending it twice changes nothing. Entries of another
+// person in this browser are neither sent nor shown. An entry that the server refuses is kept, with the server's sentence,
+// until the person tries again or discards it.
 //
-// `journal` tells what happens, in this tab and in the others: "entry" {entry} when something was said, "answer" {entry,
-// answer} when the server answered, "gone" {entry} when it was thrown away, "status" when `status` changed.
+// `journal` dispatches events for this tab and the others: "entry" {entry} for a new entry, "answer" {entry, answer} when
+// the server has answered, "gone" {entry} when an entry was discarded, "status" when `status` has changed.
 export const journal = new EventTarget();
 export const status = { state: "", waiting: 0, refused: 0, savedAt: null, savedKind: "", unkept: false };
 
@@ -13,9 +14,9 @@ const BATCH = 50;
 const BYTES = 1_000_000;
 const LONGEST_PAUSE = 60_000;
 const PATIENCE = 30_000; // for one answer
-// While the server does not answer, a new entry asks again, but not oftener than this.
+// While the server does not answer, a new entry triggers another attempt, but not more often than this.
 const EASE = 5_000;
-// Saved entries stay for this long: a page that was drawn before they were saved learns of them here.
+// Saved entries are kept for this long, for pages that were rendered before they were saved.
 const KEPT = 120_000;
 
 const user = Number(document.body.dataset.user) || null;
@@ -23,7 +24,7 @@ const others = new BroadcastChannel("rejudge-journal");
 
 // --- the store ------------------------------------------------------------------------------------
 
-const memory = new Map(); // uuid -> row, where the browser keeps nothing
+const memory = new Map(); // uuid -> row, if the browser stores nothing
 let opened = null;
 
 function settled(request) {
@@ -44,13 +45,13 @@ function database() {
     const db = await settled(request);
     const gone = () => (opened = null);
     db.onversionchange = () => gone(db.close());
-    db.onclose = gone; // the person cleared what the site keeps
+    db.onclose = gone; // the person cleared the site's data
     return db;
   })();
   return opened;
 }
 
-// Runs `work` on the store within one transaction, and returns what it asked for once that is on the disk.
+// Runs `work` on the store in one transaction, and returns its result once the transaction is on the disk.
 async function transact(mode, work) {
   const db = await database();
   return new Promise((resolve, reject) => {
@@ -61,7 +62,7 @@ async function transact(mode, work) {
   });
 }
 
-// A browser that refuses to keep anything (a private window, no room left) is worked with from memory, and says so.
+// If the browser refuses to store anything (a private window, a full disk), entries stay in memory and the page says so.
 async function keep(row) {
   try {
     await transact("readwrite", (entries) => entries.add(row));
@@ -93,7 +94,7 @@ async function remove(gone) {
   if (stored.length) await transact("readwrite", (entries) => void stored.forEach((row) => entries.delete(row.seq)));
 }
 
-// --- what pages ask -------------------------------------------------------------------------------
+// --- for pages ------------------------------------------------------------------------------------
 
 export function uuid() {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
@@ -103,10 +104,10 @@ export function uuid() {
   return hex.replace(/(.{8})(.{4})(.{4})(.{4})(.{12})/, "$1-$2-$3-$4-$5");
 }
 
-// Keeps an entry; resolves when it is on the disk, and sends it then. `about` says in words of the page what it is:
-// {label: the document, said: what was said of it}.
+// Keeps an entry, resolves when it is on the disk, and then sends it. `about` describes it in words of the page:
+// {label: the document, said: the answer}.
 export async function add(entry, about) {
-  // From now on the page does not say that all is saved.
+  // From now on the page does not show that everything is saved.
   keeping.add(entry.uuid);
   refresh();
   await keep({ uuid: entry.uuid, user: entry.user, state: "waiting", entry, about });
@@ -116,7 +117,7 @@ export async function add(entry, about) {
   wake();
 }
 
-// The entries of one pair that a page cannot have known when it was drawn, oldest first.
+// The entries of one pair that a page cannot have known when it was rendered, oldest first.
 export async function unknown(pair) {
   const since = performance.timeOrigin;
   const saved = (await rows("saved")).filter((row) => row.savedAt >= since);
@@ -124,7 +125,7 @@ export async function unknown(pair) {
   return all.sort((one, other) => one.seq - other.seq).map((row) => row.entry);
 }
 
-// What the server refused: [{uuid, entry, about, sentence}].
+// The entries that the server refused: [{uuid, entry, about, sentence}].
 export const refused = () => rows("refused");
 
 export async function retry(uuid) {
@@ -170,7 +171,7 @@ others.onmessage = ({ data }) => {
   refresh();
 };
 
-const keeping = new Set(); // the UUIDs of what was said here and is on its way to the disk
+const keeping = new Set(); // the UUIDs of entries of this tab that are being written to the disk
 let refreshing = false;
 let outdated = false;
 
@@ -204,7 +205,7 @@ let most = BATCH;
 
 const pause = () => Math.min(LONGEST_PAUSE, 1000 * 2 ** (failures - 1)) * (0.75 + Math.random() / 2);
 
-// Sends what waits: at once, or where the last attempt failed, only if `now` or after a while.
+// Sends the waiting entries: at once or, if the last attempt failed, only if `now` or after a while.
 function wake(now = false) {
   if (!user) return;
   if (sending) {
@@ -215,7 +216,7 @@ function wake(now = false) {
   clearTimeout(timer);
   sending = true;
   again = false;
-  // Two tabs that sent at once would do no harm, only work twice.
+  // Two tabs that send at the same time do no harm, only double work.
   const done = navigator.locks ? navigator.locks.request("rejudge-journal", sendAll) : sendAll();
   done.catch((error) => {
     failures += 1;
@@ -255,7 +256,7 @@ function fitting(waiting) {
   return batch;
 }
 
-// Signing in again, in whichever tab, changes the token: the newest is in the cookie.
+// Signing in again in any tab changes the token: the newest is in the cookie.
 const token = () => document.cookie.match(/(?:^|; )csrftoken=([^;]+)/)?.[1] ?? "";
 
 async function post(body) {
@@ -269,7 +270,7 @@ async function post(body) {
   return answer.status === 403 && token() !== sent ? post(body) : answer;
 }
 
-// Sends one batch and notes the answers. Returns what stands in the way of the next: "" for nothing.
+// Sends one batch and records the answers. Returns the reason not to send the next batch; "" for none.
 async function send(batch) {
   let answer;
   let found;
@@ -283,7 +284,7 @@ async function send(batch) {
   if (answer.status === 503 && (await answer.json().catch(() => ({}))).code === "disk_full") return "disk_full";
   if (!answer.ok && ![400, 413, 422].includes(answer.status)) return "unreachable";
   if (!answer.ok) {
-    // One that the server cannot read must not hold up the others: find it by sending them one by one.
+    // An entry that the server cannot read must not block the others: find it by sending them one by one.
     if (batch.length > 1) {
       most = 1;
       return "";
@@ -300,7 +301,7 @@ async function send(batch) {
     }),
   );
   tell({ type: "answers", answers: answered.map((row) => ({ entry: row.entry, answer: byUuid.get(row.uuid) })) });
-  // Somebody else is signed in here now: these wait for the person who said them.
+  // Somebody else is signed in now: the other entries wait for their author.
   return answered.length === batch.length ? "" : "signed_out";
 }
 

@@ -1,11 +1,11 @@
-// Keys press what they stand on: the element with that key in `data-key` is clicked ("2", "ArrowRight l": either of two).
-// Escape leaves a text field, unless it closes what the field is in (see dialog.js): then the keys answer again.
-// Ctrl+Enter in a form with `data-ctrl-enter` sends it; so it does anywhere in what names a form by `data-ctrl-enter-of`.
-// What is pressed before the page listens comes here afterwards (see held-keys.js).
-// Never in a text field, during an input-method composition, with a modifier, or again while the key is held down.
+// A key clicks the element that has it in `data-key` ("2", or "ArrowRight l" for either of two keys).
+// Escape leaves a text field, unless it closes the menu or dialog around the field (see dialog.js); then keys work again.
+// Ctrl+Enter in a form with `data-ctrl-enter` sends it; within an element with `data-ctrl-enter-of` it sends the named form.
+// Keys pressed before the page listens are replayed here afterwards (see held-keys.js).
+// Keys are ignored in a text field, during an input-method composition, with a modifier, and while repeating.
 // `?` lists the keys that work on the page now, from the same elements: their `data-key-label` or text, in groups named by
-// `data-keys` around them. The group with `data-keys-first` comes first, what is in no group last.
-// Within rows (`data-row`) only those of the row with `data-current` answer; within an open dialog, only its own.
+// `data-keys` around them. The group with `data-keys-first` comes first, keys without a group come last.
+// Within rows (`data-row`) only the keys of the row with `data-current` work; in an open dialog, only its own.
 import { enterMenu } from "./dialog.js";
 
 const NAMES = { ArrowLeft: "←", ArrowRight: "→", ArrowUp: "↑", ArrowDown: "↓", " ": "Space", Escape: "Esc" };
@@ -25,8 +25,8 @@ function answers(element) {
   return !out && element.checkVisibility() && (!row || "current" in row.dataset);
 }
 
-// The keys that an event may mean, the surest first. Letters are small in the key map, whatever Caps Lock says; digits are
-// the digits of the row where a layout has other signs on it.
+// The keys that an event may mean, the most likely first. Letters are lower-case in the key map, whatever Caps Lock says;
+// digits also match by their place in the digit row, on layouts with other signs there.
 function meant(event) {
   const keys = [event.key];
   if (event.getModifierState("CapsLock") && !event.shiftKey) keys.push(event.key.toLowerCase());
@@ -49,7 +49,7 @@ document.addEventListener("keydown", (event) => {
     return;
   }
   if (event.ctrlKey || event.altKey || event.metaKey || typing(event.target)) return;
-  // With Shift a sign may be another one; the keys with names select and scroll back.
+  // With Shift, only keys that type a sign count: named keys and Space then select text or scroll back.
   if (event.shiftKey && (event.key.length > 1 || event.key === " ")) return;
   // The arrows scroll a table that has the focus; Space and Enter press a button that has it.
   if (event.key.startsWith("Arrow") && event.target.matches("[role=region], [role=group], input[type=radio]")) return;
@@ -74,7 +74,7 @@ function entry(keys, words) {
   return [term, Object.assign(document.createElement("dd"), { textContent: words })];
 }
 
-// Group name -> (keys and words -> entry), the first group first. What is out of sight or inert has no key now.
+// Group name -> (keys and words -> entry), the first group first. Hidden and inert elements have no key now.
 function groups() {
   const elements = [...document.querySelectorAll("[data-key]")].filter((element) => !element.closest("dialog, [inert]") && element.checkVisibility());
   const found = new Map([...document.querySelectorAll("[data-keys-first]")].map((group) => [group.dataset.keys, new Map()]));

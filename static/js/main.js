@@ -1,5 +1,5 @@
-// What every page does. Each module is one behaviour that the page also works without; a page's own modules come
-// through the block `scripts`. Imports keep to one line: the static storage renames files and rewrites these lines.
+// The modules of every page. Each is one behaviour, and the page also works without it; a page's own modules come from the
+// block `scripts`. Each import is on one line, because the static storage renames files and rewrites these lines.
 import "./keys.js";
 import "./dialog.js";
 import "./notices.js";

@@ -1,4 +1,4 @@
-// Says in the page's live region when a request of htmx came to nothing, in the words that the region itself carries.
+// Shows in the page's live region when an htmx request failed, with the texts in the region's attributes.
 const region = () => document.getElementById("notices");
 
 function say(words, address) {
@@ -15,7 +15,7 @@ document.addEventListener("htmx:sendError", () => say(region().dataset.unreachab
 document.addEventListener("htmx:timeout", () => say(region().dataset.unreachable));
 document.addEventListener("htmx:responseError", () => say(region().dataset.refused));
 
-// A request that ended on the sign-in page: the session is over, and that page is no fragment of this one.
+// A request that ended on the sign-in page: the session is over, and that page must not be swapped into this one.
 document.addEventListener("htmx:beforeSwap", (event) => {
   const address = document.body.dataset.signIn;
   if (new URL(event.detail.xhr.responseURL || location.href).pathname !== address) return;

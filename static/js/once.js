@@ -1,5 +1,5 @@
-// A form that is on its way is not sent again: a key pressed twice does the thing once, and nobody is told that it could not be
-// done a second time. For a while only: the answer may be a file, and then the page stays.
+// Does not send a form again while it is being sent: a key pressed twice acts once, and no error says that the second time
+// failed. Only for a while, because the answer may be a file, and then the page stays.
 const WHILE = 5_000;
 
 let sent = new WeakMap(); // form -> when
@@ -11,5 +11,5 @@ document.addEventListener("submit", (event) => {
   else sent.set(form, event.timeStamp);
 });
 
-// The same page again, with the browser's way back.
+// The browser showed the same page again, from its back button.
 addEventListener("pageshow", ({ persisted }) => persisted && (sent = new WeakMap()));

@@ -1,6 +1,6 @@
-// Rows answered by keys, one after another. In `[data-rows]` one `[data-row]` is current: its keys answer (see keys.js)
-// and its `[data-definition]` is shown. An answer goes on to the next open row; one that asks for words goes to them first,
-// and Enter or Escape goes on from there.
+// Rows answered by keys, one after another. In `[data-rows]` one `[data-row]` is current: its keys work (see keys.js)
+// and its `[data-definition]` is shown. An answer moves to the next open row; one that needs words moves to their field
+// first, and Enter or Escape moves on from there.
 for (const root of document.querySelectorAll("[data-rows]")) {
   const rows = [...root.querySelectorAll("[data-row]")];
   const current = () => rows.findIndex((row) => "current" in row.dataset);
@@ -32,7 +32,7 @@ for (const root of document.querySelectorAll("[data-rows]")) {
     // With the arrow keys inside a row of radios the focus stays where it is.
     if (!row.contains(document.activeElement)) goOn(rows.indexOf(row), 0);
   });
-  // Where no row is open any more, words are left for the row below: the next key must not replace the level they explain.
+  // If no row is open any more, move from the words to the row below: the next key must not replace the level they explain.
   root.addEventListener("keydown", (event) => {
     if (!event.target.matches("[data-row] textarea") || event.isComposing || event.keyCode === 229) return;
     if (event.key !== "Escape" && (event.key !== "Enter" || event.shiftKey || event.ctrlKey || event.metaKey)) return;
@@ -44,7 +44,7 @@ for (const root of document.querySelectorAll("[data-rows]")) {
     const step = event.target.closest("[data-row-step]");
     if (step) go(current() + Number(step.dataset.rowStep));
   });
-  // Answers that came from this browser's journal (see review.js): begin at the first row that is open now.
+  // Answers were added from this browser's journal (see review.js): start at the first row that is still open.
   root.addEventListener("rows:refresh", () => go(Math.max(0, rows.findIndex(open)), false));
   go(Math.max(0, rows.findIndex(open)), false);
 }

@@ -1,11 +1,11 @@
-// Starts Swagger UI on the page of the API. What is tried out there is sent with the reader's session.
+// Starts Swagger UI on the API page. Requests tried out there use the reader's session.
 const place = document.getElementById("schema");
 
 window.SwaggerUIBundle({
   url: place.dataset.schema,
   domNode: place,
   deepLinking: true,
-  // There are many addresses: each group opens where it is wanted, and is drawn then.
+  // There are many endpoints: each group is rendered only when it is opened.
   docExpansion: "none",
   validatorUrl: null,
   requestInterceptor(request) {

@@ -1,5 +1,5 @@
-// A table that is wider than its place can be reached and moved by keyboard: while it overflows, its `table-scroll` takes
-// the focus under the name of the section it stands in. Otherwise it would be one stop more on the way.
+// Makes a table that is wider than its frame scrollable by keyboard: while it overflows, its `table-scroll` is focusable,
+// with the name of its section. Otherwise it is not, as it would be a needless tab stop.
 const watch = new ResizeObserver((entries) => {
   for (const { target } of entries) {
     const overflows = target.scrollWidth > target.clientWidth;

@@ -1,5 +1,5 @@
-// Tells the person something in the page's own place for it (`[data-told]`, else the notices of the page). What is told
-// to stay, stays until it is closed; the rest goes with `forget()`. The same sentence is told once.
+// Shows a notice in the page's own region for it (`[data-told]`, else the notices of the page). A notice with `stays` stays
+// until it is closed; `forget()` removes the others. The same sentence is shown only once.
 const place = () => document.querySelector("[data-told]") ?? document.getElementById("notices");
 
 export function tell(sentence, { kind = "info", stays = false, action = null } = {}) {

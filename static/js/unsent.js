@@ -1,20 +1,20 @@
-// Says how things stand with what is on its way to the server (journal.js): on the page's save line (`.save-line`), or
-// where it has none, in a small notice that is there only while something waits or was refused. Its button opens the list
-// of what was refused: what was said of which document, and why; each can be tried again or thrown away.
+// Shows the status of the journal's unsent entries (journal.js): on the page's save line (`.save-line`) or, if it has none,
+// in a small notice that is shown only while entries wait or were refused. Its button opens the list of refused entries: the
+// document, the answer, and why it was refused; each can be tried again or discarded.
 import { discard, journal, refused, retry, status } from "./journal.js";
 import { clock } from "./time.js";
 import { tell } from "./told.js";
 
 const root = document.querySelector("[data-unsent]");
 const dialog = document.querySelector("[data-unsent-list]");
-// What is on its way for less than this is no news.
+// Sending that takes less time than this is not shown.
 const MOMENT = 1_000;
 
 const make = (tag, properties) => Object.assign(document.createElement(tag), properties);
 const words = (name, count) => root.dataset[name].replace("{count}", count);
 
 let kind = ""; // of the sentence that was read out last
-let late = 0; // a timer: what is sent takes longer than a moment
+let late = 0; // a timer: sending takes longer than a moment
 let slow = false;
 
 // {text, state, more}: the sentence, what kind of sentence it is, and a link or a button after it.
@@ -63,14 +63,14 @@ function show() {
     line.replaceChildren();
     delete line.dataset.state;
   } else if (line && status.waiting) {
-    // The words stay as they are for a moment; that they are not of this is for programs that look.
+    // The text stays as it is for a moment; the state tells programs that it is outdated.
     line.dataset.state = "sending";
   }
   speak(state && state !== "saving" ? `${state} ${status.state}` : "", text);
   if (dialog.open) fill();
 }
 
-// Read out when it is another sentence, not with every number in it; and when all is well again.
+// Reads the text out when the kind of sentence changes, not for every new number in it, and when everything is saved again.
 function speak(now, text) {
   if (now === kind) return;
   const arrived = !now && kind.startsWith("waiting");
@@ -114,7 +114,7 @@ async function fill() {
 
 if (root) {
   journal.addEventListener("status", show);
-  // Saved, but there is something to say about it.
+  // Saved, but with a warning.
   journal.addEventListener("answer", ({ detail: { answer } }) => answer.state === "saved" && answer.sentence && tell(answer.sentence, { kind: "warning", stays: true }));
   show();
 }

@@ -1,10 +1,10 @@
-// After a form was refused: the first field that is wrong has the focus, and what is wrong with it is on the screen. Without
-// this a long page opens at its top, and looks as if nothing had happened.
+// After a form was refused: focuses the first invalid field, and scrolls its error into view. Without this a long page opens
+// at its top, and looks as if nothing had happened.
 const field = document.querySelector("form [aria-invalid=true]:not([type=hidden])");
 
 if (field) {
   const told = field.getAttribute("aria-describedby")?.split(" ").map((id) => document.getElementById(id)).find((element) => element?.matches(".errorlist"));
   field.focus({ preventScroll: true });
-  // Once the page has its height: fields grow with what is in them.
+  // Wait until the page has its final height: fields grow with their content.
   addEventListener("load", () => requestAnimationFrame(() => (told ?? field).scrollIntoView({ block: "center" })));
 }

@@ -1,4 +1,4 @@
-"""What axe finds wrong with an opened page."""
+"""Accessibility violations that axe finds on an open page."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from playwright.sync_api import Page
 AXE = Axe()
 RUN = "(options) => axe.run(options).then((results) => results.violations)"
 
-# WCAG 2.2 AA and what axe thinks good besides; the size of targets is off unless asked for.
+# WCAG 2.2 AA and axe's best practices; the check of target sizes is off by default.
 OPTIONS = {
     "rules": {"target-size": {"enabled": True}},
     "resultTypes": ["violations"],
     "selectors": False,
 }
-# What other colours and another width can change in a page that was looked at with every rule.
+# The rules whose result colours and width can change on a page already checked with every rule.
 OF_LOOKS = ("color-contrast", "link-in-text-block", "target-size", "scrollable-region-focusable")
 
 
 def violations(page: Page, rules: Sequence[str] = ()) -> list[str]:
-    """Return a line for each rule and element; with `rules`, look at these alone."""
+    """Return a line for each violated rule and element; with `rules`, check only these."""
     if not page.evaluate("'axe' in window"):
         page.evaluate(AXE.axe_script)
     options: dict[str, Any] = dict(OPTIONS)
     if rules:
-        # Only the rule on a locked orientation reads the stylesheets themselves.
+        # Stylesheets need not be loaded: only the rule on locked orientation reads them.
         options |= {"runOnly": list(rules), "preload": False}
     return [
         f"{rule['id']}: {element['html'][:160]} ({rule['help']})"

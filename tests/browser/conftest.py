@@ -1,7 +1,7 @@
-"""A real Chromium in front of the real pages.
+"""A real Chromium that opens the real pages.
 
-A page ends its test with a complaint from the browser if it had one: a script that failed, a file
-that was not there, something that the Content-Security-Policy forbade.
+A test fails if the browser complained about a page: a script that failed, a missing file, something
+that the Content-Security-Policy forbids.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 from unittest import mock
 from urllib.parse import urlsplit
 
-# Playwright keeps an event loop running in this thread, and Django would refuse to query from it.
+# Playwright runs an event loop in this thread, from which Django would refuse to query.
 os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
 
 import pytest
@@ -33,23 +33,23 @@ from tests.browser.axe import violations
 from tests.services.chromium import FLAGS, chromium
 from tests.services.static import RememberedAddresses, RememberedFiles
 
-# A page that a loaded machine draws slowly is waited for; nothing waits this long otherwise.
+# How long to wait for a page on a busy machine, in milliseconds; usually no wait is this long.
 PATIENCE = 30_000
-# How many times slower the processor is made, to try the tests as a slow machine runs them.
+# By which factor the browser's processor is slowed, to run the tests as on a slow machine.
 SLOWED = float(os.environ.get("REJUDGE_TEST_SLOWED", "1"))
 expect.set_options(timeout=PATIENCE)
 
 
-# Every other name is unknown to the browser, so that a page that asks for one gets nothing.
+# The browser resolves no other host name, so pages can load nothing from elsewhere.
 HERE = {"localhost", "127.0.0.1"}
 ONLY_HERE = f"--host-resolver-rules=MAP * ~NOTFOUND, {', '.join(f'EXCLUDE {one}' for one in HERE)}"
-# What a person leaves in a browser. The files of pages stay: they are the same for everybody.
+# The data of a person in a browser. Static files stay cached: they are the same for everybody.
 LEFT_BEHIND = "cookies,file_systems,indexeddb,local_storage,service_workers,cache_storage"
 
 
 @pytest.fixture(scope="session", autouse=True)
 def static_files() -> Iterator[None]:
-    """Every server of these tests serves static files from memory, joined as users get them."""
+    """Let every server of these tests serve static files from memory, joined as in production."""
     name = "django.contrib.staticfiles.handlers.StaticFilesHandler"
     with (
         mock.patch(name, RememberedFiles),
@@ -74,16 +74,16 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="session")
 def used_contexts() -> dict[str, list[BrowserContext]]:
-    """Contexts that a test has left behind empty, by their options.
+    """Emptied browser contexts of earlier tests, by their options.
 
-    The next test that wants one like it finds the files of pages in its cache.
+    A later test with the same options reuses one, with static files already in its cache.
     """
     return defaultdict(list)
 
 
 @pytest.fixture
 def expected_complaints() -> list[str]:
-    """What the browser may complain of in this test: parts of its sentences, to be added to."""
+    """Parts of complaints that this test expects from the browser; tests add to the list."""
     return []
 
 
@@ -94,10 +94,11 @@ def new_person(
     expected_complaints: list[str],
     used_contexts: dict[str, list[BrowserContext]],
 ) -> Iterator[Callable[..., Page]]:
-    """Open a page of a person of their own: `new_person("ada")` is signed in, `new_person()` not.
+    """A function that opens a page in its own browser context.
 
-    Options: `at`, the address of another server than the usual one, and those of Playwright's
-    `new_context`: color_scheme, viewport, java_script_enabled.
+    `new_person("ada")` is signed in, `new_person()` is not. Options: `at`, the address of another
+    server than the usual one, and those of Playwright's `new_context`: color_scheme, viewport,
+    java_script_enabled.
     """
     opened: list[tuple[str, BrowserContext]] = []
     complaints: list[str] = []
@@ -143,12 +144,12 @@ def page(new_person: Callable[..., Page]) -> Page:
 
 @pytest.fixture
 def accessibility() -> Callable[[Page], list[str]]:
-    """Say what axe finds wrong with a page: one line per rule and element."""
+    """A function that returns the violations axe finds on a page: one line per rule and element."""
     return violations
 
 
 def sign_in(context: BrowserContext, username: str, url: str) -> None:
-    """Give the context the cookie of a session, as signing in through the page would."""
+    """Give the context a session cookie, as signing in through the page would."""
     from annotate.models import User
 
     client = Client()
@@ -158,7 +159,7 @@ def sign_in(context: BrowserContext, username: str, url: str) -> None:
 
 
 def _empty(context: BrowserContext, url: str) -> None:
-    """Close the pages of a context and forget what a person left in it."""
+    """Close the pages of a context and clear the data that a person left in it."""
     context.unroute_all()
     context.set_offline(False)
     blank = context.new_page()
@@ -191,7 +192,7 @@ def _refuse(complaints: list[str]) -> Callable[[Request], None]:
 
 def _note(complaints: list[str]) -> Callable[[ConsoleMessage], None]:
     def note(message: ConsoleMessage) -> None:
-        # A form that is refused with a sentence is no fault of the page.
+        # A form that is refused with an error message is not a fault of the page.
         if message.type == "error" and "status of 422" not in message.text:
             complaints.append(f"{message.location.get('url', '')}: {message.text}")
 

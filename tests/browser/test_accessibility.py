@@ -1,8 +1,7 @@
-"""Every page can be used by everybody: as a lead and as an annotator, light and dark, zoomed, by
-keyboard.
+"""Every page is accessible: to leads and annotators, light and dark, zoomed, and by keyboard.
 
-The routes are read from the URL configuration: one that is neither walked nor named as no page
-fails.
+The routes are read from the URL configuration: a route that is neither tested nor listed as not a
+page fails.
 """
 
 from __future__ import annotations
@@ -61,10 +60,10 @@ from tests.test_routes_without_pages import NO_PAGE
 
 pytestmark = pytest.mark.long
 
-# Drawn by the packaged Swagger UI: a page, and not ours to look after.
+# Drawn by the packaged Swagger UI: a page, but not our code.
 OF_OTHERS = {"api_page"}
 
-# A change of theme is a change of colours, and those of buttons take their moment.
+# Changing the theme changes colours, and those of buttons have a transition.
 SETTLE = """async (scheme) => {
     const frame = () => new Promise((done) => requestAnimationFrame(done));
     while (!matchMedia(`(prefers-color-scheme: ${scheme})`).matches) await frame();
@@ -74,8 +73,8 @@ SETTLE = """async (scheme) => {
 
 OVERFLOW = "document.scrollingElement.scrollWidth - document.scrollingElement.clientWidth"
 
-# After a key was pressed, what takes the focus must show it: on the element, in what is drawn after
-# it, on its label, or on what stands right around it. Lists what does not, and what no Tab finds.
+# After a key press, an element with the focus must show it: on itself, on its ::after, on its label
+# or on its parent. Returns the elements that do not, and those that Tab does not reach.
 UNSEEN = """() => {
     const drawn = (style) => style.outlineStyle !== "none" && parseFloat(style.outlineWidth) > 0;
     const all = "a[href], button, input, select, textarea, summary, [tabindex]";
@@ -98,9 +97,9 @@ UNSEEN = """() => {
 
 @dataclass
 class Scene:
-    """The example project, worked in, with every kind of page in it.
+    """The example project with some work done, and with every kind of page.
 
-    `pages` has for each person every address that is a page for them, with the route it belongs to.
+    `pages` has for each person every address that is a page for them, with its route.
     """
 
     project: Project
@@ -111,7 +110,7 @@ class Scene:
         return reverse(name, kwargs={"slug": self.project.slug, **others})
 
     def pair(self, task: str, who: str) -> InstructionPair:
-        """A pair on which someone has an assignment."""
+        """Return a pair on which this person has an assignment."""
         return (
             self.project.memberships.get(name=who).assignments.filter(task=task).earliest("pk").pair
         )
@@ -140,19 +139,17 @@ def document_pages(scene: Scene) -> list[str]:
 
 
 def of_pairs(name: str, task: str) -> Callable[[Scene], list[str]]:
-    """The page `name` for the pair on which ada has the assignment of a task, and one of
-    carla's.
-    """
+    """Return addresses of the page `name` for the pair on which ada has a task."""
     return lambda scene: [reverse(name, args=[scene.pair(task, "ada").pk])]
 
 
 def every(name: str, *queries: str) -> Callable[[Scene], list[str]]:
-    """A page of the project, as it is and with each of the query strings."""
+    """Return addresses of a page of the project, without and with each of the query strings."""
     return lambda scene: [scene.one(name) + query for query in ("", *queries)]
 
 
 def plain(name: str) -> Callable[[Scene], list[str]]:
-    """A page outside any project."""
+    """Return the address of a page outside any project."""
     return lambda scene: [reverse(name)]
 
 
@@ -345,12 +342,12 @@ PAGES: dict[str, Callable[[Scene], list[str]]] = {
         for show in ("grades", "queries", "narratives", "listed")
     ],
 }
-# Pages before one has signed in, or between the steps of it: tests/browser/test_accounts.py.
+# Pages before or while signing in: see tests/browser/test_accounts.py.
 OUTSIDE = {
     *("login", "account_login", "account_signup", "socialaccount_login_error"),
     *("socialaccount_signup", "mfa_authenticate"),
 }
-# Pages that ask for something first, or are for who runs it all: likewise.
+# Pages that ask for a confirmation first, or are for administrators: see there too.
 ASKED_FIRST = {
     *("account_set_password", "mfa_reauthenticate", "mfa_activate_totp", "mfa_deactivate_totp"),
     *("mfa_view_recovery_codes", "mfa_generate_recovery_codes", "openid_connect_login"),
@@ -375,7 +372,7 @@ def scene(
     tmp_path: Path,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Scene:
-    """The example project with every kind of page: made for the first test, copied for the rest."""
+    """The example project with every kind of page: created once, and copied for later tests."""
     settings.DATA = tmp_path / "data"
     settings.DATA.mkdir()
     return SCENE.copy_or_make(
@@ -399,7 +396,7 @@ def _make_scene(settings: Any, finish_jobs: Callable[[], int]) -> Scene:
     request_evaluation(project=project, measured=measured, by=lead)
     finish_jobs()
     _releases(project, lead, finish_jobs)
-    # Carla looks after the installation, too, and something has failed in it.
+    # Carla is staff too, and a job has failed.
     User.objects.filter(username="carla").update(is_staff=True)
     Export.objects.create(
         project=project,
@@ -434,7 +431,7 @@ def _pages_for(scene: Scene, name: str) -> dict[str, str]:
 
 
 def _checks(project: Project) -> dict[str, list[str]]:
-    """A sample of earlier labels: one that two agree on, one to settle, and the rest to check."""
+    """Draw a sample of earlier labels: two people agree on one, one is to settle, the rest open."""
     sample = draw_sample(
         name="Spot checks",
         asked=Asked(Sample.Source.PRIOR),
@@ -458,7 +455,7 @@ def _checks(project: Project) -> dict[str, list[str]]:
 
 
 def _pool(project: Project, lead: Membership, finish_jobs: Callable[[], int]) -> None:
-    """A pool of two runs, and a document that is taken out of a query that nobody has judged."""
+    """Make a pool of two runs, and take a document out of a query that nobody has judged."""
     runs = list(project.runs.order_by("name").values_list("name", flat=True)[:2])
     recipe = pooling.recipe_of(project=project, method="union", runs=runs, depth=2)
     pooling.request_pool(recipe=recipe, name="first", by=lead)
@@ -468,7 +465,7 @@ def _pool(project: Project, lead: Membership, finish_jobs: Callable[[], int]) ->
 
 
 def _batch(project: Project, lead: Membership) -> dict[str, list[str]]:
-    """What was settled with one press: what people differ on of one query."""
+    """Settle all disagreements of one query together; return the page of the batch."""
     last = page(lead, Wanted(kind=Kind.JUDGMENT)).items[-1]
     how, wanted = How(Rule.GRADE, grade=0), Wanted(query=last.narrative.pair.query_id)
     batch = settle_many(
@@ -484,8 +481,9 @@ def _batch(project: Project, lead: Membership) -> dict[str, list[str]]:
 
 
 def _guidelines(project: Project, lead: Membership) -> dict[str, list[str]]:
-    """A second version of the guidelines, to which a case led, and the page of a judgment of ada's
-    that is asked for again.
+    """Write a second version of the guidelines, led by a case, and ask for a judgment again.
+
+    Return the page of that judgment, which is one of ada's.
     """
     first = Guideline.objects.get(project=project)
     cases = list(cases_waiting(project).values_list("narrative", "candidate"))
@@ -493,7 +491,7 @@ def _guidelines(project: Project, lead: Membership) -> dict[str, list[str]]:
         text=f"{first.text}\n\nGrowth on a rotor counts.", by=lead, based_on=1, cases=cases
     )
     ada = project.memberships.get(name="ada")
-    # Where she began everything is done, and a page says so.
+    # Her latest pair: on the first one everything is done, and its page only says so.
     pair = ada.assignments.filter(task=Task.JUDGE).latest("pk").pair
     said = Judgment.objects.current().filter(annotator=ada, narrative__pair=pair).earliest("pk")
     rejudge_requests.ask(judgment=said, words="Read the end of it.", by=lead)
@@ -501,7 +499,7 @@ def _guidelines(project: Project, lead: Membership) -> dict[str, list[str]]:
 
 
 def _releases(project: Project, lead: Membership, finish_jobs: Callable[[], int]) -> None:
-    """Two releases between which a grade, a narrative and the queries have changed."""
+    """Make two releases, and between them change a grade, a narrative and the queries."""
     releasing.request_release(project=project, name="v1.0", note="For the paper.", by=lead)
     finish_jobs()
     of_ben = {"annotator__name": "ben", "narrative__pair__project": project}
@@ -516,7 +514,7 @@ def _releases(project: Project, lead: Membership, finish_jobs: Callable[[], int]
 
 
 def _disagreeing_verdicts(project: Project) -> None:
-    """Two people who differ on a condition, and one look at who judged something."""
+    """Let two people differ on a condition, and let carla reveal the names."""
     judgment = Judgment.objects.current().of_people().filter(narrative__pair__project=project)
     first = judgment.order_by("pk").first()
     assert first is not None
@@ -530,7 +528,7 @@ def _disagreeing_verdicts(project: Project) -> None:
 
 
 def _disagreements(project: Project) -> dict[str, list[str]]:
-    """The pages of what people differ on: the first that is open of each kind, and one settled."""
+    """Return the pages of disagreements: the first open one of each kind, and a settled one."""
     client = _signed_in("carla")
     kinds = ("disagreement", "verdict_disagreement", "review_disagreement", "check_disagreement")
     found: dict[str, list[str]] = {f"audit:{kind}": [] for kind in kinds}
@@ -548,7 +546,7 @@ def _signed_in(name: str) -> Client:
     return client
 
 
-# Each part of the pages is a test of its own, so that several processes share them.
+# Each part of the pages is a separate test, so that several processes share the work.
 PARTS = 4
 
 
@@ -567,7 +565,7 @@ def test_every_page_can_be_used_by_everybody_in_both_themes_zoomed_and_by_keyboa
         wrong += [f"{address} light 1280: {line}" for line in violations(page)]
         wrong += [f"{address} at 1280: {line}" for line in overflow(page)]
         wrong += [f"{address}: {line}" for line in unfocused(page)]
-        # What wraps and folds on a narrow page has its own colours and targets.
+        # Elements that wrap or fold on a narrow page have their own colours and targets.
         page.set_viewport_size({"width": 800, "height": 800})
         page.emulate_media(color_scheme="dark")
         page.evaluate(SETTLE, "dark")
@@ -674,10 +672,10 @@ def test_a_refused_sign_in_is_read_out(live_server, page):
 
 
 def unfocused(page: Page) -> list[str]:
-    """What no Tab finds on an opened page, and what takes the focus unseen."""
+    """Return what Tab does not reach on an open page, and what hides that it has the focus."""
     begins = page.evaluate("document.activeElement === document.body")
     page.keyboard.press("Tab")
-    # A form that is all there is on its page has the focus from the beginning.
+    # A page that is only a form gives it the focus from the beginning.
     leads = page.evaluate("document.activeElement.className") == "skip-link" or not begins
     found = [] if leads else ["Tab does not lead to the skip link first"]
     found += page.evaluate(UNSEEN)
@@ -686,6 +684,6 @@ def unfocused(page: Page) -> list[str]:
 
 
 def overflow(page: Page) -> list[str]:
-    """By how much a page is wider than its window, if it is."""
+    """Return by how much a page is wider than its window, if it is."""
     over = page.evaluate(OVERFLOW)
     return [f"{over} px too wide"] if over else []

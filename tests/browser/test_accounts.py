@@ -1,4 +1,4 @@
-"""Pages around an account, in a real browser: each can be used by everybody."""
+"""Pages about accounts, in a real browser: each is accessible."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests import factories
 from tests.browser.axe import violations
 from tests.browser.test_accessibility import ASKED_FIRST, OUTSIDE, OVERFLOW, SETTLE
 
-# Without what they are for they lead to another of these pages.
+# Opened without their precondition, they redirect to another of these pages.
 LEADS_ON = {"socialaccount_signup", "mfa_authenticate", "openid_connect_login", "annotate:people"}
 
 
@@ -27,7 +27,7 @@ def ada(live_server):
 
 
 def look(page, wrong):
-    """See the page as it is now in both themes and three widths."""
+    """Check the page as it is now in both themes and at three widths."""
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
         page.evaluate(SETTLE, scheme)
@@ -112,9 +112,9 @@ def test_who_runs_the_installation_uses_the_page_of_people(new_person, ada):
     page.get_by_role("button", name=re.compile("Close ?: ada")).click()
 
     expect(page.get_by_text("The account of ada is closed.")).to_be_visible()
-    page.get_by_role("button", name=re.compile("Open again ?: ada")).click()
+    page.get_by_role("button", name=re.compile("Reopen ?: ada")).click()
     expect(page.get_by_text("ada can sign in again.")).to_be_visible()
     page.get_by_role("button", name="Make the link").click()
-    expect(page.get_by_text("Hand it over now")).to_be_visible()
+    expect(page.get_by_text("Pass it on now")).to_be_visible()
     look(page, wrong)
     assert wrong == []

@@ -1,4 +1,4 @@
-"""The time a judgment took is the time somebody was there: seen, in focus, and not long idle."""
+"""Active time counts while the document is visible and in focus and the person is not idle."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A lead looks at agreement part by part: the form writes the address, the worker computes it."""
+"""A lead reads agreement of parts: the form sets the address, and the worker computes it."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_a_part_is_chosen_computed_and_found_again(
     compute(carla)
     expect(carla.get_by_role("heading", name="Judgments of people", exact=True)).to_be_visible()
 
-    # A choice in the form is an address, and so is a line of a table.
+    # A choice in the form leads to an address, and so does a row of a table.
     carla.get_by_role("link", name="302", exact=True).first.click()
     expect(carla).to_have_url(re.compile(r"/agreement/\?query=302$"))
     expect(carla.get_by_text("This part has not been computed yet")).to_be_visible()
@@ -54,7 +54,7 @@ def test_a_part_is_chosen_computed_and_found_again(
     carla.get_by_label("Blind judgments only").check()
     expect(carla).to_have_url(re.compile(r"query=302.*blind=1"))
 
-    # Nothing of the machine is there; it has a page of its own.
+    # The page shows nothing about the machine, which has its own page.
     expect(carla.get_by_text("gauge")).to_have_count(0)
     carla.goto("/projects/tides/agreement/machines/")
     expect(carla.get_by_role("heading", name="People against gauge")).to_be_visible()

@@ -1,4 +1,4 @@
-"""The page of the API, in a real browser: it is drawn under our policy, and tries things out."""
+"""The API page in a real browser: it works under our Content-Security-Policy, "Try it out" too."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The second pass by keyboard alone: rate six criteria, adopt an answer, undo it, decide."""
+"""The second pass by keyboard alone: rate six criteria, adopt an answer, undo it, and decide."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def tides(live_server):
 
 
 def opens(page, path, key="Enter"):
-    """Go to a page and by a key from there to the next."""
+    """Open a page, and press a key that leads to the next."""
     page.goto(path)
     press(page, key)
 
@@ -45,16 +45,16 @@ def press(page, key):
 
 
 def submit(page):
-    """Submit a review: its summary first, then for good."""
+    """Submit a review: open its summary, then confirm."""
     press(page, "s")
     expect(page.get_by_role("heading", name="Submit this review?")).to_be_visible()
-    # The same key, pressed twice by mistake, does not submit unread.
+    # The same key pressed again by mistake does not submit it.
     page.keyboard.press("s")
     press(page, "Enter")
 
 
 def adopts(page, answer):
-    """The key that adopts an answer: who stands first on the page is left to chance."""
+    """Return the key that adopts an answer; the order of people on the page is random."""
     said = page.locator(".answer", has=page.locator(".said", has_text=answer))
     return said.locator("[name=adopt]").get_attribute("data-key")
 
@@ -110,7 +110,7 @@ def test_poor_without_words_is_not_handed_in_and_not_lost(tides, new_person):
     for count in range(1, 7):
         page.keyboard.press("3")
         expect(page.locator("#rated")).to_have_text(f"{count} of 6 rated")
-        # The words come first; Escape leaves them for the next row.
+        # The field for words has the focus; Escape leaves it for the next row.
         page.keyboard.press("Escape")
 
     press(page, "s")
@@ -132,13 +132,13 @@ def test_words_are_left_for_the_next_row_and_go_with_the_level_they_explain(tide
     expect(first.locator("input:checked")).to_have_value("poor")
     expect(second.locator("input:checked")).to_have_value("excellent")
 
-    # Back in the first row another level is chosen: the reason goes too, and says so.
+    # Choosing another level in the first row removes the reason, and the page says so.
     page.keyboard.press("k")
     page.keyboard.press("k")
     page.keyboard.press("1")
 
     expect(words).to_have_value("")
-    expect(first).to_contain_text("With “Poor” its reason went too: Too vague.")
+    expect(first).to_contain_text("The reason for “Poor” was removed too: Too vague.")
     saved(page)
     said = Rating.objects.filter(criterion=FOLLOWTABLE.criteria[0].key)
     assert list(said.values_list("level", "words")) == [("excellent", "")]
@@ -169,7 +169,7 @@ def test_what_is_said_after_a_refusal_is_missing_no_more_and_outlives_a_reload(t
     expect(missing).to_have_count(3)
     saved(page)
 
-    # Reloaded the page is asked for again; the form that was refused is not sent again.
+    # A reload requests the page again; it does not resend the refused form.
     with page.expect_request(lambda asked: asked.is_navigation_request()) as reloading:
         page.reload()
     assert reloading.value.method == "GET"
@@ -242,7 +242,7 @@ def test_what_is_rated_without_a_connection_is_kept_and_sent_once_there_is_one(
     expect(page.get_by_text("The server could not be reached", exact=False)).to_be_visible()
     assert not Rating.objects.exists()
 
-    # The page is closed with all of it unsent; another one finds it.
+    # The page is closed with everything unsent; another page sends it.
     page.close()
     page.context.set_offline(False)
     again = page.context.new_page()
@@ -364,7 +364,7 @@ def test_an_answer_adopted_before_its_cause_waits_for_it(tides, new_person):
     page.keyboard.press(adopts(page, "2"))
     expect(page.locator("#notices")).to_contain_text("as soon as you say why they differ")
 
-    # Settling it without a cause asks again, and the keys still answer.
+    # Settling without a cause asks for it again, and the keys still work.
     page.keyboard.press("s")
     press(page, "t")
 
@@ -384,5 +384,5 @@ def test_reviews_that_straddle_poor_are_decided_by_keys(tides, new_person, acces
     page.get_by_label("Because").fill("Do not repeat the query.")
     page.get_by_role("button", name="Decide").click()
 
-    expect(page.get_by_text("Nothing here fits the filter")).to_be_visible()
+    expect(page.get_by_text("Nothing matches the filter")).to_be_visible()
     assert Decision.objects.get().outcome == "revise"

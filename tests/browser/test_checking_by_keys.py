@@ -1,4 +1,4 @@
-"""A sample from drawing to the sentence for the paper: two people check, a third settles."""
+"""A sample, from the draw to the sentence for the paper: two people check, a third settles."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from audit.models import Check, Sample
 from tests.browser.waiting import document_on, hides, shows
 from tests.checks.checking import claimed_scene, draw, say
 
-# What is claimed, and what ada and ben press of each. C goes to dan, who presses 0.
+# The claims, and the keys that ada and ben press for each. C goes to dan, who presses 0.
 CLAIMED = {"C1": {"A": 0, "B": 1}, "S1": {"C": 2, "D": 2}}
 ADA = {"A": "0", "B": "1", "C": "1", "D": "2"}
 BEN = {"A": "0", "B": "1", "C": "0", "D": "2"}
@@ -27,7 +27,7 @@ def press(page, key):
 
 
 def check_all(page, answers):
-    """Press a grade for every document, as it comes."""
+    """Press a grade for every document, in the order in which they are shown."""
     seen = []
     for _ in answers:
         doc_id = document_on(page)
@@ -70,7 +70,7 @@ def test_two_check_by_keys_a_third_settles_and_the_figures_are_those_counted_by_
     press(dan, "0")
     assert Check.objects.current().get(place=3).relevance == 0
 
-    # One of four is wrong: C is claimed 2 and is 0. None of C1, one of two of S1.
+    # One of four is wrong: C is claimed to be 2 and is 0. None of C1, one of two of S1.
     carla.goto(f"/samples/{sample.pk}/?bound=50")
     rows = carla.locator("#rates-status tr")
     expect(rows.nth(1)).to_contain_text("2 of 2")
@@ -170,7 +170,7 @@ def test_words_are_marked_and_found_as_on_the_judge_page(tides, new_person):
     page.keyboard.press("Escape")
     page.keyboard.press("m")
     expect(page.locator("[data-marks-status]")).to_have_text("")
-    # The keys still grade, and the words one looks for stay for the next document.
+    # The keys still grade, and the words to find stay for the next document.
     press(page, "1")
     expect(page.locator("[data-find-status]")).to_have_text("2 found")
     assert Check.objects.current().get().relevance == 1
@@ -196,7 +196,7 @@ def test_conditions_are_answered_by_keys_and_counted(tides, counted, new_person,
     page.keyboard.press("s")
     expect(page.locator("[data-conditions-sum]")).to_have_text("1 of 3 met")
     page.keyboard.press("Enter")
-    # One is open: it is gone to, and nothing is sent.
+    # One is open: it becomes the current one, and nothing is sent.
     expect(rows.nth(2)).to_have_attribute("data-current", "")
     assert not Check.objects.exists()
     page.keyboard.press("ArrowUp")

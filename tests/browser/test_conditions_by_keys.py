@@ -1,4 +1,4 @@
-"""Conditions are answered by keys, and the relevance that follows is saved by Enter."""
+"""Conditions are answered by keys, and Enter saves the relevance that follows from them."""
 
 from __future__ import annotations
 

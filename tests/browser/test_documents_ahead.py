@@ -1,10 +1,10 @@
-"""Documents are fetched before they are needed, and anew where what was said has changed."""
+"""Documents are fetched ahead, and fetched again if their answer has changed."""
 
 from __future__ import annotations
 
 from django.templatetags.static import static
 
-# The server's answers come when the test lets them: the first asked for last.
+# The test decides when the server's responses arrive.
 RUN = """async (address) => {
     const { Stack } = await import(address);
     const answers = [];

@@ -1,5 +1,6 @@
-"""Documents of every kind in a real browser: long, wide, tall, in every script; found in, marked,
-and come back to.
+"""Documents of every kind in a real browser: long, wide, tall, and in every script.
+
+Readers find words in them, see words marked, and return to where they were.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ def tall(rows: int = 5_000, columns: int = 4) -> str:
 
 @pytest.fixture
 def read(live_server, new_person):
-    """Open a document on the judge page: `read("words", markup=...)`, in a pool with `others`."""
+    """A function that opens a document on the judge page, in a pool with `others`."""
 
     def open_page(text: str, *others: str, markup: str = "plain", title: str = "") -> Page:
         project = factories.project("tides", judge_order="doc_id", order_seed=406)
@@ -58,7 +59,7 @@ def read(live_server, new_person):
 
 
 def marked(page: Page, name: str) -> list[str]:
-    """The words under a highlight, in the order of the document."""
+    """Return the words under a highlight, in the order of the document."""
     found: list[str] = page.evaluate(
         """name => [...(CSS.highlights.get(name) ?? [])]
             .sort((one, other) => one.compareBoundaryPoints(Range.START_TO_START, other))
@@ -73,7 +74,7 @@ def text_of(page: Page) -> str:
 
 
 def in_sight(page: Page, name: str) -> bool:
-    """Whether the one place under a highlight is on the screen."""
+    """Return whether the only range of a highlight is on the screen."""
     found: bool = page.evaluate(
         """name => {
             const box = [...CSS.highlights.get(name)][0].getBoundingClientRect();
@@ -125,7 +126,7 @@ def test_of_a_hundred_thousand_words_only_those_in_sight_are_laid_out(read):
 
     parts = page.locator(".document__part")
     assert parts.count() > 100
-    # What was never laid out has the height that the style sheet guesses: 48 times 16 pixels.
+    # Parts never laid out have the height that the style sheet assumes: 48 times 16 pixels.
     skipped = page.evaluate(
         """() => [...document.querySelectorAll('.document__part')]
             .filter(part => part.getBoundingClientRect().height === 768).length"""
@@ -386,7 +387,7 @@ def test_windows_marks_and_the_find_box_can_be_used_by_everybody(read, accessibi
     assert accessibility(page) == []
 
 
-# --- coming back ----------------------------------------------------------------------------------
+# --- returning ------------------------------------------------------------------------------------
 
 
 def test_one_returns_to_where_one_stopped_reading_and_begins_new_documents_at_their_start(read):

@@ -1,4 +1,4 @@
-"""Passages are marked by mouse, by two clicks and by keys, in code points of the stored text."""
+"""Passages are marked by mouse, two clicks or keys, and stored as code points of the text."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from annotate.models import Assignment, Document, Judgment, Project
 from tests import factories
 from tests.browser.waiting import holds, saved, shows
 
-# Each of the first three signs is two units of UTF-16 and one code point.
+# Each of the first three characters is two UTF-16 units and one code point.
 ASTRAL = (
     "🌊𠀀🏭 At La Rance the tide drives 24 turbines. A mill stands on a river.\n\nNobody counts it."
 )
@@ -34,7 +34,7 @@ PAINTED = "() => [...(CSS.highlights.get('evidence') ?? [])].map((range) => rang
 
 
 class Scene:
-    """ada judges two documents, the first of them with the text that is asked about."""
+    """ada judges two documents; the first has the text under test."""
 
     def __init__(self, new_person, text=ASTRAL, markup=Document.Markup.PLAIN, **rules) -> None:
         rules = {"judge_order": Project.Order.DOC_ID, "order_seed": 3, **rules}
@@ -67,7 +67,7 @@ class Scene:
         return place["x"], place["y"]
 
     def drag(self, text: str) -> None:
-        """Drag over a text; the font's widths decide whether its first and last sign are in."""
+        """Drag over a text; the font decides whether its first and last characters are included."""
         self.page.mouse.move(*self.at(text))
         self.page.mouse.down()
         self.page.mouse.move(*self.at(text, len(text) - 1), steps=3)
@@ -211,7 +211,7 @@ def test_passages_that_overlap_are_one_and_can_be_taken_back_or_away(scene):
 
     scene.page.get_by_role("button", name="Take back").click()
     expect(scene.chips()).to_have_text(["“tide drives”"])
-    scene.page.get_by_role("button", name="Take the mark away: “tide drives”").click()
+    scene.page.get_by_role("button", name="Remove the mark: “tide drives”").click()
     expect(scene.chips()).to_have_count(0)
     assert scene.page.evaluate(PAINTED) == []
 
@@ -316,7 +316,7 @@ def test_who_settles_sees_the_passages_in_the_document(scene, new_person):
     page = new_person("carla")
     page.goto(f"/narratives/{narrative.pk}/candidates/{scene.first.pk}/disagreement/")
 
-    # Who stands first is left to chance.
+    # The order of people is random.
     for passage in ("tide", "At L"):
         expect(page.locator("blockquote", has_text=passage)).to_have_count(1)
     holds(page, "CSS.highlights.has('evidence')")

@@ -1,8 +1,8 @@
-"""FollowTable's protocol on its own instructions, as people go it: two auditors and a lead.
+"""FollowTable's protocol on its own instructions, as two auditors and a lead follow it.
 
-Six instructions of IndusTR are loaded, rated by keys, one is rejected with words and written anew
-by the generator, rated again and accepted; five tables of each are checked; the agreement is read
-off; a release is made, and given out twice.
+Four instructions of IndusTR are loaded and rated by keys; one is rejected with words, rewritten by
+the generator, rated again and accepted; five tables of each are checked; the agreement is read; a
+release is made and exported twice.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from tests.browser.waiting import document_on
 # Two instructions of each of two queries, by their original positions.
 ENTRIES = (0, 49)
 EACH = 2
-# What each presses on the six criteria of each instruction: 1 excellent, 2 acceptable, 3 poor.
+# The keys that each presses for the six criteria: 1 excellent, 2 acceptable, 3 poor.
 ADA = {"0_0": "111112", "0_1": "121311", "49_0": "112121", "49_1": "221111"}
 BEN = {"0_0": "111111", "0_1": "121211", "49_0": "112121", "49_1": "222111"}
-# What is rejected, and what both press once it is written anew.
+# The instruction that is rejected, and the keys that both press once it is rewritten.
 REJECTED, AGAIN = "0_1", "111111"
 WORDS = "It names the very values of one table."
 ANEW = (
@@ -65,7 +65,7 @@ def industr(shared_data, tmp_path) -> Path:
 
 
 def claims_of(archive: Path) -> dict[str, dict[str, int]]:
-    """What the file claims of every table in the pool of each instruction, by pair and table."""
+    """Return the file's claim for every table of each instruction's pool, by pair and table."""
     with zipfile.ZipFile(archive) as files:
         entries = json.loads(files.read("query_instruction.json"))
         positions = json.loads(files.read("index_map.json"))
@@ -80,7 +80,7 @@ def claims_of(archive: Path) -> dict[str, dict[str, int]]:
 
 
 def labels_in(qrels: bytes) -> dict[str, dict[str, int]]:
-    """The labels of a file, by topic and table; none stands there twice."""
+    """Return the labels of a qrels file by topic and table; none may occur twice."""
     found: dict[str, dict[str, int]] = {}
     for line in qrels.decode().splitlines():
         topic, zero, doc_id, relevance = line.split(" ")
@@ -91,7 +91,7 @@ def labels_in(qrels: bytes) -> dict[str, dict[str, int]]:
 
 
 def hand_in(page: Page, kind: str, name: str, content: bytes) -> None:
-    """Load a file through its page: look through it, then load it."""
+    """Load a file through its page: preview it, then load it."""
     page.goto("/projects/tides/loads/")
     page.get_by_label("File", exact=True).set_input_files(
         {"name": name, "mimeType": "application/octet-stream", "buffer": content}
@@ -110,7 +110,7 @@ def press(page: Page, key: str) -> None:
 
 
 def review(page: Page, levels: dict[str, str]) -> list[str]:
-    """Rate what waits, by keys; return the instructions in the order in which they came."""
+    """Rate the open reviews by keys; return the instructions in the order they were shown."""
     seen: list[str] = []
     for _ in levels:
         page.goto("/projects/tides/reviews/")
@@ -134,7 +134,7 @@ def review(page: Page, levels: dict[str, str]) -> list[str]:
 
 
 def generated(asked: dict[str, Any]) -> bytes:
-    """What a generator sends back: the next version, and its claims about each table."""
+    """Return the answer of a generator: the next version, and its claim about each table."""
     claims = Narrative.objects.get(pair__pair_id=asked["pair_id"], side="altered").judgments
     lines: list[dict[str, Any]] = [
         {
@@ -158,13 +158,13 @@ def generated(asked: dict[str, Any]) -> bytes:
 
 
 def shown_document(page: Page) -> str:
-    """The table and the instruction before a checker."""
+    """Return the table and the instruction that a checker is shown."""
     doc_id = document_on(page)
     return doc_id + page.locator(".judge__side .id, .check .id").first.inner_text()
 
 
 def check_all(page: Page, sample: Sample, answers: dict[str, int]) -> None:
-    """Press a grade for every label, as it comes."""
+    """Press a grade for every label, in the order in which they are shown."""
     page.goto(f"/samples/{sample.pk}/checking/")
     seen = []
     for _ in answers:
@@ -174,7 +174,7 @@ def check_all(page: Page, sample: Sample, answers: dict[str, int]) -> None:
 
 
 def decide(page: Page, pair_id: str, key: str, reason: str = "") -> None:
-    """Open what waits for a decision and decide it."""
+    """Open an instruction that waits for a decision, and decide it."""
     page.goto("/projects/tides/reviews/?state=to-decide")
     page.get_by_role("link", name=pair_id, exact=True).click()
     page.wait_for_load_state()
@@ -205,7 +205,7 @@ def test_from_generated_instructions_to_a_release(
         decide(carla, pair_id, "1")
     decide(carla, REJECTED, "2", "One auditor is right: say it without the values.")
 
-    # The generator gets the words, and answers with a new version and what it claims of it.
+    # The generator gets the words, and answers with a new version and its claims.
     carla.goto("/projects/tides/reviews/?state=sent-back")
     with carla.expect_download() as download:
         carla.get_by_role("link", name="File for the generator").click()
@@ -237,7 +237,7 @@ def test_from_generated_instructions_to_a_release(
         for item in sample.items.select_related("candidate__document", "narrative__pair")
     }
     assert len(claimed) == 5 * len(ADA)
-    # ben says otherwise of three of them; of these the third says twice what he said.
+    # ben disagrees on three of them; on two of these the third checker agrees with him.
     apart = sorted(claimed)[:3]
     check_all(ada, sample, claimed)
     check_all(ben, sample, {**claimed, **{key: 1 - claimed[key] for key in apart}})
@@ -265,7 +265,7 @@ def test_from_generated_instructions_to_a_release(
     expect(kappa).to_contain_text(re.compile(r"0\.\d{3} to [01]\.\d{3}"))
     expect(kappa).to_contain_text("30")
 
-    # What is released stays the same bytes, also once a decision is taken back.
+    # A release keeps the same bytes, even after a decision is withdrawn.
     release(carla, "v1.0")
     kept = archive(carla, "v1.0", tmp_path)
     carla.goto(f"/pairs/{InstructionPair.objects.get(pair_id='0_0').pk}/story/")
@@ -286,11 +286,11 @@ def test_from_generated_instructions_to_a_release(
     pairs = [line.split("\t")[0] for line in written["pairs.tsv"].decode().splitlines()[1:]]
     assert pairs == sorted(ADA)
     qrels = written["qrels.original.txt"].decode().splitlines()
-    # The tables that the first query's pool has beside its positives are explicit zeros.
+    # Tables in the first query's pool that are not positives are explicit zeros.
     assert Counter(line.split()[3] for line in qrels) == {"1": 31, "0": 26}
 
-    # Claimed labels of the accepted, 35 tables of each of the first query's instructions, 22 of the
-    # other's; two were corrected, and on the third checkers and claim came to the same.
+    # Claimed labels of the accepted instructions: 35 tables for each of the first query's, 22 for
+    # each of the other's. Two were corrected; on the third the checkers confirmed the claim.
     expected = claims_of(industr)
     for pair_id, labels in expected.items():
         labels |= {name: settled[key] for name in labels if (key := name + pair_id) in settled}
@@ -309,7 +309,7 @@ def test_from_generated_instructions_to_a_release(
     columns = [line.split("\t")[4:] for line in written["pairs.tsv"].decode().splitlines()[1:]]
     assert columns == [["claimed only", "yes"]] * 4
 
-    # Whose decision was taken back is not accepted any more, and goes out of the next release.
+    # The instruction whose decision was withdrawn is no longer accepted nor in the next release.
     release(carla, "v1.1")
     files = zipfile.ZipFile(io.BytesIO(archive(carla, "v1.1", tmp_path)))
     del expected["0_0"]

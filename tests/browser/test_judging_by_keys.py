@@ -1,4 +1,4 @@
-"""Judging by keys alone: a grade a key, undo, flags, notes, and no key while one types."""
+"""Judging by keys alone: one key per grade, undo, flags, notes, and no key works while typing."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def scene(live_server, new_person):
             return dict(rows.values_list("candidate__document__doc_id", "relevance"))
 
         def arrives(self, judged: dict[str, int]) -> None:
-            """What was said is on its way when the next document is there already."""
+            """Wait until the judgments are saved: the next document is shown before that."""
             until(self.page, lambda: self.current() == judged, f"{judged} to be saved")
 
     return Scene()
@@ -81,7 +81,7 @@ def test_a_double_click_grades_one_document(scene):
 
 def test_a_key_pressed_twice_quickly_grades_two_documents(scene):
     first, second, third = scene.order()
-    # The next document is there; before, a second key would rest until it is.
+    # Wait until the next document is loaded; before that, a second key would wait for it.
     scene.page.wait_for_load_state("networkidle")
 
     scene.page.keyboard.press("2")
@@ -316,7 +316,7 @@ def test_the_end_says_what_was_left_and_the_ways_on(scene):
     scene.page.keyboard.type("In two columns")
     scene.page.keyboard.press("Control+Enter")
 
-    # Each flag by its own name: a problem is no document that could not be judged.
+    # Each kind of flag has its own row: a problem is not listed under "Cannot judge".
     expect(sums.filter(has_text="Problem")).to_contain_text("document 3")
     expect(sums.filter(has_text="Cannot judge")).to_contain_text("document 2")
 
@@ -360,7 +360,7 @@ def test_fast_fingers_lose_nothing(live_server, new_person):
     page.on("request", note)
 
     for number in range(20):
-        # The key goes down the moment the next document is there, faster than any person.
+        # Each key is pressed as soon as the next document is shown, faster than any person.
         key = page.locator("#document-view .document").get_attribute("data-document")
         pressed[key] = number % 3
         page.keyboard.press(str(number % 3))

@@ -1,4 +1,4 @@
-"""The rule for the next document exists twice, in Python and in the browser: they say the same."""
+"""The rule for the next document exists in Python and in the browser, and both agree."""
 
 from __future__ import annotations
 
@@ -20,8 +20,10 @@ ASK = """async ([address, cases]) => {
 
 
 def cases() -> list[dict[str, Any]]:
-    """A thousand judging sessions: up to nine documents, each judged, flagged in one of three ways,
-    or neither; some of what was said is asked for again.
+    """Return a thousand random judging sessions of up to nine documents.
+
+    Each document is judged, flagged in one of three ways, or neither; some answers are asked for
+    again.
     """
     draw = random.Random(20_250_101)
     made = []
@@ -43,7 +45,7 @@ def cases() -> list[dict[str, Any]]:
 
 
 def told_by_the_server(case: dict[str, Any]) -> list[Any]:
-    """What annotate.judging.judging_session.JudgingSession says of a case."""
+    """Return the results of annotate.judging.judging_session.JudgingSession for a case."""
     said = case["said"].items()
     at = JudgingSession(
         order=case["order"],
@@ -101,9 +103,9 @@ def test_what_is_taken_back_or_refused_gives_way_to_what_stood_before(page):
     assert told == [
         [0, 1, None],
         [2, 1, None],  # 1 was judged again
-        [2, 1, None],  # told twice, it counts once
-        [0, 1, None],  # taken back: the earlier judgment of 1 stands
-        [0, None, None],  # and the one before it, of 2
+        [2, 1, None],  # applied twice, it counts once
+        [0, 1, None],  # undone: the earlier judgment of 1 is current again
+        [0, None, None],  # the one before it, of 2, is undone too
         [0, 1, None],  # that undo was refused
         [0, None, None],  # the judgment itself was refused
         [None, None, None],

@@ -1,4 +1,4 @@
-"""A key presses the button it stands on: there, and nowhere else."""
+"""A key presses the button that shows it, and only where it should."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from annotate.models import Assignment, Flag, Judgment, Preferences, User
 from tests import factories
 from tests.browser.waiting import saved, until
 
-# A key event as an input method sends it, or as a key held down does.
+# Sends a key event as an input method or a held-down key does.
 SEND = """([key, more]) => document.body.dispatchEvent(
     new KeyboardEvent("keydown", {key, bubbles: true, cancelable: true, ...more})
 )"""
@@ -17,7 +17,7 @@ SEND = """([key, more]) => document.body.dispatchEvent(
 
 @pytest.fixture
 def judging(live_server, new_person):
-    """ada's page with the first of three documents on it."""
+    """ada's page with the first of three documents."""
     project = factories.project()
     ada = factories.member(project, "ada")
     query = factories.query(project)

@@ -1,6 +1,6 @@
-"""Keys pressed before a page listens are done when it does: in their order, each one once.
+"""Keys pressed before a page listens take effect once it does: in order, and each one once.
 
-A slow connection is played by keeping back the page's modules until the keys are pressed.
+The tests simulate a slow connection by holding back the page's modules until keys are pressed.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tests.browser.waiting import saved, until
 
 
 def press_early(page: Page, path: str, *keys: str) -> None:
-    """Open a page, press keys before any of its modules has come, then let them come."""
+    """Open a page, press keys before any of its modules is loaded, then let them load."""
     kept_back = []
     page.route("**/js/**", lambda route: kept_back.append(route))
     page.route("**/js/held-keys.js", lambda route: route.continue_())
@@ -47,7 +47,7 @@ def tides(live_server):
 
 
 def judged(pair) -> list[tuple[int, str]]:
-    """Grade and note of ada's judgments, in the order in which she meets the documents."""
+    """Return grade and note of ada's judgments, in the order in which documents are shown."""
     ada = pair.project.memberships.get(name="ada")
     narrative = factories.altered(pair)
     order = judging_session.read_judging_session(narrative=narrative, by=ada).order

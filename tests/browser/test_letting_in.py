@@ -1,4 +1,4 @@
-"""A lead who lets somebody in copies the link with one click, and hands it over."""
+"""A lead who adds somebody without an account copies the invitation link with one click."""
 
 from __future__ import annotations
 

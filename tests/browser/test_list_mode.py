@@ -1,4 +1,4 @@
-"""List mode by keys alone; what it says stands on the judge page too, and the reverse."""
+"""List mode by keys alone; its answers show on the judge page, and the reverse."""
 
 from __future__ import annotations
 
@@ -78,13 +78,13 @@ def test_one_key_a_row_judges_the_whole_list(scene):
 
 def test_the_rows_stand_in_columns_and_an_id_apart_from_its_title(live_server, scene):
     titled = factories.candidate(scene.query, "F", title="A title")
-    # An id shows once somebody has answered.
+    # The id is shown once the person has answered.
     factories.judgment(factories.altered(scene.pair), titled, scene.ada, 1)
     page = scene.open()
     row(page, "B").get_by_role("button", name="0 Not relevant").click()
     row(page, "C").get_by_role("button", name="2 Highly relevant").click()
 
-    # Drawn anew as the server's answers come in.
+    # Rows are drawn again when the server responds.
     lefts = "marks => marks.map(mark => mark.getBoundingClientRect().left)"
     marks = page.locator(".listing__said > *")
     expect(marks).to_have_count(3)
@@ -279,7 +279,7 @@ def test_the_question_mark_lists_the_keys_of_the_list(scene):
     press(page, "?")
 
     keys = page.get_by_role("dialog")
-    for words in ("Highly relevant", "Open the row", "One document at a time", "The next row"):
+    for words in ("Highly relevant", "Open the row", "One document at a time", "Next row"):
         expect(keys).to_contain_text(words)
 
 

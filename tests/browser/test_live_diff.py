@@ -1,4 +1,4 @@
-"""What is marked while one types is what the server marks once it is saved."""
+"""The changes marked while typing are those that the server marks after saving."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ CASES = {
 
 
 def scrambled(chance: random.Random) -> str:
-    """A text over few words, so that there are many ways to match it with another."""
+    """Return a text of few distinct words, so that many alignments with another are possible."""
     words = ["the", "sea", "port", "of", " ", ", ", ".", "\n"]
     return "".join(
         chance.choice(words) + chance.choice(["", " "]) for _ in range(chance.randint(0, 40))

@@ -1,4 +1,4 @@
-"""Handing a file in, seeing what it would change, and having it loaded, in a real browser."""
+"""Uploading a file, previewing what it would change, and loading it, in a real browser."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def hand_in(page: Page, content: bytes) -> None:
 def test_a_file_is_looked_through_confirmed_and_loaded(carla, redis_worker, accessibility):
     hand_in(carla, QRELS)
 
-    # The page asks until the worker is done, and then shows what would change.
+    # The page polls until the worker is done, and then shows what would change.
     expect(carla.get_by_role("heading", name="What would change")).to_be_visible()
     expect(carla.get_by_role("row", name=re.compile("^Candidates"))).to_contain_text("2")
     assert Candidate.objects.count() == 0

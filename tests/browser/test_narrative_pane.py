@@ -1,4 +1,4 @@
-"""The narrative pane: one marked text or two side by side, folded away, guidelines a key away."""
+"""The narrative pane: one marked text or two side by side, folding, and guidelines by a key."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What was pressed reaches the database exactly once, whatever is cut, killed or closed meanwhile.
+"""Every answer reaches the database exactly once, whatever is cut off, killed or closed meanwhile.
 
-And when two places say different things, both are kept and the person is told.
+If two pages give different answers, both are stored and the person is told.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ DOWN = "net::ERR_CONNECTION_REFUSED"
 
 
 class Scene:
-    """ada before a pool of documents."""
+    """ada, who judges a pool of documents."""
 
     def __init__(self, documents: int) -> None:
         self.project = factories.project("tides")
@@ -40,7 +40,7 @@ class Scene:
         self.address = f"/pairs/{self.pair.pk}/judging/"
 
     def name_of(self, doc_id: str) -> str:
-        """The neutral name that stands for a document while its answer is open."""
+        """Return the neutral name that a document has while its answer is open."""
         return neutral_name(self.project.documents.get(doc_id=doc_id).pk, self.project.pk)
 
     def rows(self) -> list[tuple[str, int]]:
@@ -76,7 +76,7 @@ def line(page: Page, words: str) -> None:
 
 
 def all_here(page: Page, documents: int) -> None:
-    """The documents have been fetched ahead, as far as there are any."""
+    """Wait until all documents have been fetched ahead."""
     page.wait_for_function(
         """wanted => {
             const got = performance.getEntriesByType("resource")
@@ -116,7 +116,7 @@ def test_fifty_judgments_survive_the_network_and_the_server(
     page.context.set_offline(False)
     page.reload()
 
-    # The page before may have sent all of it in the moment that it was back: then nothing is said.
+    # The old page may have sent everything before the reload, so no message is checked.
     until(page, lambda: Judgment.objects.count() >= 50, "50 judgments")
     assert sorted(scene.rows()) == sorted(pressed.items())
     assert scene.current() == pressed
@@ -168,7 +168,7 @@ def test_a_document_that_is_not_here_yet_comes_with_the_network_and_no_key_grade
     shows(ada, scene.order[0])
 
     ada.keyboard.press("2")
-    expect(ada.get_by_role("main")).to_contain_text("This document comes as soon as")
+    expect(ada.get_by_role("main")).to_contain_text("This document is shown as soon as")
     ada.keyboard.press("1")
     ada.unroute("**/documents/?*")
     ada.evaluate("dispatchEvent(new Event('online'))")
@@ -192,7 +192,7 @@ def test_two_tabs_that_disagree_are_both_kept_and_the_last_word_counts(scene, ad
     )
     expect(other.locator("#grade-2")).to_have_attribute("aria-pressed", "true")
     line(other, "Saved")
-    # The first key says what stands; the next one replaces it.
+    # The first key shows the existing answer; the next one replaces it.
     other.keyboard.press("0")
     expect(other.locator("[data-told]")).to_contain_text("Press the key again to replace it.")
     shows(other, first)
@@ -354,7 +354,7 @@ def test_what_the_server_refuses_can_be_thrown_away_on_any_page(scene, ada):
 
 
 def refuse_once():
-    """A server that refuses the first entry it is sent, and passes the rest on."""
+    """Return a route handler that refuses the first entry and passes later ones on."""
     seen: list[dict[str, object]] = []
 
     def handle(route):

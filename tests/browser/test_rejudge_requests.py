@@ -1,4 +1,4 @@
-"""A judge is asked to look again: by keys on the judge page and in the list, and taken back."""
+"""Rejudge requests are answered by keys on the judge page and in the list, and undone."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ def test_in_the_list_the_same_grade_answers_and_the_next_row_is_as_ever(scene):
 
     expect(notice(page)).to_have_count(0)
     expect(page.locator("[data-count='again']")).to_have_text("0")
-    # Nobody asked for C: its own grade again says nothing new.
+    # Nobody asked for C, so the same grade again changes nothing.
     expect(page.locator("[data-current] a").first).to_have_text("C")
     page.keyboard.press("0")
     page.keyboard.press("z")

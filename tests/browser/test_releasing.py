@@ -1,4 +1,4 @@
-"""Releasing a project, going on with the work, and finding the release as it was."""
+"""A release stays the same while work goes on after it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def release(page: Page, name: str) -> None:
     page.get_by_label("Name").fill(name)
     page.get_by_label(re.compile("^I have read what is open")).check()
     page.get_by_role("button", name="Release it").click()
-    # The page asks until the worker is done.
+    # The page polls until the worker is done.
     expect(page.get_by_role("heading", name="What it holds")).to_be_visible()
 
 
@@ -58,7 +58,7 @@ def test_a_release_stays_as_it_was_and_the_next_says_what_changed(
     assert accessibility(carla) == []
     kept = archive(carla, "v1.0", tmp_path)
 
-    # ada goes back to a document, and says something else of it.
+    # ada goes back to a document and grades it differently.
     candidate = Candidate.objects.get(document__doc_id="B")
     ada.goto(reverse("annotate:judge", args=[tides.pairs.get().pk, candidate.pk]))
     ada.wait_for_load_state()

@@ -1,4 +1,4 @@
-"""Hidden repeats in the browser: judged by keys like any other, and not to be told from them."""
+"""Hidden repeats in the browser: judged by keys, and indistinguishable from other documents."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from tests import factories
 from tests.browser import waiting
 from tests.browser.waiting import until
 
-# What a page shows of itself: every element with its attributes, and what the script keeps of it.
-# Left out is what differs between any two documents, and what a form gets anew at every load.
+# The visible state of a page: every element with its attributes, and what scripts store. Without
+# what differs between any two documents, and what a form gets new at every load.
 DRAWN = """() => {
     const page = document.querySelector(".judge").cloneNode(true);
     const anew = page.querySelectorAll("[name=csrfmiddlewaretoken], [name=uuid]");
@@ -41,7 +41,7 @@ def scene(live_server, new_person):
             self.page.goto(f"/pairs/{self.pair.pk}/judging/")
 
         def order(self) -> list[tuple[str, bool]]:
-            """The documents as they come, each with whether it has come before."""
+            """Return the documents in the order shown, each with whether it is a repeat."""
             numbers = judging_session.read_judging_session(
                 narrative=factories.altered(self.pair), by=self.ada
             ).order
@@ -69,7 +69,7 @@ def shows(page: Page, doc_id: str, position: int) -> None:
 
 
 def drawn(page: Page, doc_id: str) -> list[str]:
-    """What the page shows, without the document itself and how far one is."""
+    """Return what the page shows, without the document itself and the progress."""
     page.wait_for_load_state("networkidle")
     expect(page.locator("#save-line")).not_to_have_attribute("data-state", "sending")
     html, *rest = page.evaluate(DRAWN)
@@ -94,7 +94,7 @@ def test_a_person_judges_all_by_keys_and_cannot_tell_what_came_before(scene):
     for position, (doc_id, repeated) in enumerate(order, start=1):
         shows(scene.page, doc_id, position)
         expect(scene.page.locator("#judge-progress")).to_have_text(f"{position - 1} of 9")
-        # In the middle, where one can go both ways and something can be taken back.
+        # In the middle, where one can go both ways and something can be undone.
         if 3 < position < 9:
             pages[repeated] = drawn(scene.page, doc_id)
         told.setdefault(doc_id, []).append(repeated)
@@ -106,7 +106,7 @@ def test_a_person_judges_all_by_keys_and_cannot_tell_what_came_before(scene):
     expect(scene.page.locator("#judge-progress")).to_have_text("9 of 9")
     scene.arrive(judged, again)
     assert sorted(told.values()) == [[False]] * 3 + [[False, True]] * 3
-    # As lines: what differs is found at once.
+    # Compared line by line first, for a readable difference.
     assert pages[True][0].split(">") == pages[False][0].split(">")
     assert pages[True] == pages[False]
 

@@ -1,4 +1,4 @@
-"""Rewriting a narrative: nothing typed is lost, whatever happens to the page or the network."""
+"""Rewriting a narrative: no typed text is lost, whatever happens to the page or the network."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ def address(pair) -> str:
 
 @pytest.fixture
 def carla(new_person, address):
-    """carla's page of the pair, open."""
+    """carla's open page of the pair."""
     page = new_person("carla")
     page.goto(address)
     return page
 
 
-# What the browser says of itself where the network is cut or the session over.
+# Complaints of the browser when the network is cut or the session has ended.
 CUT = ["net::ERR_INTERNET_DISCONNECTED", "net::ERR_FAILED", "htmx-2.min.js"]
 
-# Also what a browser would still send for a page that is gone.
+# Also cuts requests that a browser would still send for a closed page.
 CUT_FOR_GOOD = "() => { window.fetch = () => Promise.reject(new TypeError('no network')); }"
 
 
@@ -223,7 +223,7 @@ def test_older_words_of_this_browser_do_not_hide_newer_ones_from_elsewhere(
 
     carla.goto(address)
     expect(words(carla)).to_have_value("In rivers, from the phone.")
-    carla.get_by_role("link", name="Reload to read them").click()
+    carla.get_by_role("link", name="Reload to read both").click()
     carla.get_by_text("Read it", exact=True).click()
 
     expect(carla.get_by_text("At sea, from the laptop.")).to_be_visible()
@@ -240,7 +240,7 @@ def test_of_two_devices_the_newest_counts_and_the_other_words_are_put_by(
 
     words(phone).fill("In rivers, from the phone.")
     expect(phone.get_by_text("You also edited this narrative elsewhere")).to_be_visible()
-    phone.get_by_role("link", name="Reload to read them").click()
+    phone.get_by_role("link", name="Reload to read both").click()
 
     expect(words(phone)).to_have_value("In rivers, from the phone.")
     phone.get_by_text("Read it", exact=True).click()
@@ -347,7 +347,7 @@ def test_the_other_side_has_words_of_its_own(carla):
     turned = carla.get_by_role("textbox", name="Reversed")
     expect(turned).to_have_value(ALTERED)
     turned.fill("Not at sea.")
-    expect(carla.locator("#advice")).to_contain_text("Words that turn the meaning round")
+    expect(carla.locator("#advice")).to_contain_text("Words that reverse the meaning")
     saved(carla)
     carla.get_by_role("link", name="Altered").click()
 
@@ -361,7 +361,7 @@ def test_without_a_script_a_draft_is_kept_by_a_button(new_person, address):
     page.get_by_role("checkbox", name="Plant 1").check()
     page.get_by_role("button", name="Keep as a draft").click()
 
-    expect(page.get_by_text("The draft is kept.")).to_be_visible()
+    expect(page.get_by_text("The draft is saved.")).to_be_visible()
     expect(words(page)).to_have_value("At sea, in use.")
     expect(page.get_by_role("checkbox", name="Plant 1")).to_be_checked()
     page.get_by_role("button", name="Look again").click()

@@ -1,4 +1,4 @@
-"""A lead sends a disagreement back by keys, its annotator answers, and it is open again."""
+"""A lead sends a disagreement back by keys, the annotator answers, and it is open again."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def scene(live_server, new_person):
             shows(self.page, doc_id)
 
         def press(self, key: str) -> None:
-            """Press a key once the page's scripts can hear it."""
+            """Press a key once the page's scripts listen."""
             self.page.wait_for_load_state()
             self.page.keyboard.press(key)
 
@@ -59,7 +59,7 @@ def test_sent_back_by_keys_answered_by_a_key_and_open_again(scene, new_person):
     page.get_by_label("What to look at").fill(WORDS)
     scene.press("Control+Enter")
 
-    # The next one opens, and the first waits.
+    # The next disagreement opens, and the first waits.
     scene.at("B")
     expect(page.get_by_text("A is sent back, and waits for an annotator.")).to_be_visible()
     page.goto("/projects/tides/disagreements/?state=waiting")
@@ -98,7 +98,7 @@ def test_a_case_goes_with_a_key_into_the_guidelines(scene):
     assert case.candidate.document.doc_id == "A"
     # Everything was judged before it.
     page.get_by_role("link", name="Ask for another look at older judgments").click()
-    # A choice is sent by itself once the page's scripts can hear it.
+    # A choice submits the form once the page's scripts listen.
     page.wait_for_load_state()
     page.get_by_label("Documents").select_option("cases")
     expect(page.get_by_text("2 judgments of 2 people will be asked for again.")).to_be_visible()

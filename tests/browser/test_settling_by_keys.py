@@ -1,4 +1,4 @@
-"""The queue of disagreements by keyboard alone: from the list through all four kinds and back."""
+"""The queue of disagreements by keyboard alone: from the list through all four kinds."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_four_kinds_are_settled_from_the_list_to_its_end_by_keys(tides, new_pers
     expect(page.locator(".kinds")).to_contain_text("All kinds 4")
     press(page, "Enter")
 
-    # Judgments, two apart, come first: a cause and the key of the answer adopt it.
+    # Judgments two grades apart come first: a cause and an answer's key adopt the answer.
     shows(page, "A")
     page.keyboard.press("t")
     adopting = page.locator(".answer", has_text="Highly relevant").locator("[name=adopt]")
@@ -72,7 +72,7 @@ def test_four_kinds_are_settled_from_the_list_to_its_end_by_keys(tides, new_pers
     made = Adjudication.objects.get()
     assert (made.relevance, made.reason) == (2, "As one of them said: 2 of two.")
 
-    # The check: what was just done is said, the focus is on the new page's head.
+    # The check: the page announces what was done, and its heading has the focus.
     shows(page, "C")
     expect(page.get_by_role("status").first).to_contain_text("A is settled as 2.")
     expect(page.locator("h1")).to_be_focused()
@@ -90,7 +90,7 @@ def test_four_kinds_are_settled_from_the_list_to_its_end_by_keys(tides, new_pers
     press(page, "s")
     assert Decision.objects.get().outcome == "revise"
 
-    # The condition, with a reason of one's own.
+    # The condition, with the lead's own reason.
     shows(page, "B")
     assert accessibility(page) == []
     page.keyboard.press("2")

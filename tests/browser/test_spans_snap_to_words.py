@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.templatetags.static import static
 
-# A text, the units that are selected, and what is marked of it.
+# A text, the selected UTF-16 units, and the part that is marked.
 SNAPPED = [
     ("The tide drives", 5, 6, "tide"),
     ("The tide drives", 3, 10, " tide drives"),

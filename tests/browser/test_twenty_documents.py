@@ -1,4 +1,4 @@
-"""Twenty documents by keys alone: what was pressed is what the export has, no more and no less."""
+"""Twenty documents by keys alone: the export has exactly what was pressed."""
 
 from __future__ import annotations
 

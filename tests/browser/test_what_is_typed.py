@@ -1,4 +1,4 @@
-"""Nothing typed is lost, and the page shows times and colours as the reader has them."""
+"""No typed text is lost, and pages show times and colours as the reader chose them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def pair(live_server):
 
 @pytest.fixture
 def open_guidelines(new_person, pair):
-    """carla's page of the guidelines, as often as it is asked for, always in the same browser."""
+    """A function that opens carla's page of the guidelines, always in the same browser."""
     page = new_person("carla")
     page.on("dialog", lambda dialog: dialog.accept())
     lead = pair.project.memberships.get(name="carla")
@@ -61,7 +61,7 @@ def test_saved_words_are_no_longer_a_draft(open_guidelines):
     page = open_guidelines()
     page.get_by_role("textbox", name="Guidelines").fill("Only plants at sea, none in rivers.")
     page.get_by_role("button", name="Save as a new version").click()
-    expect(page.get_by_text("Version 2 is in force")).to_be_visible()
+    expect(page.get_by_text("Version 2 is now current")).to_be_visible()
 
     page = open_guidelines()
 

@@ -1,4 +1,4 @@
-"""The whole way, as people go it: rewrite, judge by keys, settle, export, and read it back."""
+"""The whole workflow: rewrite, judge by keys, settle, export, and read the export back."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.browser.waiting import document_on, hides, saved, shows
 ORIGINAL = "Any plant counts, whether it is planned or at work."
 ALTERED = "Any plant counts, whether it is planned or at work, but only at sea."
 
-# What each person presses, by document. They differ on C.
+# The keys that each person presses, by document. They differ on C.
 PRESSED = {
     "ada": {"A": "2", "B": "0", "C": "1", "D": "0"},
     "ben": {"A": "2", "B": "0", "C": "0", "D": "0"},
@@ -74,13 +74,13 @@ def test_from_signing_in_to_qrels(tides, new_person, redis_worker, tmp_path: Pat
     expect(ada.locator(".narrative ins").filter(has_text="but only at sea")).to_be_visible()
     judge_all(ada, PRESSED["ada"])
 
-    # ben judges the same; nothing he sees says what ada said.
+    # ben judges the same documents, and sees nothing of ada's answers.
     ben = new_person()
     sign_in(ben, "ben")
     take_assignment(ben, "Judge")
     judge_all(ben, PRESSED["ben"])
 
-    # carla settles what they differ on.
+    # carla settles the disagreement.
     carla = new_person()
     sign_in(carla, "carla")
     carla.goto("/projects/tides/disagreements/")
@@ -99,7 +99,7 @@ def test_from_signing_in_to_qrels(tides, new_person, redis_worker, tmp_path: Pat
     carla.get_by_role("button", name="Settle it").click()
     expect(carla.get_by_text("C is settled as 0.")).to_be_visible()
 
-    # carla asks for the export and takes it away.
+    # carla requests the export and downloads it.
     carla.goto("/projects/tides/exports/")
     carla.get_by_label("TREC").check()
     carla.get_by_role("button", name="Export", exact=True).click()
@@ -113,7 +113,7 @@ def test_from_signing_in_to_qrels(tides, new_person, redis_worker, tmp_path: Pat
     original = files.read("qrels.original.txt").decode()
     changed = files.read("qrels.changed.txt").decode()
 
-    # What comes out is what was pressed, and evaluators read it.
+    # The qrels hold what was pressed, and evaluation tools read them.
     assert original == "301 0 A 1\n301 0 B 1\n301 0 C 1\n301 0 D 1\n301 0 E 0\n"
     assert changed == "301 0 A 2\n301 0 B 0\n301 0 C 0\n301 0 D 0\n301 0 E 0\n"
     read = {(q.query_id, q.doc_id): q.relevance for q in ir_measures.read_trec_qrels(changed)}

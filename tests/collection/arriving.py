@@ -1,4 +1,4 @@
-"""Files that are handed over in memory, for tests of the intake."""
+"""Helpers to load files from memory, for tests of the intake."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from formats.source import Source
 
 
 def arrived(content: bytes, name: str = "file.txt") -> Arrived:
-    """A file that is nowhere but here; a zip archive is a folder."""
+    """Return a file in memory; a zip archive is a folder."""
 
     def opened(kind: Format) -> Source | Folder:
         if kind.kind == "folder":
@@ -32,13 +32,13 @@ def arrived(content: bytes, name: str = "file.txt") -> Arrived:
 def load(
     project: Project, kind: str, content: str | bytes, name: str = "file.txt", **options: Any
 ) -> FileReport:
-    """Load some lines, as the command does a file; `now`, `no_grade`, `pool`, `dry_run`."""
+    """Load content as the command loads a file; `options` are those of `load_file`."""
     content = content.encode() if isinstance(content, str) else content
     return load_file(project=project, format_name=kind, arrived=arrived(content, name), **options)
 
 
 def load_records(project: Project, *records: Any, **options: Any) -> FileReport:
-    """Load records as if each stood on a line of its own and its reader had no memory."""
+    """Load records as if each were on its own line, by a reader that does not check repeats."""
 
     def read(source: Source) -> Iterator[Any]:
         for source.line, record in enumerate(records, 1):
@@ -49,13 +49,14 @@ def load_records(project: Project, *records: Any, **options: Any) -> FileReport:
 
 
 def jsonl(*records: dict[str, Any]) -> str:
-    """One JSON object a line."""
+    """Return one JSON object per line."""
     return "".join(json.dumps(record) + "\n" for record in records)
 
 
 def folder(**files: str) -> bytes:
-    """A folder as a zip archive; `__` in a name stands for a slash, `_` before the ending for a
-    point.
+    """Return a folder as a zip archive.
+
+    In names, `__` stands for a slash and `_` before the ending for a point.
     """
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w") as archive:
@@ -66,22 +67,22 @@ def folder(**files: str) -> bytes:
 
 
 def counts(report: FileReport) -> tuple[int, int, int, int, int]:
-    """(read, new, changed, unchanged, refused)."""
+    """Return (read, new, changed, unchanged, refused)."""
     return report.read, report.new, report.changed, report.unchanged, report.refused
 
 
 def rows(report: FileReport) -> dict[str, tuple[int, int, int]]:
-    """Kind of rows -> (new, changed, unchanged)."""
+    """Map kinds of rows to (new, changed, unchanged)."""
     return {kind: (n.new, n.changed, n.unchanged) for kind, n in report.in_order()}
 
 
 def problems(report: FileReport) -> list[str]:
-    """What was refused, each as `file:line: sentence`."""
+    """Return the problems, each as `file:line: sentence`."""
     return [str(problem) for problem in report.problems]
 
 
 def stages() -> list[str]:
-    """The temporary tables there are."""
+    """Return the names of the existing temporary tables."""
     if bulk.on_postgresql():
         return [
             name

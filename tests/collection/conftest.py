@@ -1,4 +1,4 @@
-"""What tests of the first pass share."""
+"""Fixtures of the tests of the collection."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 @pytest.fixture
 def storage(settings: Any, tmp_path: Path) -> Path:
-    """A storage of the test's own: the folder it is in."""
+    """Give the test its own file storage; return its folder."""
     folder = tmp_path / "storage"
     default = {**settings.STORAGES["default"], "OPTIONS": {"location": str(folder)}}
     settings.STORAGES = {**settings.STORAGES, "default": default}

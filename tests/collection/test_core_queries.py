@@ -1,4 +1,4 @@
-"""Queries that ask the same with different instructions belong to one core query."""
+"""Queries with the same text and different instructions belong to one core query."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All of a file or nothing, in little memory, and in nobody's way."""
+"""A load is all or nothing, takes little memory and blocks nobody."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_no_stage_is_left_behind(project):
 
 
 class Stopper:
-    """Somebody calls it off as soon as so many units are done."""
+    """Progress that cancels the load when `step` begins."""
 
     def __init__(self, step: str) -> None:
         self.step = step
@@ -152,7 +152,7 @@ def test_what_fails_twice_is_not_hidden():
 
 
 class Meter:
-    """Bytes of Python objects, at their most, while records are read."""
+    """Progress that measures the peak memory of Python objects while records are read."""
 
     def __init__(self) -> None:
         self.most = 0
@@ -180,7 +180,7 @@ def test_memory_does_not_grow_with_the_file(project):
         tracemalloc.stop()
 
     assert report.new == 60_000
-    # 60,000 records would be 15 MB; no more than a chunk of 5,000 is ever held.
+    # 60,000 records would be 15 MB; at most a chunk of 5,000 is in memory.
     assert meter.most - before < 4_000_000
 
 
@@ -189,14 +189,14 @@ def test_memory_does_not_grow_with_the_file(project):
 def test_reading_a_file_waits_for_no_writer_and_keeps_none_waiting():
     other = sqlite3.connect(connection.settings_dict["NAME"], isolation_level=None, timeout=0)
     stage = Stage("stage_test", {"word": "text"})
-    # Somebody holds the lock for the whole time.
+    # Another connection holds the lock the whole time.
     other.execute("BEGIN IMMEDIATE")
     for number in range(12_000):
         stage.add(f"word {number}")
     stage.settle()
     count = bulk.number("SELECT COUNT(*) FROM stage_test")
     other.execute("ROLLBACK")
-    # And somebody else gets it while the stage is there.
+    # And another connection gets the lock while the stage exists.
     other.execute("BEGIN IMMEDIATE")
     other.execute("ROLLBACK")
     other.close()

@@ -1,4 +1,4 @@
-"""Documents with their texts; one that is known by its id only gets its text later."""
+"""Intake of documents with their texts; the text of a known id may come later."""
 
 from __future__ import annotations
 

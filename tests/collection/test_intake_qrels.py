@@ -1,4 +1,4 @@
-"""Qrels: each line is a candidate of its query, with the relevance it came with."""
+"""Intake of qrels: each line becomes a candidate with its earlier relevance."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_a_candidate_that_came_without_relevance_gets_it(project):
             [
                 (
                     "1 line has a relevance above the project's highest grade, 2: 16 (1). It is "
-                    "kept as it stands"
+                    "kept as it is"
                 )
             ],
         ),

@@ -1,4 +1,4 @@
-"""Runs: the file is kept untouched, its lines are ranked by score."""
+"""Intake of runs: the file is stored unchanged, its lines are ranked by score."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_ranks_come_from_scores_and_ties_from_ids_downwards(project):
         "runs": (1, 0, 0),
         "run_lines": (4, 0, 0),
     }
-    # In bytes, "a" comes after "A": so it is first among equals.
+    # In bytes "a" sorts after "A", so with equal scores it comes first.
     assert ranks() == [
         ("301", 1, "B", 2.5),
         ("301", 2, "a", 0.5),
@@ -78,7 +78,7 @@ def test_other_lines_under_the_same_name_are_refused(project, storage):
 
     assert problems(report) == [
         (
-            "bm25.run: a run called bm25.run is here already with other lines; a run is never "
+            "bm25.run: a run called bm25.run already exists with other lines; a run is never "
             "overwritten: give this file another name"
         )
     ]
@@ -92,7 +92,7 @@ def test_the_same_lines_under_another_name_are_another_run_and_the_report_says_s
     report = load(project, "trec-run", RUN, "copy.run")
 
     assert counts(report) == (4, 4, 0, 0, 0)
-    assert report.notes == ["the same lines are here already as the run bm25.run"]
+    assert report.notes == ["the same lines already exist as the run bm25.run"]
 
 
 def test_a_run_brings_no_candidates(project):
@@ -148,7 +148,7 @@ INSTRUCTED = "110_0 Q0 A 1 2.0 t\n110_1 Q0 A 1 1.0 t\n110_1 Q0 B 2 3.0 t\n"
 
 @pytest.fixture
 def instructed(project):
-    """A query with two instructions."""
+    """A project whose query has two instructions."""
     query = factories.query(project, "110")
     for pair_id in ("110_0", "110_1"):
         factories.pair(query, pair_id=pair_id)
@@ -214,7 +214,7 @@ def test_a_run_over_queries_and_instructions_at_once_is_refused(instructed):
     assert problems(report) == [
         (
             "file.txt:2: 110_0: in this project these are ids of instruction pairs, and other "
-            "lines name queries; a run is over the one or the other: part the file in two"
+            "lines name queries; a run names either pairs or queries: split the file in two"
         )
     ]
     assert Run.objects.count() == 0
@@ -242,7 +242,7 @@ def test_a_given_side_says_that_ids_are_pairs_where_queries_are_called_alike(pro
 @pytest.mark.parametrize(
     ("lines", "side", "sentence"),
     [
-        ("110 Q0 A 1 2.0 t\n", "reversed", "1 of 1 ids are none of instruction pairs"),
+        ("110 Q0 A 1 2.0 t\n", "reversed", "1 of 1 ids are not instruction pairs"),
         ("110_0 Q0 A 1 2.0 t\n", "original", "the lines name instruction pairs"),
     ],
 )
@@ -258,13 +258,13 @@ def test_the_side_of_a_run_that_is_there_does_not_change(instructed):
 
     report = load(instructed, "trec-run", INSTRUCTED, "bm25.run", side="reversed")
 
-    assert "here already with the side altered" in problems(report)[0]
+    assert "already exists with the side altered" in problems(report)[0]
     assert Run.objects.get().side == "altered"
 
 
 @pytest.mark.parametrize(
     ("kind", "side", "sentence"),
-    [("trec-qrels", "reversed", "Only a run has a side"), ("trec-run", "up", "up is no side")],
+    [("trec-qrels", "reversed", "Only a run has a side"), ("trec-run", "up", "up is not a side")],
 )
 def test_a_side_is_of_runs_alone_and_one_that_there_is(project, kind, side, sentence):
     with pytest.raises(Refused, match=sentence):

@@ -1,4 +1,4 @@
-"""Topics: queries, and the original narratives of pairs that bear the query's id."""
+"""Intake of topics: queries, and original narratives of pairs with the query's id."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a format does not keep is told where a file is loaded or previewed."""
+"""Loads and previews report fields of a file that are not stored."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`manage.py load`: what it prints, how it ends, and what it makes of bad input."""
+"""`manage.py load`: its output, its exit code, and bad input."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ QRELS = "301 0 A 2\n301 0 B 0\n"
 
 
 class Ended(NamedTuple):
-    """How the command ended."""
+    """The exit code and the output of the command."""
 
     code: int
     out: str
@@ -88,7 +88,7 @@ def test_a_bad_file_does_not_fill_the_terminal(db, tmp_path, bad, options, shown
     assert ended.code == 1
     assert sum("is not a whole number" in line for line in lines) == shown
     assert lines[-1].removeprefix(f"{tmp_path}/").startswith(last)
-    assert ended.out.rstrip().endswith(f"{bad:,} refused; nothing of it is loaded")
+    assert ended.out.rstrip().endswith(f"{bad:,} refused; nothing was loaded")
 
 
 def test_json_has_the_counts_of_each_file_and_of_all(db, qrels, tmp_path):
@@ -242,32 +242,35 @@ def test_making_a_project_that_is_there_changes_nothing(db, qrels):
         (
             ["unknown", "trec-qrels"],
             (
-                "There is no project “unknown”. Add --create to make it, with --grades 0,1,2 if "
-                "its grades are others than these."
+                "There is no project “unknown”. Add --create to create it, and --grades if its "
+                "grades are not 0,1,2."
             ),
         ),
         (
             ["tides", "trec-qrels", "--create", "--grades", "0,1"],
             (
-                "The project “tides” is there already, with the grades 0, 1, 2. Change them in its "
+                "The project “tides” already exists, with the grades 0, 1, 2. Change them in its "
                 "settings, or leave --grades out."
             ),
         ),
         (
             ["tides", "trec-qrels", "--grades", "0,1"],
-            "--grades goes with --create: a project's grades are changed on its page.",
+            "--grades needs --create. Change the grades of an existing project on its page.",
         ),
         (
             ["Tide!", "trec-qrels", "--create"],
             "“Tide!” cannot be a project's short name",
         ),
         (["new", "trec-qrels", "--create", "--grades", "1"], "at least two different grades"),
-        (["new", "trec-qrels", "--create", "--grades", "0,x"], "'0,x' is no list of whole numbers"),
+        (
+            ["new", "trec-qrels", "--create", "--grades", "0,x"],
+            "'0,x' is not a list of whole numbers",
+        ),
         (
             ["tides", "trec-grels"],
             "Unknown format 'trec-grels'; known are: trec-topics, trec-topics-xml,",
         ),
-        (["tides", "trec-qrels", "--pool", "3"], "Only of a run"),
+        (["tides", "trec-qrels", "--pool", "3"], "Only a run can add documents"),
     ],
 )
 def test_what_cannot_be_done_is_said_in_a_sentence(db, qrels, arguments, sentence):
@@ -350,7 +353,7 @@ def test_bad_input_gets_one_sentence_with_file_and_line(db, tmp_path, kind, cont
     [line] = ended.err.splitlines()
     assert line.startswith(str(path))
     assert sentence in line
-    assert "; nothing of it is loaded" in ended.out
+    assert "; nothing was loaded" in ended.out
     assert Project.objects.count() == 0
 
 
@@ -375,7 +378,7 @@ class Terminal(io.StringIO):
 
 
 def progress(monkeypatch, stream: io.StringIO, seconds: float) -> str:
-    """What is seen of a step at half way, that many seconds after the start."""
+    """Return the output of a step at half way, that many seconds after the start."""
     clock = iter([0.0, 0.1, seconds])
     monkeypatch.setattr(sys, "stderr", stream)
     monkeypatch.setattr("time.monotonic", lambda: next(clock))

@@ -1,4 +1,4 @@
-"""On SQLite a large load is written a little at a time, and is there as a whole or not at all."""
+"""On SQLite a large load is written in slices, and is still all or nothing."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import pytest
 from django.db import OperationalError, connection
 
 from annotate.collection.intake import slices
+from annotate.judgments.completion import pool_sizes
 from annotate.models import Candidate, Document, DocumentText, Query, Unseen
 from tests import factories
 from tests.collection.arriving import counts, jsonl, load, rows, stages
@@ -23,13 +24,13 @@ pytestmark = [
 ]
 
 TABLES = (Query, Document, DocumentText, Candidate)
-# Three queries with four documents each; of the first, two are known by the project already.
+# Three queries with four documents each; the project already has two documents of the first.
 QRELS = "".join(f"{query} 0 {doc} {grade}\n" for query in "123" for grade, doc in enumerate("ABCD"))
 
 
 @pytest.fixture(autouse=True)
 def _many_slices(monkeypatch):
-    """Let a file of three lines be a large one, and two rows a slice."""
+    """Treat a file of three lines as large, and write two rows per slice."""
     monkeypatch.setattr(slices, "AT_ONCE", 2)
     for size in ("FIRST", "LEAST", "MOST"):
         monkeypatch.setattr(slices, size, 2)
@@ -45,7 +46,7 @@ def project():
 
 
 class Watcher:
-    """Told how far it is; does something at the `n`th slice of one step."""
+    """Progress that calls `do` at the `n`th slice of one step."""
 
     def __init__(self, do, n: int = 1, step: str = "Writing to the project") -> None:
         self.do, self.n, self.step = do, n, step
@@ -63,7 +64,7 @@ class Watcher:
 
 
 def held() -> dict[str, int]:
-    """How many rows there are of each table, those that nobody sees as well."""
+    """Return the number of rows of each table, including unseen ones."""
     return {model.__name__: model._base_manager.count() for model in TABLES}
 
 
@@ -92,7 +93,7 @@ def test_it_comes_to_the_same_as_in_one_transaction(project, monkeypatch):
         )
 
     assert in_slices.as_json() == at_once.as_json()
-    # A has the relevance it had, B another now, and 10 are new.
+    # The relevance of A is unchanged, that of B has changed, and 10 are new.
     assert counts(in_slices) == (12, 10, 1, 1, 0)
     assert rows(in_slices) == {
         "queries": (2, 0, 1),
@@ -102,6 +103,23 @@ def test_it_comes_to_the_same_as_in_one_transaction(project, monkeypatch):
     assert pools(project) == pools(other)
     assert len(pools(project)) == 12
     assert stages() == []
+
+
+def test_pool_sizes_change_when_the_load_shows_its_rows(project):
+    pair = factories.pair(project.queries.get())
+    wanted = {pair.pk: (pair.query_id, project.pk)}
+    sizes = [pool_sizes([project], wanted)[pair.pk]]
+
+    load(
+        project,
+        "trec-qrels",
+        QRELS,
+        progress=Watcher(lambda: sizes.append(pool_sizes([project], wanted)[pair.pk])),
+    )
+    sizes.append(pool_sizes([project], wanted)[pair.pk])
+
+    # Relevant are B, before the load, and B, C and D after it.
+    assert sizes == [1, 1, 3]
 
 
 def test_documents_come_with_their_texts(project):
@@ -129,7 +147,7 @@ def test_until_its_end_nobody_sees_any_of_it(project):
     def look():
         seen.append((visible_rows(), held()))
 
-    # Of candidates the first slice is there, of queries and documents all.
+    # At that time all queries and documents are written, and the first slice of candidates.
     load(project, "trec-qrels", QRELS, progress=Watcher(look, n=3))
 
     [(visible, there)] = seen
@@ -179,7 +197,7 @@ def test_people_judge_on_while_it_is_written(project):
     waited = []
 
     def judge():
-        # On another connection, which does not wait for a lock at all.
+        # On another connection, which fails at once if it has to wait for a lock.
         def write():
             with connection.cursor() as cursor:
                 cursor.execute("PRAGMA busy_timeout = 0")
@@ -201,7 +219,7 @@ def test_what_could_not_be_taken_away_is_gone_before_it_is_tried_again(project, 
 
     def record(report):
         if failures:
-            # Nor does the disk take what would be deleted.
+            # The full disk allows no deletions either.
             monkeypatch.setattr(slices, "_sweep", refuse)
             raise failures.pop()
 
@@ -218,7 +236,7 @@ def test_what_could_not_be_taken_away_is_gone_before_it_is_tried_again(project, 
 
 
 def left_behind(project) -> None:
-    """What a load leaves that is killed at its fourth slice: everything it has written so far."""
+    """Leave behind what a load killed at its fourth slice has written so far."""
     path = connection.settings_dict["NAME"]
 
     def keep():
@@ -252,7 +270,7 @@ def test_what_a_killed_load_left_is_seen_by_nobody_and_gone_with_the_next(projec
 def test_loads_come_one_after_the_other(project):
     lock = os.open(f"{connection.settings_dict['NAME']}-load", os.O_RDWR | os.O_CREAT, 0o600)
     fcntl.flock(lock, fcntl.LOCK_EX)
-    # Once it waits, the other one ends.
+    # When it waits, the other load ends.
     watcher = Watcher(lambda: fcntl.flock(lock, fcntl.LOCK_UN), step="Waiting for another file")
 
     report = load(project, "trec-qrels", QRELS, progress=watcher)
@@ -271,7 +289,7 @@ def test_while_an_export_reads_the_log_does_not_grow_for_ever(project, monkeypat
     reader = sqlite3.connect(connection.settings_dict["NAME"], isolation_level=None)
     reader.execute("BEGIN")
     reader.execute("SELECT COUNT(*) FROM annotate_candidate").fetchone()
-    # Once the load waits, the export ends.
+    # When the load waits, the export ends.
     watcher = Watcher(lambda: reader.execute("ROLLBACK"), step="Waiting for an export or a backup")
 
     report = load(project, "trec-qrels", QRELS, progress=watcher)

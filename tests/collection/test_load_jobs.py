@@ -1,4 +1,4 @@
-"""An upload on its way: looked through, confirmed, loaded once, and its file put away."""
+"""The life of an upload: previewed, confirmed, loaded once, its file deleted."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def deliver(name: str, pk: int) -> None:
 
 @pytest.fixture(autouse=True)
 def published(settings, storage):
-    """Keep what is handed to the broker in a list."""
+    """Collect messages to the broker in a list."""
     settings.JOBS_DELIVER = f"{__name__}.deliver"
     DELIVERED.clear()
     return DELIVERED
@@ -47,7 +47,7 @@ def hand_in(by, content: bytes = QRELS, **options) -> Load:
 
 
 def work(load: Load) -> Load:
-    """Do what the worker does."""
+    """Run the job as a worker does."""
     runner.run(Load, load.pk, load_jobs.perform_load)
     load.refresh_from_db()
     return load
@@ -152,21 +152,21 @@ def test_a_preview_with_a_bad_line_cannot_be_confirmed_and_its_file_goes(carla, 
     assert reported(preview)["refused"] == 1
     assert reported(preview)["problems"][0]["line"] == 2
     assert stored_files(storage) == []
-    with pytest.raises(Refused, match="while a line of it is bad"):
+    with pytest.raises(Refused, match="while one of its lines is bad"):
         load_jobs.confirm_load(preview=preview, by=carla)
 
 
 def test_what_was_not_looked_through_cannot_be_confirmed(carla):
     waiting = hand_in(carla)
 
-    with pytest.raises(Refused, match="not been looked through"):
+    with pytest.raises(Refused, match="not been checked"):
         load_jobs.confirm_load(preview=waiting, by=carla)
 
 
 def test_a_load_is_no_preview(carla):
     load = work(load_jobs.confirm_load(preview=work(hand_in(carla)), by=carla))
 
-    with pytest.raises(Refused, match="not been looked through"):
+    with pytest.raises(Refused, match="not been checked"):
         load_jobs.confirm_load(preview=load, by=carla)
 
 
@@ -183,7 +183,7 @@ def test_a_load_that_was_committed_before_its_worker_died_is_not_done_again(carl
     assert (load.state, reported(load)["new"]) == ("queued", 2)
     work(load)
 
-    # The report says what the first worker did; a second reading would have found nothing new.
+    # The report is the first worker's; reading the file again would have found nothing new.
     assert (load.state, reported(load)["new"], load.attempts) == ("done", 2, 2)
 
 
@@ -254,7 +254,7 @@ def test_a_preview_that_is_left_loses_its_file(carla, storage):
 
     assert stored_files(storage) == []
     preview.refresh_from_db()
-    with pytest.raises(Refused, match="was put away"):
+    with pytest.raises(Refused, match="was discarded"):
         load_jobs.confirm_load(preview=preview, by=carla)
 
 
@@ -281,7 +281,7 @@ def test_files_of_previews_that_nobody_confirmed_go_after_a_week(carla, storage)
 
 
 def test_what_no_row_names_goes_after_a_week(carla, storage):
-    # As of a web process that was killed before it had written the row.
+    # Such files are left by a web process that was killed before it wrote the row.
     waiting = hand_in(carla)
     shelf = Path(waiting.file.path).parent
     old, new = shelf / "old.txt", shelf / "new.txt"

@@ -1,4 +1,4 @@
-"""The pages of loading: hand a file in, see what would change, confirm, see what has."""
+"""The pages of loading: upload a file, preview its changes, confirm, see the result."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ HTMX = {"HX-Request": "true"}
 
 @pytest.fixture(autouse=True)
 def own_storage(storage):
-    """Uploads go to a folder of the test's own."""
+    """Store uploads in the test's own folder."""
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def upload(pages, content: bytes = b"301 0 A 2\n301 0 B 0\n", kind: str = "trec-
 
 
 def done(load: Load) -> Load:
-    """The state of a row after its worker."""
+    """Perform a load and return its row as a worker leaves it."""
     now = timezone.now()
     load_jobs.perform_load(load, Progress())
     Load.objects.filter(pk=load.pk).update(state="done", started_at=now, finished_at=now)
@@ -199,7 +199,7 @@ def test_confirming_what_is_not_ready_says_why(pages):
 
     response = pages.post(url("load_confirmation", load.pk), follow=True)
 
-    assert "This file has not been looked through yet." in text(response)
+    assert "This file has not been checked yet." in text(response)
 
 
 def test_calling_it_off_while_it_waits(pages):
@@ -219,12 +219,12 @@ def test_leaving_a_preview_puts_its_file_away(pages, storage):
 
     response = pages.post(url("load_leaving", load.pk), follow=True)
 
-    assert "qrels.txt was put away. Nothing of it was loaded." in text(response)
+    assert "qrels.txt was discarded. Nothing of it was loaded." in text(response)
     assert Load.objects.get().file.name == ""
 
 
 def outcome(pages, load: Load) -> tuple[str, ...]:
-    """The badges of the list and of the file's own page."""
+    """Return the badges in the list and on the file's own page."""
     listed = pages.get(url("loads")).context["rows"][0]["outcome"].words
     shown = pages.get(url("load", load.pk))
     assert "> Done<" not in text(shown)
@@ -249,7 +249,7 @@ def test_a_preview_that_nobody_confirmed_is_called_not_loaded(pages, put_away):
     if put_away:
         pages.post(url("load_leaving", load.pk))
 
-    assert outcome(pages, load) == ("Looked through, not loaded", "Looked through, not loaded")
+    assert outcome(pages, load) == ("Checked, not loaded", "Checked, not loaded")
 
 
 def test_a_loaded_file_is_called_loaded_and_its_preview_looked_through(pages):
@@ -259,7 +259,7 @@ def test_a_loaded_file_is_called_loaded_and_its_preview_looked_through(pages):
     load = done(Load.objects.get(preview=preview))
 
     assert outcome(pages, load) == ("Loaded", "Loaded")
-    assert outcome(pages, preview) == ("Loaded", "Looked through")
+    assert outcome(pages, preview) == ("Loaded", "Checked")
 
 
 def test_where_to_begin_is_said_only_in_a_project_without_queries(pages, carla):

@@ -1,4 +1,4 @@
-"""Real collections, loaded as a person would load them."""
+"""Real collections, loaded as a user would load them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("storage"), pytest.
 
 
 def load(kind: str, *files: Path, options: tuple[str, ...] = ()) -> list[int]:
-    """[read, new, unchanged] of `manage.py load tides … --create`."""
+    """Return [read, new, unchanged] of `manage.py load tides … --create`."""
     out = io.StringIO()
     call_command(
         "load", "tides", kind, *map(str, files), "--create", "--json", *options, stdout=out
@@ -73,7 +73,7 @@ def test_followtable_gives_its_pairs_documents_and_claims(shared_data, name):
     claims = Membership.objects.get()
     assert (claims.name, claims.is_machine) == ("followtable-claims", True)
     assert Judgment.objects.filter(narrative__side="altered").count() == Judgment.objects.count()
-    # A claim for every document of a pair's pool.
+    # Every instruction has claims.
     assert Judgment.objects.values("narrative").distinct().count() == stats["instructions"]
     assert set(Candidate.objects.values_list("prior_relevance", flat=True)) == {0, 1}
 
@@ -144,7 +144,7 @@ def test_multiconir_gives_conditions_and_verdicts_that_count_to_the_relevance(sh
     second = load("multiconir", file, options=grades)
 
     assert (first, second) == ([789, 789, 0], [789, 0, 789])
-    # 3 queries x 2 styles x (1 + ... + 10) conditions, on each of them 11 verdicts.
+    # 3 queries x 2 styles x (1 + ... + 10) conditions, with 11 verdicts on each.
     assert (Condition.objects.count(), Verdict.objects.count()) == (330, 3_630)
     claims = Judgment.objects.filter(narrative__pair__pair_id="2_10n").order_by("relevance")
     assert list(claims.values_list("relevance", flat=True)) == list(range(11))
@@ -174,5 +174,5 @@ def test_infosearch_gives_the_claims_of_both_instructions(shared_data):
     assert load("infosearch", shared_data / "infosearch") == [56, 0, 56]
     sides = Counter(Judgment.objects.values_list("narrative__side", flat=True))
     assert sides == {"altered": 13, "reversed": 13}
-    # Of its query, of its pair: one each.
+    # One pair per query.
     assert InstructionPair.objects.count() == 5

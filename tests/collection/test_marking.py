@@ -1,4 +1,4 @@
-"""The query's words and those of the change are found in a document, in all their forms."""
+"""Words of the query and of the change are found in a document, in all their forms."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from annotate.collection.marking import NOTHING, marks, wanted
 
 
 def words_of(text: str, query: str = "", original: str = "", altered: str = ""):
-    """The marked words of the query, and of the change."""
+    """Return the marked words of the query, and those of the change."""
     found = marks(text, wanted(query=query, original=original, altered=altered))
     return [text[a:b] for a, b in found.query], [text[a:b] for a, b in found.change]
 

@@ -1,4 +1,4 @@
-"""A row that breaks a rule of the project's kind is told, and loaded if the lead says so."""
+"""Rows that break a rule of the project's kind are reported, and loaded only on request."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def claims(pair_id, *relevances):
 
 
 def counted(conditions, *relevances):
-    """A pair with so many conditions, and what is claimed of its documents."""
+    """Return a pair with this many conditions, and claims about its documents."""
     texts = [f"Condition {number}." for number in range(conditions)]
     altered = {"side": "altered", "text": "Find it.", "conditions": texts}
     return jsonl({"query_id": "0", "narratives": [altered]}, *claims("0", *relevances))
@@ -60,19 +60,19 @@ FEW = jsonl(
     *claims("1", 1, 1, 0),
     *claims("2", 1, 1, 1),
 )
-# Of each rule a kind that asks for it, a file, and what is told of which line.
+# For each rule: a kind that has it, a file that breaks it, and the reported lines with messages.
 BROKEN = [
     (
         "followtable",
         "pairs-jsonl",
         FEW,
-        [(1, "instruction 1 has 2 relevant documents; this kind asks for 3 at least")],
+        [(1, "instruction 1 has 2 relevant documents; this kind asks for at least 3")],
     ),
     (
         "followtable",
         "pairs-jsonl",
         jsonl({"query_id": "1", "altered": "Only sea harbours.", "category": "C3"}),
-        [(1, "the category C3 is none of the project's types")],
+        [(1, "the category C3 is not one of the project's types")],
     ),
     (
         "infosearch",
@@ -88,21 +88,21 @@ BROKEN = [
             {"query_id": "3", "altered": "In verse.", "category": "verse"},
         ),
         [
-            (2, "2 has a reversed instruction and not the one that it reverses"),
-            (3, "the category verse is none of the project's types"),
+            (2, "2 has a reversed instruction but not the one that it reverses"),
+            (3, "the category verse is not one of the project's types"),
         ],
     ),
     (
         "multiconir",
         "pairs-jsonl",
         counted(11, 10, 3),
-        [(1, "instruction 0 has 11 conditions; this kind counts 10 at most")],
+        [(1, "instruction 0 has 11 conditions; this kind allows at most 10")],
     ),
     (
         "multiconir",
         "pairs-jsonl",
         counted(3, 3, 4, 0),
-        [(3, "d1 is said to meet 4 conditions, and there are 3")],
+        [(3, "d1 is labelled as meeting 4 conditions, but there are 3")],
     ),
     (
         "multi-infosearch",
@@ -122,7 +122,7 @@ BROKEN = [
                 ],
             }
         ),
-        [(1, "the dimension mood is none of the project's types")],
+        [(1, "the dimension mood is not one of the project's types")],
     ),
 ]
 
@@ -165,7 +165,7 @@ def test_a_relevance_in_qrels_above_the_number_of_conditions_is_told(db):
 
     report = load(made, "trec-qrels", "0 0 d0 2\n0 0 d1 3\n", dry_run=True)
 
-    assert sentences_of(report) == [(2, "d1 is said to meet 3 conditions, and there are 2")]
+    assert sentences_of(report) == [(2, "d1 is labelled as meeting 3 conditions, but there are 2")]
 
 
 def test_the_rule_is_held_against_what_is_here_as_well(db):

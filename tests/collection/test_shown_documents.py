@@ -1,6 +1,4 @@
-"""A document is shown as text, or as a table rebuilt from its cells, with what is asked for
-marked.
-"""
+"""A document is shown as text, or as a table rebuilt from its cells, with words marked."""
 
 from __future__ import annotations
 
@@ -210,7 +208,7 @@ def test_only_so_many_cells_are_kept(db, monkeypatch):
         text = "|a|b|\n|---|---|\n" + "|x|y|\n" * rows
         show(factories.document(project, name, text, markup="markdown", digest=name))
 
-    # Two of 2,002 cells; the first gave way, and the last is more than all that is kept.
+    # Two tables of 2,002 cells fit; the first was evicted, and the last is too big to cache.
     assert [digest for digest, _ in kept] == ["two", "three"]
 
 
@@ -269,7 +267,7 @@ def test_markup_in_a_table_cell_stays_text():
 
 @pytest.fixture
 def table(db, client):
-    """The address of the windows of a table of 400 rows, for ada."""
+    """The URL of the windows of a table of 400 rows, for ada."""
     project = factories.project()
     query = factories.query(project)
     text = "|a|b|\n|---|---|\n" + "".join(f"|row{n}|tidal{n}|\n" for n in range(1, 401))
@@ -297,7 +295,7 @@ def test_for_a_script_only_the_window_is_sent(table, client):
 def test_words_are_looked_for_in_the_whole_table(table, client):
     page = client.get(table, {"find": "ROW399 row5", "go": "next"}, headers={"HX-Request": "true"})
 
-    # row5, row50 to row59: eleven stand in the first window, before this one.
+    # row5 and row50 to row59 are eleven matches in the first window, before this one.
     assert 'data-found-before="11" data-found-total="12"' in page.content.decode()
     assert page.context["table"].first_row == 301
 

@@ -1,4 +1,4 @@
-"""Big tables are cut into windows that together are the whole table."""
+"""Big tables are cut into windows that together cover the whole table."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from formats.tables import Cell, Table, parse_table
 
 
 def markdown(rows: int, columns: int) -> str:
-    """A table whose cells say where they stand: r3c2 is row 3, column 2, from 1."""
+    """Return a table whose cells name their position: r3c2 is row 3, column 2, from 1."""
     lines = [
         "|" + "|".join(f"c{column}" for column in range(1, columns + 1)) + "|",
         "|" + "---|" * columns,
@@ -28,7 +28,7 @@ def markdown(rows: int, columns: int) -> str:
 
 
 def up_to(rows: int, columns: int) -> Limits:
-    """Windows of exactly this size."""
+    """Return limits for windows of exactly this size."""
     return Limits(
         cells=rows * columns,
         characters=10**9,
@@ -41,7 +41,7 @@ def up_to(rows: int, columns: int) -> Limits:
 
 
 def cut(text: str, markup: str, limits: Limits, row: int = 1, column: int = 1) -> Rows:
-    """The window that holds a place, from 1."""
+    """Return the window that contains a position, from 1."""
     cells = grid(parse_table(text, markup), limits)
     return cells.cut(cells.window(row - 1, column - 1))
 
@@ -212,7 +212,7 @@ def test_characters_with_a_meaning_in_patterns_are_letters():
 
 @st.composite
 def tables(draw) -> Table:
-    """A table as HTML can make one, laid out by the reader itself."""
+    """Generate tables with merged cells, laid out by the HTML reader."""
     rows = draw(
         st.lists(
             st.lists(
@@ -235,7 +235,7 @@ def tables(draw) -> Table:
 
 
 def covering(rows, columns: list[int]) -> dict[tuple[int, int], str]:
-    """What covers each place of a drawn table, as a browser lays it out: (row, column) to text."""
+    """Map each (row, column) of a drawn table to the text there, as a browser lays it out."""
     found: dict[tuple[int, int], str] = {}
     for at, row in enumerate(rows):
         place = 0
@@ -282,7 +282,7 @@ def test_every_place_shows_in_its_window_what_it_shows_in_the_whole_table(table,
 
     body_places = [place for place in whole if place[0] >= cells.head]
     assert seen == Counter(body_places)
-    # Each cell is one window's own, so that what is counted is counted once.
+    # Each cell belongs to exactly one window, so that matches are counted once.
     assert own == Counter(cell.text for row in table.rows for cell in row)
 
 

@@ -1,4 +1,4 @@
-"""A new text of a document inserts a version, and what was said of the older ones is stale."""
+"""A new text of a document inserts a version and makes answers about older ones stale."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Scene:
         return judging.say_grade(on=on, relevance=relevance, by=self.ada, **more)
 
     def open(self) -> list[int]:
-        """The candidates that ada has yet to judge."""
+        """Return the candidates that ada still has to judge."""
         at = read_judging_session(narrative=self.narrative, by=self.ada)
         return [one for one in at.order if one not in at.judged and one not in at.flagged]
 
@@ -141,9 +141,9 @@ def test_versions_are_added_to_those_that_are_here(scene):
 @pytest.mark.parametrize(
     ("lines", "sentence"),
     [
-        ([("x", 1)], "version 1 of the text of document A is here already, with other words"),
+        ([("x", 1)], "version 1 of the text of document A already exists, with other words"),
         ([("x", 3)], "there is no version 2 of the text of document A"),
-        ([("x", 2), ("y", None)], "names no text version here, and version 2 on line 1"),
+        ([("x", 2), ("y", None)], "has no text version on this line, and version 2 on line 1"),
     ],
 )
 def test_versions_that_do_not_fit_are_refused(scene, lines, sentence):
@@ -155,7 +155,7 @@ def test_versions_that_do_not_fit_are_refused(scene, lines, sentence):
     assert versions() == [(1, FIRST)]
 
 
-# --- what was said --------------------------------------------------------------------------------
+# --- answers --------------------------------------------------------------------------------------
 
 
 def test_a_judgment_names_the_text_it_was_made_of(scene):
@@ -276,7 +276,7 @@ def test_what_a_browser_journaled_under_the_older_text_is_kept_under_it_and_told
     ]
 
     assert [one["state"] for one in answers] == ["saved", "saved"]
-    assert answers[0]["sentence"].startswith("The document has got another text since.")
+    assert answers[0]["sentence"].startswith("The document has a new text since.")
     kept = Judgment.objects.get()
     assert (kept.text_version, kept.is_current) == (1, False)
     assert scene.first.pk in scene.open()
@@ -294,7 +294,7 @@ def test_an_entry_that_names_a_text_nobody_has_is_refused(scene, client):
 
     unknown, unreadable = response.json()["answers"]
     assert unknown["sentence"].startswith("The text of this document has no version 7")
-    assert unreadable["sentence"] == "The field “text_version” is no version of a text."
+    assert unreadable["sentence"] == "The field “text_version” is not a valid text version."
     assert not Judgment.objects.exists()
 
 
@@ -319,7 +319,7 @@ def test_nobody_is_asked_to_look_again_at_an_answer_to_an_older_text(scene):
     said = scene.judge().row
     scene.change()
 
-    with pytest.raises(Stale, match="another text"):
+    with pytest.raises(Stale, match="a new text"):
         rejudge_requests.ask(judgment=said, words="Sure?", by=scene.carla)
 
 
@@ -346,10 +346,10 @@ def test_a_stale_judgment_says_in_the_matrix_of_which_text_it_is(scene, client):
     assert b"judged under version 1 of the document's text" in page.content
 
 
-# --- what a load says -----------------------------------------------------------------------------
+# --- notes of a load ------------------------------------------------------------------------------
 
 TOLD = (
-    "1 document gets another text. Made under the text before: 1 judgment with 2 evidence spans. "
+    "1 document gets another text. Answers to the earlier text: 1 judgment with 2 evidence spans. "
     "They are kept under that text and become stale: they no longer count, and judges are asked "
     "again"
 )
@@ -401,7 +401,7 @@ def test_a_loaded_judgment_of_a_text_that_is_not_here_is_refused(scene):
 
     assert problems(report) == [
         (
-            "file.txt:1: the text of document A has no version 2 here; the newest is 1: load the "
+            "file.txt:1: the text of document A has no version 2; the newest is 1: load the "
             "documents first"
         )
     ]

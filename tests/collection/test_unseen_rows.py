@@ -1,4 +1,4 @@
-"""Rows of a load are there for everybody once they are shown."""
+"""Rows of a load are visible to everybody once it shows them."""
 
 from __future__ import annotations
 

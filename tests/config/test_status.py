@@ -120,8 +120,8 @@ def test_what_cannot_be_tried_again_says_why(client, olga, carla):
     again = client.post(reverse("status_retry", args=["annotate.load", load.pk]), follow=True)
 
     assert reverse("status_retry", args=["annotate.load", load.pk]) not in shown
-    assert "Its file was put away. Upload it again." in shown
-    assert "Its file was put away. Upload it again." in again.content.decode()
+    assert "Its file was discarded. Upload it again." in shown
+    assert "Its file was discarded. Upload it again." in again.content.decode()
     load.refresh_from_db()
     assert load.state == "failed"
     assert not AuditEvent.objects.filter(what="job.retried").exists()
@@ -170,7 +170,7 @@ def test_it_says_what_is_missing(client, olga, monkeypatch):
     shown = page(client).content.decode()
 
     assert "The broker does not answer." in shown
-    assert "No worker takes work." in shown
+    assert "No worker is running." in shown
     assert "No worker was seen since yesterday." in shown
     assert "No job is under way." in shown
     assert "No job failed." in shown

@@ -1,4 +1,4 @@
-"""Cases that the guidelines leave open lead to a new version, which keeps them."""
+"""Cases that show a gap in the guidelines lead to a new version, which records them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests import factories
 
 
 class Scene:
-    """ada and ben differ on A and on B; carla settled A because of a gap in the guidelines."""
+    """ada and ben disagree on A and B; carla settled A with the cause "gap in the guidelines"."""
 
     def __init__(self) -> None:
         self.project = factories.project()
@@ -158,7 +158,7 @@ def test_a_refused_version_keeps_the_ticks(scene, client):
 def test_a_case_of_another_project_is_refused_and_nothing_saved(scene):
     other = factories.candidate(factories.query(factories.project("other")))
 
-    with pytest.raises(Refused, match="none of this project"):
+    with pytest.raises(Refused, match="not in this project"):
         scene.write(scene.first, other)
 
     assert Guideline.objects.count() == 1

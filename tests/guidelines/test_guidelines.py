@@ -1,4 +1,4 @@
-"""Guidelines have versions; leads write them, everybody reads them."""
+"""Guidelines have versions; leads write them, and every member reads them."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_an_older_version_stays_readable(carla, client):
     page = client.get(url(carla) + "?version=1").content.decode()
 
     assert "Read it all." in page
-    assert "A newer one is in force." in page
+    assert "There is a newer one." in page
 
 
 def test_what_was_typed_is_still_there_when_someone_was_faster(carla, client):

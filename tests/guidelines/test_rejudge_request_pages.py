@@ -1,4 +1,4 @@
-"""How a judge meets what they are asked to look at again: home, project, judge page, list."""
+"""Rejudge requests as a judge sees them: on the home, project and judge pages and in the list."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NOTICE = "carla asks you to look again:"
 
 
 class Scene:
-    """ada and ben judged A (1) and B (0); carla asks ada to look at A again."""
+    """ada judged A (1) and B (0), ben A (2) and B (0); carla asks ada to rejudge A."""
 
     def __init__(self) -> None:
         self.project = factories.project(judge_order=Project.Order.DOC_ID, order_seed=3)

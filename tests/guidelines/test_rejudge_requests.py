@@ -1,4 +1,4 @@
-"""A lead asks a judge to look again: nothing is edited, and any later word is the answer."""
+"""Rejudge requests: nothing is edited, and any later answer of the judge answers them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
 
 class Scene:
-    """ada has judged both documents of a pair, A as 1 and B as 0, and is done; carla leads."""
+    """ada has judged both documents of a pair, A 1 and B 0, and is done; carla leads."""
 
     def __init__(self) -> None:
         self.project = factories.project()
@@ -163,7 +163,7 @@ def test_an_answered_rejudge_request_is_not_taken_back(scene):
     rejudge_request = scene.ask()
     scene.judge(1)
 
-    with pytest.raises(Refused, match="answered already"):
+    with pytest.raises(Refused, match="already answered"):
         rejudge_requests.withdraw(rejudge_request=rejudge_request, by=scene.carla)
 
 
@@ -198,7 +198,7 @@ def test_words_are_wanted(scene):
 def test_an_answer_that_was_changed_meanwhile_is_not_asked_for(scene):
     scene.judge(2)
 
-    with pytest.raises(Stale, match="changed meanwhile"):
+    with pytest.raises(Stale, match="changed in the meantime"):
         scene.ask()
 
     assert not RejudgeRequest.objects.exists()
@@ -272,7 +272,7 @@ def test_where_documents_come_again_the_assignment_is_done_once_all_that_is_left
 
     rejudge_requests.withdraw(rejudge_request=rejudge_request, by=carla)
 
-    # Three documents come again, and nothing was said of them yet.
+    # Three documents are repeated, and their repeats are not answered yet.
     assert ada.assignments.get().done_at is None
     while (
         number := judging_session.read_judging_session(narrative=narrative, by=ada).next()

@@ -1,4 +1,4 @@
-"""A program works as a judge: takes an assignment, reads what comes to it, judges, takes back."""
+"""A program works as a judge: takes an assignment, reads documents, judges, undoes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the browser journaled: saved once, in its order, each entry on its own."""
+"""Journal entries from the browser: saved once, in order, each entry on its own."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def uuid(number: int) -> str:
 
 
 class Scene:
-    """ada judges two documents that were relevant, in the browser."""
+    """ada judges, in the browser, two documents that were relevant."""
 
     def __init__(self, client: Client) -> None:
         self.client = client
@@ -230,7 +230,7 @@ def test_under_an_older_narrative_it_is_kept_under_the_version_that_was_read(sce
     ((state, sentence),) = scene.state(scene.entry(1))
 
     assert state == "saved"
-    assert "kept under version 1" in sentence
+    assert "saved under version 1" in sentence
     assert Judgment.objects.get().narrative == scene.narrative
     assert scene.state(scene.entry(1)) == [(state, sentence)]
 
@@ -249,7 +249,7 @@ def test_where_two_tabs_disagree_both_are_kept_the_newest_counts_and_the_person_
     ((state, sentence),) = scene.state(scene.entry(2, relevance=2))
 
     assert state == "saved"
-    assert "another tab or place" in sentence
+    assert "in another tab" in sentence
     assert list(Judgment.objects.order_by("pk").values_list("relevance", flat=True)) == [0, 2]
     assert Judgment.objects.current().get().relevance == 2
     assert scene.state(scene.entry(2, relevance=2)) == [(state, sentence)]
@@ -295,7 +295,7 @@ def test_the_pair_of_a_stranger_is_as_if_it_were_not_there(scene):
     theirs = scene.state(scene.entry(user=eve.pk))
     none = scene.state(scene.entry(user=eve.pk, pair=999_999))
 
-    assert theirs == none == [("refused", "There is no such pair among yours.")]
+    assert theirs == none == [("refused", "There is no such pair in your projects.")]
     assert nothing()
 
 
@@ -382,7 +382,7 @@ MISSING = object()
         ({"pressed": "\ud800"}, "a key or a click"),
         ({"instead_of": "that"}, "“instead_of”"),
         ({"kind": "flag"}, "“flag”"),
-        ({"kind": "flag", "flag": "maybe"}, "no kind of flag"),
+        ({"kind": "flag", "flag": "maybe"}, "not a kind of flag"),
         ({"kind": "flag", "flag": "problem", "words": "  "}, "Say in a few words why"),
         ({"kind": "flag", "flag": "problem", "words": "\x1b"}, "control character"),
         ({"kind": "flag", "flag": "later", "words": "x" * 10_001}, "10,001 characters"),
@@ -415,7 +415,7 @@ def test_a_passage_of_a_document_without_text_is_refused(scene):
         scene.entry(candidate=absent.pk, evidence=[{"start": 0, "end": 1}])
     )
 
-    assert "The text of this document is not here" in sentence
+    assert "The text of this document is not available" in sentence
 
 
 def test_evidence_that_the_project_wants_is_asked_for(scene):
@@ -434,7 +434,7 @@ def test_evidence_that_the_project_wants_is_asked_for(scene):
 
 
 class TestConditions:
-    """Where relevance follows from verdicts."""
+    """Projects in which relevance follows from verdicts."""
 
     @pytest.fixture
     def keys(self, scene) -> list[str]:
@@ -539,18 +539,18 @@ def test_a_full_disk_is_told_from_a_busy_database(scene, monkeypatch):
     assert response.status_code == 503
     assert response.json() == {
         "code": "disk_full",
-        "detail": "There is no room left on the disk. Nothing is lost: send it again later.",
+        "detail": "The disk is full. Nothing is lost: send it again later.",
     }
 
 
 def statements(queries) -> list[str]:
-    """What was asked of the database, but for the savepoint of the test's own transaction."""
+    """Return the SQL statements, except savepoints of the test's own transaction."""
     asked = [query["sql"] for query in queries.captured_queries]
     return [sql for sql in asked if "SAVEPOINT" not in sql]
 
 
 def listed(scene) -> None:
-    """List the session of the test as signing in does, so that its account is read with it."""
+    """Record the test's session as signing in does, so that it is read with its account."""
     UserSession.objects.create(
         user=scene.person,
         session_key=scene.client.session.session_key,
@@ -560,11 +560,11 @@ def listed(scene) -> None:
 
 
 def test_a_judgment_takes_at_most_six_statements(scene, django_assert_max_num_queries):
-    """Session with account, pair with member, all that decides, the judgment, its link; PostgreSQL
-    locks the assignment besides.
+    """Session with account, pair with member, lookup, judgment, link; on PostgreSQL also the lock
+    on the assignment.
     """
     listed(scene)
-    # What begins or ends an assignment takes one statement more.
+    # Beginning or ending an assignment takes one more statement.
     Assignment.objects.update(touched_at=timezone.now())
 
     with django_assert_max_num_queries(8) as queries:
@@ -682,7 +682,7 @@ ANYTHING = st.recursive(
 
 
 class AnyJson(TestCase):
-    """Whatever JSON comes: an answer, never an error; and what is not saved changes nothing."""
+    """Any JSON gets an answer, never an error, and entries that are not saved change nothing."""
 
     def setUp(self) -> None:
         self.scene = Scene(Client())

@@ -1,5 +1,5 @@
-"""The judge page as the server draws it, the documents it keeps ready, and its forms without a
-script.
+"""The judge page as the server renders it, its prefetched documents, and its forms without
+JavaScript.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def scene(db, client):
             )
 
         def next_after(self, response):
-            """Where one comes to after a form was taken."""
+            """Return the URL that a judge is sent to after a form was saved."""
             return client.get(response.url).url
 
         def judging_session(self, candidate):
@@ -79,7 +79,7 @@ def test_the_page_shows_query_narrative_and_document(scene, client):
     page = client.get(scene.url(scene.candidates[0])).content.decode()
 
     assert "tidal power" in page
-    # The change is marked within the clauses that it is in.
+    # The change is marked within its clauses.
     assert '>Any plant counts<ins>,</ins></span><ins> </ins><span class="clause"' in page
     assert "><ins>but only at sea</ins>.</span>" in page
     assert "Turbines in the Severn." in page
@@ -102,7 +102,7 @@ def test_a_grade_is_saved_and_the_next_document_comes(scene):
 
 
 def sums(page: str) -> dict[str, int]:
-    """What the end of a query says it counted, by its name on screen; hidden rows left out."""
+    """Return the counts on the end page by their names on screen, without hidden rows."""
     (block,) = re.findall(r'<ul class="finished__sums">(.*?)</ul>', page, re.DOTALL)
     rows = re.findall(r"<li>(.*?)</li>", block, re.DOTALL)
     found = {}

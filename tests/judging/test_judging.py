@@ -1,4 +1,4 @@
-"""One judgment: said once, kept for ever, never edited."""
+"""Judgments: recorded once, kept for ever, never edited."""
 
 from __future__ import annotations
 
@@ -25,9 +25,7 @@ ONE = UUID("00000000-0000-4000-8000-000000000001")
 
 
 class Scene:
-    """A pair of two documents that were relevant and one that was not, with ada in her
-    assignment.
-    """
+    """A pair with two documents that were relevant and one that was not; ada has an assignment."""
 
     def __init__(self) -> None:
         self.project = factories.project()
@@ -133,7 +131,7 @@ def test_a_document_of_another_query_is_refused(scene):
 
 
 def unshown(scene):
-    """A document that a load has written into the pool and not shown yet."""
+    """Return a document that a load has written into the pool but not made visible yet."""
     factories.unseen_rows(scene.project)
     return Candidate._base_manager.filter(query=scene.query).latest("pk")
 

@@ -1,4 +1,4 @@
-"""Judging through the API: the page's own action, told in JSON."""
+"""Judging through the API: the same action as on the page, in JSON."""
 
 from __future__ import annotations
 

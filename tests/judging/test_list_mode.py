@@ -1,4 +1,4 @@
-"""List mode: a pool as rows in one's own order, a part at a time, filtered by what one said."""
+"""List mode: a pool as rows in the judge's order, page by page, filtered by the judge's answers."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def scene(db, client):
             return judging_session.read_judging_session(narrative=self.narrative, by=self.ada).order
 
         def shown(self, **asked):
-            """The candidates of the rows, as they stand on the page."""
+            """Return the candidates of the rows, in the order of the page."""
             page = client.get(self.url, asked).content.decode()
             return [int(pk) for pk in re.findall(r'id="row-(\d+)"', page)]
 
@@ -59,7 +59,7 @@ def scene(db, client):
 
 
 def row(page: str, candidate: int) -> str:
-    """The row of one document, as HTML."""
+    """Return the row of one document, as HTML."""
     found = re.search(rf'<li[^>]* id="row-{candidate}".*?</li>', page, re.S)
     assert found is not None
     return found[0]
@@ -248,7 +248,7 @@ def test_a_row_says_which_grades_need_a_marked_passage(scene, client):
 
     page = client.get(scene.url).content.decode()
 
-    # Relevant before, as every document of this pool: only to say that it is not any more.
+    # Relevant before, as every document of this pool: only the grade 0 needs evidence.
     assert 'data-wanted="0"' in row(page, scene.order()[0])
 
 
@@ -322,7 +322,7 @@ def test_a_document_is_found_by_the_neutral_name_that_the_list_shows(scene):
 
     assert scene.shown(find=name) == [hidden.pk]
     assert scene.shown(find=name.split()[1][:6]) == [hidden.pk]
-    # A name that is not shown finds nothing, whichever it is.
+    # A neutral name that is not shown finds nothing.
     assert scene.shown(find=neutral_name(titled.document_id, scene.query.project_id)) == []
 
 

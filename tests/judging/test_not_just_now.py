@@ -1,6 +1,6 @@
-"""What is answered while the database is away, or the disk is full: come later, nothing is lost.
+"""Responses while the database is down or the disk is full: try again later, nothing is lost.
 
-What is asked for here fails in the middleware already, for who asks is in the database.
+These requests fail in the middleware, because the session is read from the database.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ JOURNAL = "/api/v1/journal/"
 
 @pytest.fixture
 def failing(client, monkeypatch):
-    """Let whatever ada asks for meet this error."""
+    """Make every request by ada fail with this error."""
 
     def fail(error):
         def load(self):
@@ -65,14 +65,12 @@ def test_a_full_database_is_told_from_one_that_is_away(failing):
     response = failing(error).post(JOURNAL, {"entries": []}, content_type="application/json")
 
     assert response.status_code == 503
-    assert response.json()["detail"] == (
-        "There is no room left on the disk. Nothing is lost: send it again later."
-    )
+    assert response.json()["detail"] == ("The disk is full. Nothing is lost: send it again later.")
 
 
 @pytest.fixture
 def no_room():
-    """Let nothing be written to the shared cache: the disk is full, or somebody was faster."""
+    """Make every write to the shared cache fail with this error."""
 
     @contextmanager
     def fail(error):

@@ -1,4 +1,4 @@
-"""The order in which a judge meets the documents of a pool."""
+"""The order in which a judge sees the documents of a pool."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def tides(db):
 
 
 def met(by, pair) -> list[str]:
-    """The document ids in the order in which `by` meets them."""
+    """Return the document ids in the order in which `by` sees them."""
     candidates = pair.query.candidates.select_related("document").in_bulk()
     return [candidates[pk].document.doc_id for pk in judging_session.order(pair=pair, by=by)]
 

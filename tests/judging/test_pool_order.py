@@ -1,4 +1,4 @@
-"""The pool of a query comes to annotators in an order that tells nothing of the documents' ids."""
+"""Annotators see the pool of a query in an order that reveals nothing of the documents' ids."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SIZE = 50
 
 @pytest.fixture
 def pool(db):
-    """A pool as files have it: in the order of the ids, more than a page holds."""
+    """A pool as in files: in the order of the ids, and longer than a page."""
     project = factories.project()
     query = factories.query(project)
     factories.pair(query)
@@ -24,7 +24,7 @@ def pool(db):
 
 
 def pages(client, pool, name: str) -> list[list[str]]:
-    """The ids of the documents on each page, as `name` turns them over."""
+    """Return the document ids on each page, as `name` pages through them."""
     client.force_login(pool.project.memberships.get(name=name).user)
     address = reverse("annotate:query", args=[pool.project.slug, pool.pk])
     found, link = [], "?"

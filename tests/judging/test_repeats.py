@@ -1,4 +1,4 @@
-"""Documents that come again, unmarked: what is said of them is kept apart, and shows nowhere."""
+"""Repeats: unannounced, with answers that are kept apart and shown nowhere else."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ SAYS = re.compile(r'<script id="judging-session" type="application/json">(.*?)</
 
 
 class Scene:
-    """ada judges six documents, of which half come again: three, each with three between."""
+    """ada judges six documents; three of them are repeated, with at least three in between."""
 
     def __init__(self, client: Any) -> None:
         self.client = client
@@ -54,7 +54,7 @@ class Scene:
         return [unmasked(number, self.ada.pk) for number in self.judging_session().order]
 
     def again(self) -> list[int]:
-        """The numbers of the repeats, in their order."""
+        """Return the numbers of the repeats, in order."""
         order = self.judging_session().order
         return [number for number in order if unmasked(number, self.ada.pk).again]
 
@@ -201,7 +201,7 @@ def test_taking_a_repeat_back_twice_changes_nothing_and_what_is_newer_stands(sce
     new = scene.grade(number, 2).row
 
     warning = withdraw(uuid=old.uuid, pair=scene.pair, by=scene.ada).warning
-    assert "something newer" in warning
+    assert "a newer answer" in warning
     assert withdraw(uuid=old.uuid, pair=scene.pair, by=scene.ada).warning == ""
     assert Repeat.objects.current().get() == new
 
@@ -296,7 +296,9 @@ def test_the_database_holds_one_answer_and_a_grade_or_a_flag(scene):
 
 
 def plain(page: str, document_view: str) -> str:
-    """A page without what differs between any two documents: numbers, ids, tokens, its order."""
+    """Return a page without the parts that differ between any two documents: numbers, ids, tokens,
+    links.
+    """
     page = SAYS.sub("", page)
     page = re.sub(r'(csrfmiddlewaretoken|name="uuid") ?"? value="[^"]+"', r"\1", page)
     page = re.sub(r'"[A-Za-z0-9]{64}"', '"TOKEN"', page)
@@ -309,7 +311,7 @@ def test_a_repeat_is_drawn_as_a_document_that_comes_for_the_first_time(scene):
     numbers = scene.judging_session().order
     number = scene.again()[0]
     at = numbers.index(number)
-    # All before it is said, this document among it, with all that can be said of one.
+    # Everything before it is judged, the same document included, with note and evidence.
     for before in numbers[:at]:
         scene.grade(before, 2, note="Seen.", evidence=[Span(0, 4)])
     fresh = next(n for n in numbers[at:] if n not in scene.again())

@@ -1,4 +1,4 @@
-"""Which documents come again, where, and by which number: no database."""
+"""Which documents are repeated, where, and under which number. No database."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ def test_a_repeat_is_half_a_small_pool_away_and_twenty_documents_in_a_large_one(
         (500, 10, 99, 50),
         (505, 10, 49, 50),  # 50.5: the chance decides
         (505, 10, 50, 51),
-        (5, 10, 49, 0),  # half a document: in every second pool one
+        (5, 10, 49, 0),  # half a document: one in every second pool
         (5, 10, 50, 1),
         (5, 50, 99, 3),
         (4, 50, 99, 2),
-        (3, 50, 99, 1),  # behind the second there is no room for two others
+        (3, 50, 99, 1),  # after the second there are not two others
         (2, 50, 99, 0),
         (1, 50, 99, 0),
         (0, 50, 99, 0),
@@ -52,7 +52,7 @@ def test_over_many_small_pools_the_percentage_holds():
         for one in range(2_000)
     ]
 
-    # A half of a document each: about a thousand in all (22 is one standard deviation).
+    # Half a document each: about a thousand in all (22 is one standard deviation).
     assert set(draws) == {0, 1}
     assert 900 < sum(draws) < 1_100
 

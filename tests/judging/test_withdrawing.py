@@ -1,4 +1,4 @@
-"""Taking back what was said: any of it, at any time, as often as it is sent."""
+"""Withdrawing statements: any of them, at any time, however often it is sent."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def scene(db) -> Scene:
 
 
 def standing(scene: Scene) -> list[tuple[str, Any]]:
-    """What stands: (document id, relevance or kind of flag)."""
+    """Return the current statements as (document id, relevance or kind of flag)."""
     flags = Flag.objects.current().values_list("candidate__document__doc_id", "kind")
     return sorted([*scene.current(), *flags], key=str)
 
@@ -97,7 +97,7 @@ def test_what_was_replaced_meanwhile_leaves_the_newer_standing(scene):
 
     said = withdraw(scene, second)
 
-    assert "something newer" in said.warning
+    assert "a newer answer" in said.warning
     assert standing(scene) == [("A", 2)]
     third.refresh_from_db()
     assert third.replaces == first
@@ -200,14 +200,14 @@ def test_in_an_archived_project_nothing_is_taken_back(scene):
 
 
 class AnyHistory(TestCase):
-    """Whatever is said and taken back, in whatever order and however often it is sent."""
+    """Any statements and withdrawals, in any order and sent any number of times."""
 
     def setUp(self) -> None:
         self.scene = Scene()
         self.of = [self.scene.first, self.scene.second]
 
     def send(self, kind: str, number: int, candidate: int, value: int) -> bool:
-        """Send entry `number`; say whether it was taken."""
+        """Send entry `number`; return whether it was saved."""
         scene, on = self.scene, self.of[candidate]
         kinds: dict[str, Callable[[], object]] = {
             "judgment": lambda: scene.judge(value, of=on, uuid=uuid(number), late=True),

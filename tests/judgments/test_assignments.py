@@ -1,6 +1,4 @@
-"""An assignment is taken by one person, a person takes one assignment, and there are never more
-than k.
-"""
+"""A pair's task has at most k assignments, each held by one person, and one for each person."""
 
 from __future__ import annotations
 
@@ -30,7 +28,7 @@ def tides(db):
 
 
 def given(task: str, by: Membership, **more) -> Assignment:
-    """The assignment that `by` gets; there must be one."""
+    """Take the next assignment for `by`; there must be one."""
     assignment = assignments.take_next(task=task, by=by, **more)
     assert assignment is not None
     return assignment
@@ -132,7 +130,7 @@ def test_a_begun_assignment_cannot_be_given_back(tides):
         by=ada,
     )
 
-    with pytest.raises(Refused, match="stays taken"):
+    with pytest.raises(Refused, match="cannot be released"):
         assignments.give_back(assignment=assignment, by=ada)
 
 

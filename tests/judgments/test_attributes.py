@@ -1,4 +1,4 @@
-"""Attributes of documents stand side by side as claimed and verified; the reverse negates some."""
+"""Attributes of documents, claimed and verified; the reversed query negates some."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.django_db
 
 
 class Scene:
-    """An instruction of two attributes; P and N with verdicts of a machine, N of two people too."""
+    """An instruction with two attributes; P and N have a machine's verdicts, N two people's too."""
 
     def __init__(self) -> None:
         self.project = factories.project(kind="multi-infosearch", judge_scope="pool")

@@ -1,7 +1,8 @@
-"""Progress has one definition: what is wanted, what is there, whoever brought it.
+"""Progress has one definition: how much is wanted and how much is done, whatever its source.
 
-Everything that names how far a project is says the same of it: the home page, the project page, the
-queries, the dashboard, the API, what assignments are offered and whether a lead may see figures.
+Every page and endpoint that shows the progress of a project agrees: the home page, the project
+page, the queries, the dashboard, the API, the offered assignments, and whether a lead may see
+figures.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ DOCUMENTS = ("A", "B", "C")
 
 @pytest.fixture
 def tides(db):
-    """Two queries with three documents each, that two people judge: ada and ben; carla leads."""
+    """Two queries with three documents each, to be judged by two people; carla leads."""
     project = factories.project(overlap_judge=2, overlap_review=0)
     made = SimpleNamespace(project=project, pairs={}, candidates={})
     for query_id in ("301", "302"):
@@ -54,7 +55,7 @@ def tides(db):
 
 
 def from_file(project: Project, *lines: str) -> None:
-    """Load judgments: "query doc annotator relevance" each."""
+    """Load judgments, each line as "query doc annotator relevance"."""
     rows = [line.replace(" ", ",") for line in lines]
     content = "\n".join(["query_id,doc_id,annotator,relevance", *rows]) + "\n"
     report = load(project, "judgments-csv", content, "judgments.csv")
@@ -62,12 +63,12 @@ def from_file(project: Project, *lines: str) -> None:
 
 
 def everything(by: str, query_id: str) -> list[str]:
-    """Lines of a file in which one person judges a whole query."""
+    """Return the lines of a file in which one person judges a whole query."""
     return [f"{query_id} {doc_id} {by} 1" for doc_id in DOCUMENTS]
 
 
 def counted(reader: Membership) -> dict[str, Any]:
-    """How far the project is: (answered, wanted), (done, total) of each task, and what is left."""
+    """Return the progress: (answered, wanted), (done, total) of each task, and answers left."""
     found = completion.judging(reader.project)
     return {
         "answers": (found.answered, found.wanted),
@@ -77,7 +78,7 @@ def counted(reader: Membership) -> dict[str, Any]:
 
 
 def counts_for(reader: Membership) -> dict[str, Any]:
-    """The same as `counted`, of every address that tells how far the project is."""
+    """Return what `counted` does, from every page and endpoint that shows progress."""
     client = Client()
     assert reader.user is not None
     client.force_login(reader.user)
@@ -123,7 +124,7 @@ def counts_for(reader: Membership) -> dict[str, Any]:
 
 
 def test_judgments_from_a_file_fill_assignments(tides):
-    """20 open assignments that lead to "229 of 229" are not open."""
+    """A regression: 20 "open" assignments led to pages that said "229 of 229"."""
     for query_id in ("301", "302"):
         from_file(tides.project, *everything("ada", query_id), *everything("ben", query_id))
 
@@ -199,7 +200,7 @@ def test_a_machine_fills_no_assignment(tides):
     assert open_pairs.count_free_assignments(tides.pairs["301"], JUDGE, tides.ada) == 2
 
 
-# --- every address --------------------------------------------------------------------------------
+# --- every page and endpoint ----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("complete", [True, False])
@@ -238,7 +239,7 @@ ANSWERS = st.lists(
 
 
 def answer(tides: SimpleNamespace, kind: str, name: str, query_id: str, doc_id: str) -> bool:
-    """Let somebody answer a document in some way; whether it is an answer that counts."""
+    """Answer a document in some way, and return whether the answer counts."""
     pair, candidate = tides.pairs[query_id], tides.candidates[query_id, doc_id]
     under, by = factories.altered(pair), getattr(tides, name)
     if kind == "machine":
@@ -287,7 +288,7 @@ def test_any_mixture_of_answers_is_counted_once_each(tides, answers):
             elif kind == "later" and assignments.holds(
                 pair=tides.pairs[query_id], task=JUDGE, by=getattr(tides, name)
             ):
-                # Whoever puts off what they had answered has not answered it.
+                # A "later" flag replaces the person's answer.
                 final[query_id, doc_id].discard(name)
 
         found = counted(tides.carla)
@@ -350,7 +351,7 @@ def test_any_mixture_of_answers_is_counted_once_each(tides, answers):
 
 @pytest.mark.parametrize("holder", ["nobody", "the lead", "an annotator"])
 def test_a_rewriting_by_a_lead_ends_the_assignment(tides, client, holder):
-    """ "12 of 12 assignments done" and "0 of 1" said the same thing of twelve assignments."""
+    """A regression: "12 of 12 assignments done" and "0 of 1" described the same assignments."""
     pair = InstructionPair.objects.create(
         project=tides.project, query=tides.pairs["301"].query, pair_id="301-b"
     )

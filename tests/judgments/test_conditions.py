@@ -1,4 +1,4 @@
-"""Conditions are written with a narrative, a version of their own each time they change."""
+"""Conditions are written with a narrative; changing them makes a new version."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def url(pair) -> str:
 
 
 def conditions(pair) -> list[list[tuple[int, str, str]]]:
-    """Those of each altered version."""
+    """Return the conditions of each altered version."""
     return [
         list(version.conditions.order_by("number").values_list("number", "name", "text"))
         for version in pair.narratives.filter(side=Narrative.Side.ALTERED).order_by("version")

@@ -1,6 +1,4 @@
-"""Which spans are evidence, which grades need it, and what stands for it where nothing can be
-marked.
-"""
+"""Valid spans of evidence, the grades that need it, and notes in place of it."""
 
 from __future__ import annotations
 
@@ -41,7 +39,7 @@ def test_more_passages_than_anyone_reads_are_refused():
         (2, 1, True, False),
         (1, 0, True, True),
         (0, 0, True, False),
-        # Asking only when it changes would tell what the judge may not know.
+        # Asking only on a change would reveal what the judge may not know.
         (1, 1, False, True),
         (0, None, True, True),
     ],

@@ -1,4 +1,4 @@
-"""Judgments, flags and adjudications from files."""
+"""Loading judgments, flags and adjudications from files."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def project(db):
 
 @pytest.fixture
 def pair(project):
-    """A pair with both narratives, and A to be judged."""
+    """A pair with both narratives, and document A to judge."""
     query = factories.query(project, "301")
     factories.candidate(query, "A")
     return factories.pair(query)
@@ -156,7 +156,9 @@ def test_a_machine_cannot_have_a_persons_name(project):
 
     report = load(project, "judgments-jsonl", jsonl(record(machine=True)))
 
-    assert problems(report) == ["file.txt:1: “ada” is a person here; a machine needs another name"]
+    assert problems(report) == [
+        "file.txt:1: “ada” is a person in this project; a machine needs another name"
+    ]
 
 
 # --- under which narrative ------------------------------------------------------------------------
@@ -287,7 +289,7 @@ def test_without_saying_that_it_means_no_grade_it_is_refused_and_the_sentence_sa
     ]
 
 
-# --- said twice -----------------------------------------------------------------------------------
+# --- loaded twice ---------------------------------------------------------------------------------
 
 
 def test_two_relevances_of_one_person_for_one_document_are_refused_with_both_lines(project):
@@ -403,7 +405,7 @@ def test_a_uuid_that_is_here_with_something_else_is_refused(project, pair):
     report = load(project, "judgments-jsonl", jsonl(record(uuid=KEY, relevance=1)))
 
     assert problems(report) == [
-        f"file.txt:1: a judgment with the UUID {KEY} is here already and says something else"
+        f"file.txt:1: a judgment with the UUID {KEY} already exists with other content"
     ]
 
 
@@ -423,12 +425,12 @@ def test_a_uuid_of_another_project_is_refused_with_what_to_do(project, pair):
     )
 
     elsewhere = (
-        "is in another project of this installation already, and a UUID is there only once: take "
-        "the field uuid out of every line, and they become"
+        "is already in another project of this installation, and a UUID can exist only once: "
+        "remove the field uuid from every line, and they become new"
     )
     assert problems(report) == [
-        f"file.txt:1: the judgment with the UUID {KEY} {elsewhere} judgments of this project's own",
-        f"file.txt:2: the flag with the UUID {OTHER_KEY} {elsewhere} flags of this project's own",
+        f"file.txt:1: the judgment with the UUID {KEY} {elsewhere} judgments of this project",
+        f"file.txt:2: the flag with the UUID {OTHER_KEY} {elsewhere} flags of this project",
     ]
     assert counts(again) == (2, 2, 0, 0, 0)
 
@@ -525,7 +527,7 @@ def test_a_flags_uuid_that_is_here_with_something_else_is_refused(project, pair)
     report = load(project, "judgments-jsonl", jsonl(flag(uuid=KEY, kind="later")))
 
     assert problems(report) == [
-        f"file.txt:1: a flag with the UUID {KEY} is here already and says something else"
+        f"file.txt:1: a flag with the UUID {KEY} already exists with other content"
     ]
 
 
@@ -548,7 +550,7 @@ def test_a_flags_uuid_that_is_here_with_something_else_is_refused(project, pair)
         ),
         (
             {"evidence": [{"start": n, "end": n + 1} for n in range(0, 102, 2)]},
-            "51 passages are marked; at most 50 are kept. Take some away.",
+            "51 passages are marked; at most 50 are kept. Remove some.",
         ),
     ],
 )
@@ -655,7 +657,7 @@ def test_a_known_uuid_with_other_verdicts_is_refused(project, asked):
     without = load(project, "judgments-jsonl", jsonl(record(uuid=KEY)))
 
     assert problems(report) == [
-        f"file.txt:1: a judgment with the UUID {KEY} is here already and says something else"
+        f"file.txt:1: a judgment with the UUID {KEY} already exists with other content"
     ]
     assert counts(without) == (1, 0, 0, 1, 0)
 
@@ -718,11 +720,11 @@ def test_another_adjudication_takes_the_place_of_the_one_that_stands(project, pa
         ({"reason": " "}, "an adjudication needs a reason"),
         (
             {"cause": "mood"},
-            "the cause is “mood”; it is one of ambiguous, guideline, error, edge",
+            "the cause is “mood”, not one of ambiguous, guideline, error, edge",
         ),
         (
             {"withdrawn_at": NOON.isoformat()},
-            "a withdrawn adjudication says by whom and when",
+            "a withdrawn adjudication must say by whom and when",
         ),
         ({"relevance": 5}, "5 is not a grade of this project; its grades are 0, 1, 2"),
     ],
@@ -737,7 +739,7 @@ def test_an_adjudication_that_cannot_be_kept_is_refused(project, pair, fields, s
 def test_two_adjudications_of_one_document_are_refused_with_both_lines(project, pair):
     report = load(project, "judgments-jsonl", jsonl(adjudication(), adjudication(relevance=0)))
 
-    assert problems(report) == ["file.txt:2: document A was settled otherwise on line 1"]
+    assert problems(report) == ["file.txt:2: document A was settled differently on line 1"]
 
 
 # --- claims ---------------------------------------------------------------------------------------

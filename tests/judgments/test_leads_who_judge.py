@@ -1,6 +1,4 @@
-"""A lead who takes an assignment to judge or review is told before that it hides the project's
-figures.
-"""
+"""A lead is warned before taking an assignment that hides the project's figures from them."""
 
 from __future__ import annotations
 
@@ -24,7 +22,7 @@ JUDGE, REWRITE, REVIEW = Assignment.Task.JUDGE, Assignment.Task.REWRITE, Assignm
 
 @pytest.fixture
 def tides(db):
-    """A pair to judge and to review, one to rewrite; ada judges, carla leads."""
+    """A pair to judge and to review, and one to rewrite; ada judges, carla leads."""
     project = factories.project()
     query = factories.query(project)
     candidate = factories.candidate(query)
@@ -41,7 +39,7 @@ def tides(db):
 
 
 def door(tides: SimpleNamespace, task: str) -> tuple[str, dict[str, Any]]:
-    """Where a page asks for an assignment, and the form it sends."""
+    """Return the URL at which a page asks for an assignment, and the form it sends."""
     return {
         "judge the next": (reverse("annotate:assignment", args=["tides"]), {"task": JUDGE}),
         "review the next": (reverse("annotate:assignment", args=["tides"]), {"task": REVIEW}),

@@ -1,4 +1,4 @@
-"""A lead names who takes a query's tasks, and how many tasks somebody takes."""
+"""A lead names the people who may take a query's tasks, and sets quotas of tasks."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def ben(carla):
 
 
 def offered(by, task=JUDGE):
-    """The queries on which `by` is offered a task, by their ids."""
+    """Return the ids of the queries on which `by` is offered a task."""
     by = Membership.objects.select_related("project").get(pk=by.pk)
     work = open_pairs.open_work(task=task, by=by)
     found = by.project.queries.filter(pk__in=[one.query for one in work])

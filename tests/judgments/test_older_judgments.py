@@ -1,4 +1,4 @@
-"""A new version of the guidelines asks for another look at what was judged before it."""
+"""Rejudge requests for all judgments that are older than a version of the guidelines."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ JUDGE = Assignment.Task.JUDGE
 
 
 class Scene:
-    """On 301 ada says A 0, B 1 and ben A 2, B 1; on 302 ada says C 1; then version 1 is written."""
+    """On 301 ada judges A 0, B 1 and ben A 2, B 1; on 302 ada judges C 1; version 1 is written
+    after that.
+    """
 
     def __init__(self) -> None:
         self.project = factories.project()
@@ -155,7 +157,7 @@ def test_what_was_asked_for_is_not_asked_for_twice(scene):
 
     assert scene.count() == (4, 2)
     scene.ask()
-    with pytest.raises(Refused, match="no judgment to be asked for"):
+    with pytest.raises(Refused, match="no judgment to ask for"):
         scene.ask()
     assert RejudgeRequest.objects.count() == 5
 
@@ -172,7 +174,7 @@ def test_machines_and_who_left_or_never_signed_in_are_not_asked(scene):
 
     found = rejudge_requests.count_older(scene.guideline, Which())
 
-    # Two of ben, who left; one of dan, who has no assignment. A machine is nobody.
+    # Two by ben, who left; one by dan, who has no assignment. The machine's is not counted.
     assert (found.judgments, found.people, found.unreachable) == (3, 1, 3)
 
 
@@ -192,7 +194,7 @@ def test_if_someone_judged_meanwhile_the_lead_is_told_and_nothing_is_asked(scene
     token = rejudge_requests.count_older(scene.guideline, Which()).token
     scene.judge(scene.ada, "302", {"C": 0})
 
-    with pytest.raises(Stale, match="judged meanwhile"):
+    with pytest.raises(Stale, match="judged in the meantime"):
         scene.ask(token=token)
 
     assert not RejudgeRequest.objects.exists()
@@ -228,7 +230,7 @@ def test_the_page_counts_asks_and_takes_back(scene, client):
     assert "2 judgments are asked for again." in answer
     assert scene.asked() == [("ada", "A"), ("ben", "A")]
     back = reverse("annotate:guideline_rejudge_requests_withdrawal", args=["tides", 1])
-    assert "2 judgments are not asked for any more." in (
+    assert "2 judgments are no longer asked for." in (
         client.post(back, follow=True).content.decode()
     )
     assert scene.asked() == []
@@ -243,7 +245,7 @@ def test_the_page_says_so_when_the_count_has_changed_and_counts_again(scene, cli
 
     assert answer.status_code == 422
     page = answer.content.decode()
-    assert "People have judged meanwhile" in page
+    assert "People have judged in the meantime" in page
     assert "4 judgments of 2 people will be asked for again." in page
     assert WORDS in page
     assert not RejudgeRequest.objects.exists()
@@ -262,7 +264,7 @@ def test_an_older_version_says_where_to_ask(scene, client):
     write_guideline(text="Rivers count.", by=scene.carla, based_on=1)
     client.force_login(scene.carla.user)
 
-    assert "A newer version is in force" in client.get(scene.url()).content.decode()
+    assert "There is a newer version" in client.get(scene.url()).content.decode()
 
 
 def test_a_version_that_is_not_there_is_not_found(scene, client):
@@ -290,7 +292,7 @@ def test_a_new_narrative_ends_the_rejudge_requests_under_the_last_one(scene):
     pair = scene.pairs["301"]
     rewriting.rewrite_narrative(pair=pair, text="Only at sea.", based_on=1, by=scene.carla)
 
-    # Nobody is asked any more for what was said under the first narrative of 301.
+    # Requests for judgments under the first narrative of 301 are no longer open.
     still_open = rejudge_requests.asked_for(scene.guideline)[0]
     assert 0 < still_open < asked
     assert scene.withdraw() == still_open

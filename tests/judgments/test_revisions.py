@@ -1,5 +1,5 @@
-"""Counts of a narrative are counted again whenever something changes what they say, by whatever
-way it changes: what a process remembers never differs from what the rows say.
+"""Cached counts of a narrative are recomputed after every kind of change: the cache never differs
+from the rows.
 """
 
 from __future__ import annotations
@@ -49,13 +49,14 @@ TABLES = {
     "flag": ("insert", "update", "delete"),
     "adjudication": ("insert", "update", "delete"),
     "conditionadjudication": ("insert", "update", "delete"),
-    "candidate": ("update",),
+    "candidate": ("insert", "update", "delete"),
 }
 
 
 class Scene:
-    """Ada, ben and dan judge two queries of three documents; carla leads. The altered narrative of
-    the first has a condition.
+    """ada, ben and dan judge two queries with three documents each; carla leads.
+
+    The altered narrative of the first query has a condition.
     """
 
     def __init__(self) -> None:
@@ -82,7 +83,7 @@ class Scene:
     def pairs(self) -> list[Any]:
         return list(self.project.pairs.order_by("pk").select_related("project", "query"))
 
-    # --- what can happen; each is refused where it makes no sense ---
+    # --- possible actions; each is refused where it does not apply ---
 
     def judge(self, who: int, where: int, what: int) -> None:
         pair, candidate = self._place(where)
@@ -199,8 +200,20 @@ class Scene:
             relevant_from=1 + who % 2,
         )
 
+    def add_to_pool(self, who: int, where: int, what: int) -> None:
+        pair, _candidate = self._place(where)
+        query_id, doc_id = pair.query.query_id, ("D", "E", "F")[what]
+        texts = [{"doc_id": doc_id, "text": f"Text of {doc_id}."}]
+        load(self.project, "docs-jsonl", jsonl(*texts))
+        load(self.project, "trec-qrels", f"{query_id} 0 {doc_id} {1 + who % 2}\n".encode())
+
+    def delete_from_pool(self, who: int, where: int, what: int) -> None:
+        """As a purge would; here of a document that nobody has judged."""
+        pair, _candidate = self._place(where)
+        Candidate.objects.filter(query=pair.query_id, document__doc_id__in=("D", "E", "F")).delete()
+
     def delete(self, who: int, where: int, what: int) -> None:
-        """As a purge would, which leaves nothing of a project; here of a flag alone."""
+        """Delete rows as a purge does, here only flags."""
         Flag.objects.filter(annotator=self.people[who]).delete()
 
     def _how(self) -> dict[str, Any]:
@@ -221,7 +234,7 @@ def scene(db) -> Scene:
 
 
 def figures(scene: Scene) -> dict[str, Any]:
-    """Everything that is counted narrative by narrative, as pages show it."""
+    """Return every figure that is counted by narrative, as pages show it."""
     carla = Membership.objects.select_related("project").get(pk=scene.carla.pk)
     project = carla.project
     by_query = query_progress(carla, list(project.queries.order_by("pk")))
@@ -241,12 +254,12 @@ def figures(scene: Scene) -> dict[str, Any]:
 
 
 def disagreements_row_by_row(scene: Scene) -> int:
-    """The same number from the queries of the queue, which remember nothing."""
+    """Return the number of disagreements from the uncached queries of the queue."""
     carla = Membership.objects.select_related("project").get(pk=scene.carla.pk)
     return sum(queue.counts(carla, Wanted()).values())
 
 
-# Ada and ben say something, and everything that can happen to it, each where it changes a count.
+# ada and ben answer, and then everything that can happen to an answer happens.
 STORY = [
     ("judge", 0, 0, 0),
     ("judge", 1, 0, 1),
@@ -268,6 +281,8 @@ STORY = [
     ("bring_query_back", 0, 0, 0),
     ("new_text", 0, 0, 0),
     ("judge", 0, 0, 2),
+    ("add_to_pool", 0, 0, 0),
+    ("delete_from_pool", 0, 0, 0),
     ("new_narrative", 0, 0, 0),
 ]
 
@@ -285,7 +300,7 @@ def test_each_thing_that_changes_a_count_is_seen(scene):
     for name, who, where, what in STORY:
         getattr(scene, name)(who, where, what)
         found = assert_counted_anew(scene, name)
-        # Machines, rules and requests for another look apart, every step changes something.
+        # Every step changes a figure.
         assert found != before, name
         before = found
 
@@ -341,7 +356,7 @@ def test_what_was_rolled_back_is_not_remembered(scene):
 
 
 def test_two_annotators_of_one_narrative_change_rows_of_their_own(scene):
-    """So neither waits for the other."""
+    """Otherwise one would wait for the other."""
     scene.judge(0, 0, 1)
     scene.judge(1, 0, 1)
     scene.judge(1, 1, 1)
@@ -359,8 +374,9 @@ def test_a_migrated_database_has_every_trigger(db):
             else "SELECT tgname FROM pg_trigger WHERE NOT tgisinternal"
         )
         found = {name for (name,) in cursor.fetchall() if "_revises_" in name}
+    tables = TABLES | ({"unseen": ("delete",)} if connection.vendor == "sqlite" else {})
     assert found == {
-        f"annotate_{table}_revises_{event}" for table, events in TABLES.items() for event in events
+        f"annotate_{table}_revises_{event}" for table, events in tables.items() for event in events
     }
 
 

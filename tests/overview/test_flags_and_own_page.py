@@ -1,4 +1,4 @@
-"""What was flagged, for leads; and for each person a page of their own, about nobody else."""
+"""The list of flags, for leads; and each person's own page, with nothing about others."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def test_ones_own_page_says_what_one_did(tides, client):
     page = client.get(own(tides.ada))
 
     shown = page.content.decode()
-    # One judged, one flagged for good: 0 is a problem, 1 is for later.
+    # One judgment and one final flag: document 0 is a problem, 1 was put off.
     assert page.context["answered"] == 2
     assert (page.context["effort"].seconds, page.context["effort"].each) == (40.0, 40.0)
     assert page.context["left"] == 2

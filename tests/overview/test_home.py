@@ -16,7 +16,7 @@ from tests import factories
 
 
 def a_query(project, query_id, *relevances, altered="Only plants at sea count."):
-    """A query with a document for each relevance; its pair."""
+    """Create a query with a document for each relevance; return its pair."""
     query = factories.query(project, query_id)
     for place, relevance in enumerate(relevances):
         factories.candidate(query, f"D{query_id}-{place}", prior=relevance)
@@ -42,7 +42,7 @@ def headings(page: str) -> list[str]:
 
 
 def test_the_next_task_to_judge_says_how_many_documents_it_has(ada, client):
-    # Of the three, two were relevant: those are put before judges.
+    # Two of the three were relevant before: only those are judged.
     a_query(ada.project, "301", 1, 2, 0)
 
     assert "Judge, 2 documents" in headings(home(client).content.decode())
@@ -68,7 +68,7 @@ def test_the_next_task_to_judge_counts_what_the_member_has_left(ada, client):
     pair = a_query(ada.project, "301", 1, 2, 1)
     narrative = factories.altered(pair)
     judged, flagged, put_off = pair.query.candidates.order_by("pk")
-    # As a file brings them: without a task.
+    # Answered without a task, as answers from a file are.
     factories.judgment(narrative, judged, ada)
     said = {"narrative": narrative, "annotator": ada}
     Flag.objects.create(candidate=flagged, kind=Flag.Kind.PROBLEM, words="Two in one.", **said)

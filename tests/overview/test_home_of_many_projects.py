@@ -1,5 +1,6 @@
-"""Home asks as much of the database for many projects as for two, and says of each the same as the
-project says by itself, whatever its rules.
+"""Home needs as many database queries for many projects as for few, and shows the same numbers.
+
+The numbers are those that each project shows alone, whatever its rules.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from tests import factories
 pytestmark = pytest.mark.both_databases
 
 JUDGE = Assignment.Task.JUDGE
-# No two projects that follow each other have all rules alike.
+# No two consecutive projects have the same rules.
 RULES: list[dict[str, Any]] = [
     {"judge_scope": "pool", "consensus": "unanimous", "overlap_judge": 2},
     {"judge_scope": "relevant", "consensus": "majority", "overlap_judge": 3, "relevant_from": 2},
@@ -39,8 +40,10 @@ RULES: list[dict[str, Any]] = [
 
 
 def project(number: int, rules: dict[str, Any], carla: User | None, ada: User | None) -> None:
-    """Three queries; ada has judged some of the first with others and holds the second; one pair
-    has no altered narrative; something waits for the guidelines.
+    """Create a project with three queries.
+
+    ada and others have judged the first, and she holds the second; the third has no altered
+    narrative. In every second project a case waits for the guidelines.
     """
     made = factories.project(f"project{number}", **rules)
     lead = _member(made, carla, "lead") if carla else factories.lead(made, "carla")
@@ -59,7 +62,7 @@ def project(number: int, rules: dict[str, Any], carla: User | None, ada: User | 
     if made.overlap_judge:
         assignments.take(pair=pairs[1], task=JUDGE, by=judge)
     if number % 2:
-        # Where the lead judges, what others said there is not counted for them.
+        # The lead judges this pair, so others' answers to it are not counted for them.
         factories.assignment(pairs[0], lead)
         Adjudication.objects.create(
             narrative=factories.altered(pairs[0]),
@@ -77,7 +80,7 @@ def _member(of: Any, user: User, role: str) -> Membership:
 
 @pytest.fixture
 def projects(db) -> Callable[[int], None]:
-    """Call it to have as many projects more."""
+    """A function that creates the given number of further projects."""
     numbers, rules = iter(range(100)), cycle(RULES)
 
     def more(several: int) -> None:
@@ -146,5 +149,5 @@ def test_each_lead_has_the_same_counts_among_others_as_by_themselves(projects):
         assert open_ones[lead.pk] == sum(counts(lead, Wanted()).values())
         assert to_decide[lead.pk] == count_to_decide([lead])[lead.pk]
         assert waiting.get(lead.project_id, 0) == int(lead.project.slug[-1]) % 2
-    # Unanimous: the first and the last document; with a majority the same two, for all differ.
+    # Unanimous: the first and the last document; by majority the same two, since all grades differ.
     assert sorted(open_ones.values()) == [0, 0, 2, 2]

@@ -1,4 +1,4 @@
-"""Documents x people: what each said, in pages, and nothing that a reader may not know yet."""
+"""The matrix of documents and people: pages of answers, without any the reader may not know yet."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ JUDGE = Assignment.Task.JUDGE
 
 @pytest.fixture
 def tides(db):
-    """Six documents that ada and ben judge: each in another state; carla leads, dan looks on."""
+    """Six documents that ada and ben judge, each in another state; carla leads, dan is idle."""
     project = factories.project()
     query = factories.query(project)
     made = SimpleNamespace(
@@ -62,7 +62,7 @@ def tides(db):
 
 
 def cells(page) -> dict[str, list[str]]:
-    """What a page says of each document: what it comes to, and a word for each person."""
+    """Return for each document of a page its outcome, and a word for each person."""
     return {
         row["document"].doc_id: [
             "hidden" if row["outcome"] is None else row["outcome"].state.value,
@@ -199,7 +199,7 @@ def test_pages_come_one_after_the_other_and_back(tides, client, monkeypatch):
 
 
 def test_disputed_ones_are_found_behind_many_that_only_seem_so(tides, client, monkeypatch):
-    """Three people, of whom two agree: grades differ, and nothing is disputed."""
+    """Two of three people agree: the grades differ, but nothing is disputed."""
     monkeypatch.setattr("annotate.overview.matrix.SIZE", 2)
     Project.objects.update(consensus="majority")
     dan = tides.project.memberships.get(name="dan")
@@ -219,7 +219,7 @@ def test_disputed_ones_are_found_behind_many_that_only_seem_so(tides, client, mo
 
 @pytest.fixture
 def assigned(tides):
-    """Carla judges the pair as well, and has judged one document."""
+    """Carla judges the pair too, and has judged one document."""
     Project.objects.update(overlap_judge=3)
     tides.carla.project.refresh_from_db()
     assignments.take(pair=tides.pair, task=JUDGE, by=tides.carla, become_blind=True)

@@ -1,4 +1,4 @@
-"""Notices tell a person what waits for them and what of it is new, by mail if they want it."""
+"""Notices show a person what waits for them and what is new, by mail if they ask for it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ HOUR = timedelta(hours=1)
 
 @pytest.fixture
 def pair(db):
-    """An instruction with a document to judge, all of it long ago."""
+    """An instruction with a document to judge, created long ago."""
     project = factories.project(overlap_rewrite=0, overlap_review=0)
     query = factories.query(project)
     factories.candidate(query)

@@ -1,4 +1,4 @@
-"""When what is left will be done: by the days before, with a range, or why nobody can say."""
+"""When the work left will be done: a range estimated from the last days, or why there is none."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_the_same_every_day_names_one_day():
 
 def test_days_that_differ_give_a_range():
     # The mean is 20; the standard deviation of 10 and 30 is 14.142, so that of the mean is 10;
-    # t for one degree of freedom is 3.078: the slowest pace is below 0 and no pace at all.
+    # t for one degree of freedom is 3.078: the slowest pace is below 0, so there is none.
     wide = estimated(40, [10, 30])
     # Four days: mean 20, deviation 11.547, of the mean 5.774, times 1.638 is 9.457.
     narrower = estimated(40, [10, 30, 10, 30])
@@ -57,7 +57,7 @@ def test_days_that_differ_give_a_range():
         (5, [], True, Unknown.NOTHING_DONE),
         (5, [4], True, Unknown.TOO_LITTLE),
         (5, [4, 0, 0], True, Unknown.TOO_LITTLE),
-        # Today is the last day: without work it is not over, and says nothing.
+        # Today is the last day: it is not over, so without work it is ignored.
         (5, [4, 0], True, Unknown.TOO_LITTLE),
     ],
 )
@@ -105,7 +105,7 @@ def judged(pair: InstructionPair, candidate, by, at: datetime, **fields) -> Judg
         ("UTC", {date(2026, 11, 18): 1, date(2026, 11, 19): 2}),
         # Half an hour after midnight in Berlin is the evening before in UTC.
         ("Europe/Berlin", {date(2026, 11, 19): 3}),
-        # A quarter to an hour: at 18:15 in UTC a day begins in Nepal.
+        # Nepal is off the full hour: its days begin at 18:15 UTC.
         ("Asia/Kathmandu", {date(2026, 11, 19): 2, date(2026, 11, 20): 1}),
     ],
 )
@@ -128,7 +128,7 @@ def test_what_counts_no_more_stands_beside_what_counts(tides):
     now = datetime(2026, 11, 20, 12, tzinfo=UTC)
     at = now - timedelta(days=1)
     judged(pair, documents[0], ada, at, active_ms=30_000)
-    # Judged again, under an older version, and loaded from a file.
+    # A superseded judgment, one under an older version, and one loaded from a file.
     judged(pair, documents[1], ada, at, superseded_at=now, active_ms=10_000)
     factories.narrative(pair, version=2)
     factories.judgment(factories.altered(pair), documents[2], ada, at=at, source="file")
@@ -155,7 +155,7 @@ def test_a_lead_who_judges_learns_how_many_answers_others_gave_and_nothing_else(
 
     found = {one.member.name: one for one in people_pace(carla, Calendar.of(UTC))}
 
-    # A judgment and a final flag are one count: which of the two it was is not for this lead.
+    # Judgments and final flags are counted together, so this lead cannot tell them apart.
     assert (found["ada"].answered, found["carla"].answered) == (2, 1)
     assert (found["ada"].effort.judgments, found["carla"].effort.judgments) == (0, 1)
     assert found["ada"].days[-1].timed == 0
@@ -170,7 +170,7 @@ def test_what_is_left_leaves_out_what_nobody_waits_for(tides):
     judged(pair, documents[0], ada, at)
     judged(pair, documents[0], ben, at)
     judged(pair, documents[1], ada, at)
-    # A third person on the first document: no judgment less is wanted elsewhere.
+    # A third answer to the first document reduces nothing that is wanted elsewhere.
     judged(pair, documents[0], factories.member(project, "dan"), at)
     judged(pair, documents[2], factories.machine(project), at)
     Flag.objects.create(narrative=under, candidate=documents[1], annotator=ben, kind="problem")
@@ -178,8 +178,8 @@ def test_what_is_left_leaves_out_what_nobody_waits_for(tides):
 
     found = workload(carla, judging(carla.project))
 
-    # 4 documents x 2 people. The first document has both answers, whoever gives a third; the
-    # second has a judgment and a flag for good; "later" and a machine answer nothing.
+    # 4 documents x 2 people. The first document has both answers, the third one does not count; the
+    # second has a judgment and a final flag; "later" and a machine's judgment are not answers.
     assert (found.wanted, found.answered, found.flagged, found.left) == (8, 4, 1, 4)
 
 
@@ -202,7 +202,7 @@ def test_the_page_says_when_it_will_be_done_and_from_what(tides, client):
 
     page = client.get(reverse("annotate:progress", args=["tides"])).content.decode()
 
-    # Two judgments in two days, six left: the sixth day from now.
+    # Two judgments in two days, six left: done on the sixth day from now.
     assert f"{(now + timedelta(days=6)).day} " in page
     assert "2 done, 1.0 a day" in page
     assert "answered, of 8 wanted" in page
@@ -230,7 +230,7 @@ def test_too_little_is_said_to_be_too_little(tides, client):
 
     assert "No estimate yet" in page
     assert "An estimate needs two days with work; the last 7 days have one." in page
-    # The day had work, and no assignment was done on it.
+    # The day had work, but no assignment was finished on it.
     assert "two days on which tasks were done; the last 7 days have none." in page
 
 
@@ -254,8 +254,8 @@ def test_the_page_costs_the_same_however_much_was_done(
             judged(pair, candidate, by, timezone.now())
     client.force_login(carla.user)
 
-    # Judgments and flags are counted at the first look alone.
-    with django_assert_max_num_queries(28) as queries:
+    # Pools, judgments and flags are counted only at the first request.
+    with django_assert_max_num_queries(29) as queries:
         client.get(reverse("annotate:progress", args=["tides"]))
     with django_assert_max_num_queries(26):
         client.get(reverse("annotate:progress", args=["tides"]))

@@ -1,4 +1,4 @@
-"""How many queries the first pages ask: as many for a large project as for a small one."""
+"""Pages need as many database queries for a large project as for a small one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def carla(db):
 
 
 def made(slug: str, *, queries: int, documents: int):
-    """A project that carla leads: ada and ben have judged all of it, and differ on it."""
+    """Create a project that carla leads; ada and ben have judged all of it, differently."""
     project = factories.project(slug)
     factories.lead(project)
     people = [factories.member(project, name) for name in ("ada", "ben")]
@@ -60,7 +60,7 @@ def test_home_asks_at_most_fifteen_queries_for_a_further_project(carla):
     assert queries_of(carla, "/") - one <= 15
 
 
-# Each list of a project for its lead -> how many queries it asks at most.
+# Each list of a project for its lead -> the most database queries it may take.
 LISTS = {
     "queries": 13,
     "progress": 25,

@@ -1,4 +1,4 @@
-"""The list of queries says how big their pools are, and can be sorted and filtered."""
+"""The list of queries shows the sizes of their pools, and can be sorted and filtered."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests import factories
 
 @pytest.fixture
 def scene(db, client):
-    """Three queries: 1 waits for its narrative, 2 is not begun, of 3 one of two is answered."""
+    """Three queries: 1 waits for its narrative, 2 is not begun, 3 has one of two answers."""
 
     class Scene:
         project = factories.project("tides", overlap_judge=1)

@@ -1,4 +1,4 @@
-"""Documents of a query with several instructions stand in rows, the instructions in columns."""
+"""A query with several instructions shows its documents in rows, the instructions in columns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The overview shows the steps of the kind: done, now or later, and what is next."""
+"""The overview shows the steps of the project's kind: done, now or later, and the next one."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_steps_that_are_under_way_together_are_all_now(scene):
         *("done", "done", "now", "now", "now", "later")
     ]
     assert found["settle"] == ("now", "3 to settle")
-    # A narrative that is yet to be written brings documents to judge.
+    # Each narrative that is still to be written adds documents to judge.
     all_judged = of(scene.carla, judging=Judging(4, 4, 2, 2), tasks=[task(Task.REWRITE, 1, 2)])
     assert all_judged["judge"] == ("now", "4 of 4")
 

@@ -1,4 +1,4 @@
-"""The overview estimates how much time the judgments that are left take."""
+"""The overview estimates how much time the judgments left will take."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests import factories
 
 @pytest.fixture
 def carla(db):
-    """The lead of a project with a query, whose two documents two people judge."""
+    """The lead of a project in which two people judge each document."""
     return factories.lead(factories.project(overlap_judge=2))
 
 
@@ -51,7 +51,7 @@ def test_what_was_measured_here_is_the_pace_of_what_is_left(carla):
     ada = factories.member(carla.project, "ada")
     factories.judgment(narrative, first, ada, active_ms=20_000)
     factories.judgment(narrative, second, ada, active_ms=40_000)
-    # What a machine said, and what nobody timed, is no pace of people.
+    # A machine's judgment does not count for the pace.
     factories.judgment(narrative, first, factories.machine(carla.project), active_ms=1)
 
     assert estimated(carla) == TimeEstimate(2, 30.0, 2, planned=False)
@@ -77,7 +77,7 @@ def test_nothing_is_estimated_where_nobody_is_asked_to_judge(carla):
 
 def test_the_overview_says_that_it_is_an_estimate_to_leads_alone(client, carla):
     query_of(carla)
-    sentence = "Estimate: 4 judgments take about 4 min if one takes 1 min, which is assumed"
+    sentence = "Estimate: 4 judgments take about 4 min, assuming 1 min a judgment"
     page = reverse("annotate:project", args=["tides"])
 
     for who, told in ((carla, True), (factories.member(carla.project, "ada"), False)):

@@ -1,4 +1,4 @@
-"""A narrative is cut into clauses, and the cut loses nothing."""
+"""A narrative is cut into clauses without losing text."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def words(text: str) -> list[str]:
             "Plants at sea count, but not those on rivers; pilots do.",
             ["Plants at sea count,", "but not those on rivers;", "pilots do."],
         ),
-        # A comma in a list of things opens no clause.
+        # A comma in an enumeration opens no clause.
         ("Dams, mills and locks count.", ["Dams, mills and locks count."]),
         ("- Only after 1990.\n- At 3.5 million", ["- Only after 1990.", "- At 3.5 million"]),
         ("Built\nby hand.", ["Built\nby hand."]),
@@ -73,7 +73,7 @@ def test_marked_spans_name_the_clauses_they_reach_into():
 
     assert touched(spans, [Span(11, 20)]) == [1]
     assert touched(spans, [Span(9, 22)]) == [0, 1, 2]
-    # What only touches an end is not in it.
+    # A span that only touches the end of a clause does not overlap it.
     assert touched(spans, [Span(10, 11)]) == []
 
 

@@ -1,4 +1,4 @@
-"""Conditions as they are typed; no database here."""
+"""Conditions as people type them; without a database."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The domain of a query, and the pair that asks the same in another style, come with files."""
+"""Files set the domain of a query, and link pairs with the same instruction in another style."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def lines(*pairs):
 
 
 def test_a_pair_in_running_words_is_linked_with_the_pair_it_restates(project):
-    # In whichever order they stand in the file.
+    # Their order in the file does not matter.
     report = load(project, "pairs-jsonl", lines(WORDS, LIST))
 
     assert report.problems == []
@@ -58,9 +58,9 @@ def test_a_file_without_a_domain_erases_none(project):
 @pytest.mark.parametrize(
     ("pairs", "sentence"),
     [
-        ([WORDS], "restates 0_2, which is no pair of its query"),
-        ([LIST | {"query_id": "1"}, WORDS], "restates 0_2, which is no pair of its query"),
-        ([WORDS | {"restates": "0_2n"}], "says that it restates itself"),
+        ([WORDS], "restates 0_2, which is not a pair of its query"),
+        ([LIST | {"query_id": "1"}, WORDS], "restates 0_2, which is not a pair of its query"),
+        ([WORDS | {"restates": "0_2n"}], "instruction pair 0_2n restates itself"),
         ([LIST | {"domain": "B" * 121}], "the domain is longer than 120 characters"),
         (
             [LIST | {"domain": "Books"}, WORDS | {"domain": "Films"}],

@@ -1,4 +1,4 @@
-"""Instruction pairs: complete with every version, and never overwriting one."""
+"""Intake of instruction pairs: with all versions, and without overwriting any."""
 
 from __future__ import annotations
 
@@ -116,8 +116,8 @@ def test_other_words_for_a_version_that_is_here_are_refused(project):
 
     assert problems(report) == [
         (
-            "file.txt:1: version 1 of the altered narrative of 110_0 is already here with other "
-            "words, and no version is overwritten: give these as version 3"
+            "file.txt:1: version 1 of the altered narrative of 110_0 already exists with other "
+            "words, and no version is overwritten: load these as version 3"
         )
     ]
     assert len(narratives("110_0")) == 4
@@ -237,8 +237,8 @@ def test_other_conditions_for_a_version_that_is_here_are_refused(project, others
 
     assert problems(report) == [
         (
-            "file.txt:1: version 1 of the altered narrative of 110_0 is already here with other "
-            "conditions, and no version is overwritten: give these as version 2"
+            "file.txt:1: version 1 of the altered narrative of 110_0 already exists with other "
+            "conditions, and no version is overwritten: load these as version 2"
         )
     ]
     assert len(conditions()) == 2
@@ -275,7 +275,10 @@ def test_the_same_narrative_with_other_conditions_on_another_line_is_refused(pro
 @pytest.mark.parametrize(
     ("asks", "sentence"),
     [
-        (["c"] * 21, "version 1 of the altered narrative has 21 conditions; at most 20 are kept"),
+        (
+            ["c"] * 21,
+            "version 1 of the altered narrative has 21 conditions; at most 20 are allowed",
+        ),
         (
             ["a", "x" * 2_001],
             "condition 2 of the altered narrative is longer than 2,000 characters",

@@ -1,4 +1,4 @@
-"""The language model that wrote a narrative belongs to its version; no later one changes it."""
+"""Each narrative version names the model that wrote it; later versions do not change that."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def pair(*narratives: dict[str, Any], **fields: Any) -> str:
 
 
 def written() -> list[tuple[int, str, str]]:
-    """Version, origin and model of each altered narrative."""
+    """Return version, origin and model of each altered narrative."""
     found = Narrative.objects.filter(side="altered").order_by("version")
     return list(found.values_list("version", "origin", "model"))
 
@@ -40,7 +40,7 @@ def test_a_second_version_by_another_model_leaves_who_wrote_the_first(project):
 
     assert written() == [(1, "llm", "model-a"), (2, "llm", "model-b")]
     assert (
-        "1 version is here already, written by another model: what is here keeps who wrote it"
+        "1 version already exists, written by another model: the recorded writer stays"
         in report.notes
     )
 
@@ -71,8 +71,8 @@ def test_what_a_version_says_of_its_writer_is_never_changed(project):
 
     (problem,) = problems(report)
     assert problem == (
-        "file.txt:1: version 1 of the altered narrative of 301 is already here, written by "
-        "model-a: who wrote a version is never changed"
+        "file.txt:1: version 1 of the altered narrative of 301 already exists, written by "
+        "model-a: the writer of a version is never changed"
     )
 
 

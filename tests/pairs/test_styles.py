@@ -1,4 +1,4 @@
-"""Pages of a pair name the pair that asks the same in the other style."""
+"""Pages of a pair link the pair with the same instruction in the other style."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests import factories
 
 @pytest.fixture
 def pairs(db):
-    """The same two conditions as a list and in running words, and a pair that stands alone."""
+    """The same two conditions as a list and in running words, and a pair without another style."""
     project = factories.project()
     factories.lead(project)
     query = factories.query(project, "0")

@@ -1,4 +1,4 @@
-"""Runs of a small project, by whose ranks pools can be counted by hand."""
+"""Runs of a small project, so that pools can be counted by hand."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from annotate.models import Document, Pool, Project, Query, Run, RunLine
 from annotate.pools import actions
 from jobs.runner import run as do_job
 
-# Of each query the documents of two systems, best first.
+# For each query the documents of two systems, best first.
 ANCE = {"301": ["A", "B", "C", "D"], "302": ["X", "Y"]}
 BM25 = {"301": ["B", "E", "A", "F"], "302": ["Z", "X"]}
 
 
 def add_run(project: Project, name: str, ranking: Mapping[str, Sequence[str]]) -> Run:
-    """Store a run over queries; its documents and queries are made where they are missing."""
+    """Store a run over queries, and create its missing documents and queries."""
     made = Run.objects.create(
         project=project, name=name, tag=name.removesuffix(".run"), sha256=name.ljust(64, "0")
     )
@@ -41,7 +41,7 @@ def add_run(project: Project, name: str, ranking: Mapping[str, Sequence[str]]) -
 
 
 def two_runs(project: Project) -> list[str]:
-    """Store the two systems above; return the names of their runs."""
+    """Store the runs of the two systems above; return their names."""
     return [add_run(project, "ance.run", ANCE).name, add_run(project, "bm25.run", BM25).name]
 
 

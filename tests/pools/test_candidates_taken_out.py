@@ -1,4 +1,4 @@
-"""A candidate taken out of its pool is nobody's work and in no qrels, until it is brought back."""
+"""A candidate taken out of its pool is not judged and in no qrels, until it is brought back."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def test_a_later_pool_leaves_it_out(two):
 
     pool = make(two.project, runs=["one.run"], depth=3)
 
-    # B has the relevance it came with.
+    # B counts as judged because of its earlier relevance.
     assert pool.counts is not None
     assert [pool.counts[state] for state in ("new", "judged", "removed")] == [1, 1, 1]
     assert set(two.query.candidates.values_list("document__doc_id", flat=True)) == {"B", "C"}
@@ -146,7 +146,7 @@ def test_one_that_is_out_keeps_its_first_reason(two):
 
 def test_candidates_are_found_by_their_ids(two):
     assert named(two.project, [("301", "B"), ("301", "A")]) == [two.b.pk, two.a.pk]
-    with pytest.raises(Refused, match="Document C is no candidate of query 301"):
+    with pytest.raises(Refused, match="Document C is not a candidate of query 301"):
         named(two.project, [("301", "A"), ("301", "C")])
 
 
@@ -161,7 +161,7 @@ def test_without_a_fitting_reason_nothing_is_taken_out(two, reason, sentence):
 def test_what_is_of_another_project_is_refused(two):
     other = factories.candidate(factories.query(factories.project("other")))
 
-    with pytest.raises(Refused, match="none of this project"):
+    with pytest.raises(Refused, match="does not belong to this project"):
         two.remove(two.a, other)
 
     assert Candidate.objects.count() == 3

@@ -1,5 +1,6 @@
-"""A document that was written for one instruction is judged, counted and exported under that
-instruction alone, and the lead chooses whether people judge it at all.
+"""A document written for one instruction is judged, counted and exported only under it.
+
+The lead chooses whether people judge it at all.
 """
 
 from __future__ import annotations
@@ -51,14 +52,14 @@ class Scene:
         self.carla = factories.lead(self.project)
 
     def pools(self) -> list[str]:
-        """The ids of the documents that are judged under the first and the second instruction."""
+        """Return the ids of the documents judged under the first and the second instruction."""
         return [
             "".join(sorted(pool.pool(pair).values_list("document__doc_id", flat=True)))
             for pair in (self.first, self.second)
         ]
 
     def sizes(self) -> list[int]:
-        """How many documents progress counts of each."""
+        """Return how many documents the progress counts for each instruction."""
         found = completion.judging_by_pair(self.project)
         return [found[pair.pk].documents if pair.pk in found else 0 for pair in self.pairs]
 
@@ -169,7 +170,7 @@ def test_the_rules_of_the_kind_count_it_for_its_instruction(scene):
 
     found = {one.pair.pair_id: one.counts for one in promises_in(scene.project, None).pairs}
 
-    # Nothing is known of it from before, so it violates the instruction.
+    # It has no earlier relevance and is claimed not relevant, so it violates the instruction.
     assert (found["301_0"].violating, found["301_0"].unjudged) == (1, 2)
     assert "301_1" not in found
 
@@ -200,7 +201,7 @@ def test_a_judge_reads_nowhere_that_it_was_generated(scene, client):
 
 
 def without_tokens(page: str) -> str:
-    """A page without what differs each time."""
+    """Remove the parts of a page that differ each time."""
     return re.sub(r'"x-csrftoken": "\w+"|name="(csrfmiddlewaretoken|uuid)" value="[^"]+"', "", page)
 
 

@@ -1,4 +1,4 @@
-"""A lead counts and makes a pool on a page; who judges sees nothing of it."""
+"""A lead counts and makes a pool on a page; people who judge see nothing of it."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_the_page_counts_a_pool_and_offers_to_make_what_was_counted(carla, proje
     [
         ({"depth": "0"}, "The depth of a pool"),
         ({"runs": []}, "Choose one or more"),
-        ({"method": "sample", "strata": "x"}, "is no stratum"),
+        ({"method": "sample", "strata": "x"}, "is not a stratum"),
     ],
 )
 def test_a_rule_that_cannot_be_is_told_in_a_sentence(carla, given, sentence):
@@ -71,7 +71,7 @@ def test_a_name_that_is_taken_is_told_and_makes_nothing(carla, project):
     page = carla.post(at("new_pool"), {**RULE, "name": "first"})
 
     assert page.status_code == 422
-    assert "There is a pool called first already" in page.content.decode()
+    assert "There is already a pool called first." in page.content.decode()
     assert Pool.objects.count() == 1
 
 

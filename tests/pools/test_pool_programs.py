@@ -1,4 +1,4 @@
-"""Programs and commands count, make and read pools by the same actions as pages."""
+"""API clients and commands count, make and read pools with the same actions as pages."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ def test_the_command_takes_documents_out_by_a_file(project, tmp_path):
         (["judged", "tides", "--k", "0"], "cutoffs"),
         (
             ["candidates", "tides", "remove", "--candidate", "301", "A", "--reason", "x"],
-            "no candid",
+            "not a candid",
         ),
         (["passages", "tides", "--words", "5"], "cannot overlap"),
     ],
@@ -180,5 +180,5 @@ def test_the_command_writes_passages_that_lead_back(project, tmp_path):
         ("a_3_1", "a_3", "one two three"),
         ("a_3_2", "a_3", "three four five"),
     ]
-    with pytest.raises(CommandError, match="is there already"):
+    with pytest.raises(CommandError, match="already exists"):
         command("passages", "tides", "--output", str(target))

@@ -1,4 +1,4 @@
-"""A pool is counted before it is made, and holds exactly what was counted."""
+"""A pool is counted before it is made, and contains exactly the counted documents."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_the_count_names_new_and_judged_documents_per_query(project):
         actions.recipe_of(project=project, method="union", runs=runs, depth=2)
     )
 
-    # 301: A B of the one, B E of the other; 302: X Y and Z X.
+    # 301: A B of one run, B E of the other; 302: X Y and Z X.
     assert found["queries"] == [
         {"query_id": "301", "documents": 3, "new": 1, "judged": 1, "waiting": 1, "removed": 0},
         {"query_id": "302", "documents": 3, "new": 3, "judged": 0, "waiting": 0, "removed": 0},
@@ -113,7 +113,7 @@ def test_a_sample_takes_the_percentage_of_each_stratum_rounded_up(project):
 
     pool = make(project, method="sample", runs=["one.run"], strata="2:100 10:25", seed=3)
 
-    # Both of the first stratum, a quarter of eight.
+    # Both documents of the first stratum, and a quarter of the eight in the second.
     assert {"D1", "D2"} <= chosen(pool)
     assert len(chosen(pool)) == 4
 
@@ -272,14 +272,14 @@ def test_the_database_takes_no_passages_that_cannot_be(project, fields):
 @pytest.mark.parametrize(
     ("rule", "sentence"),
     [
-        ({"method": "all"}, "is no method of pooling"),
+        ({"method": "all"}, "is not a method of pooling"),
         ({"runs": []}, "Choose one or more"),
         ({"runs": ["none.run"]}, "no run called none.run"),
         ({"depth": 0}, "from 1 to 10,000"),
         ({"depth": None}, "from 1 to 10,000"),
         ({"strata": "10:100"}, "Only a stratified sample"),
-        ({"method": "sample", "strata": "ten"}, "is no stratum"),
-        ({"method": "sample", "strata": "10:100 5:20"}, "does not lie behind"),
+        ({"method": "sample", "strata": "ten"}, "is not a stratum"),
+        ({"method": "sample", "strata": "10:100 5:20"}, "does not come after"),
         ({"method": "sample", "strata": "10:0"}, "from 1 to 100"),
         ({"seed": -1}, "A seed is a number"),
     ],

@@ -1,4 +1,4 @@
-"""A gold document that fails is replaced: what changes is shown first, and it can be undone."""
+"""A failed gold document is replaced, after a preview of the effects; this can be undone."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db
 
 
 class Scene:
-    """Queries 1 and 2 of one core query and 3 of another; G in every pool, gold of query 1.
+    """Queries 1 and 2 share a core query, 3 has another; G is in every pool, gold of query 1.
 
     A machine claims G relevant to the instructed and, wrongly, to the reversed query 1.
     """
@@ -144,11 +144,11 @@ def test_the_claims_that_go_over_are_in_the_chain(tides):
 @pytest.mark.parametrize(
     ("new", "sentence"),
     [
-        (NewDocument("G"), "This is the document itself."),
-        (NewDocument("N"), "There is no document N here. Give its text, or load it first."),
-        (NewDocument("K", text="More."), "Document K is here already."),
-        (NewDocument("P"), "Document P is in the pool of query 2 already."),
-        (NewDocument("a b"), "The new document has no right id: doc_id 'a b' holds white space."),
+        (NewDocument("G"), "This is the old document itself."),
+        (NewDocument("N"), "This project has no document N. Give its text, or load it first."),
+        (NewDocument("K", text="More."), "Document K already exists."),
+        (NewDocument("P"), "Document P is already in the pool of query 2."),
+        (NewDocument("a b"), "The new document has no valid id: doc_id 'a b' holds white space."),
     ],
 )
 def test_a_document_that_cannot_come_in_is_refused(tides, new, sentence):
@@ -165,7 +165,7 @@ def test_effects_that_changed_since_the_preview_are_refused(tides):
     digest = effects(tides.pools["1"], NewDocument("H", text="Better.")).digest
     factories.judgment(tides.altered, tides.pools["1"], factories.member(tides.project, "ben"), 0)
 
-    with pytest.raises(Refused, match=r"has changed meanwhile"):
+    with pytest.raises(Refused, match=r"have changed since the preview"):
         tides.replace(digest=digest)
 
     assert not Replacement.objects.exists()
@@ -193,7 +193,7 @@ def test_the_pages_show_the_effects_replace_and_undo(tides, client):
         reverse("annotate:replacement_undoing", args=["tides", Replacement.objects.get().pk])
     )
 
-    assert "2 claimed labels go over to the new document." in shown.content.decode()
+    assert "2 claimed labels move to the new document." in shown.content.decode()
     assert done.status_code == 302
     assert "Off topic." in listed
     assert tides.pool("1") == [("G", 1)]
@@ -226,7 +226,7 @@ def test_the_command_shows_what_changes_and_replaces(tides, tmp_path):
     before = tides.pool("1")
     call_command("candidates", *asked, stdout=out)
 
-    said = "2 pools, 2 claims go over; 1 judgments and 0 checks stop counting\n"
+    said = "2 pools, 2 claims are transferred; 1 judgments and 0 checks no longer count\n"
     assert out.getvalue() == said + said + "replaced\n"
     assert (before, tides.pool("1")) == ([("G", 1)], [("H", 1)])
     assert Replacement.objects.get().by == tides.carla
@@ -234,7 +234,7 @@ def test_the_command_shows_what_changes_and_replaces(tides, tmp_path):
 
 @pytest.mark.parametrize(
     ("missing", "sentence"),
-    [("--by", "Say with --by which lead"), ("--with", "the new one with --with")],
+    [("--by", "Name with --by the lead"), ("--with", "the new one with --with")],
 )
 def test_the_command_needs_a_lead_and_a_new_document(tides, missing, sentence):
     asked = {"--candidate": ["1", "G"], "--with": ["H"], "--by": ["carla"]}

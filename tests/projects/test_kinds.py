@@ -1,4 +1,4 @@
-"""A kind of project sets what its paper says, and can be changed where nothing is lost."""
+"""A kind of project sets what its paper says, and can be changed if no data is lost."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_the_command_makes_a_project_of_a_kind(tmp_path):
     topics.write_text('{"query_id": "301", "title": "Tides"}\n', encoding="utf-8")
     command = ("load", "tides", "topics-json", str(topics), "--kind", "followir")
 
-    with pytest.raises(CommandError, match="--kind goes with --create"):
+    with pytest.raises(CommandError, match="--kind needs --create"):
         call_command(*command)
     call_command(*command, "--create")
 

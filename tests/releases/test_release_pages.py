@@ -515,7 +515,7 @@ def test_the_project_page_tells_its_lead_what_was_released_last(tides, carla):
     after = text(carla.get(tides.project.get_absolute_url()))
 
     assert "Nothing is released yet" in before
-    assert f'Released last: <a href="{url("release", "v1.0")}">v1.0</a>' in after
+    assert f'Last release: <a href="{url("release", "v1.0")}">v1.0</a>' in after
 
 
 def test_release_json_is_what_the_page_was_drawn_from(tides, carla):

@@ -1,4 +1,4 @@
-"""What is worth a second look in a rewritten narrative; no database here."""
+"""Advice on a rewritten narrative; without a database."""
 
 from __future__ import annotations
 

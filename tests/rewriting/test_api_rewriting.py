@@ -1,4 +1,4 @@
-"""A program works as a writer: drafts, advice, what is at stake, the next version."""
+"""A program works as a writer: drafts, advice, documents at stake, the next version."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.programs import Program
 
 
 class Scene:
-    """A pair whose altered narrative is to be written, and ada's program in her assignment."""
+    """A pair whose altered narrative is to be written, and the program of ada, who writes it."""
 
     def __init__(self):
         self.project = factories.project()

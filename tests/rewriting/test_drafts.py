@@ -1,4 +1,4 @@
-"""What someone is writing is kept on the server; of two pages that write, nothing is lost."""
+"""Drafts are stored on the server; if two pages write at the same time, nothing is lost."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def ada(pair, client):
 
 @pytest.fixture
 def keep(pair, ada):
-    """Keep words as ada does from one of her pages."""
+    """A function that saves a draft as ada does from one of her pages."""
 
     def keep(text, place, turn, seen=None, **more):
         side = more.pop("side", Narrative.Side.ALTERED)
@@ -181,7 +181,7 @@ def test_what_is_no_draft_is_refused(pair, ada, client, body):
     answer = client.put(address("draft", pair), body, "application/json")
 
     assert answer.status_code == 422
-    assert "no draft" in answer.json()["sentence"]
+    assert "not a draft" in answer.json()["sentence"]
 
 
 def test_a_draft_of_too_many_bytes_is_refused_in_json(pair, ada, client):
@@ -191,7 +191,7 @@ def test_a_draft_of_too_many_bytes_is_refused_in_json(pair, ada, client):
 
     assert answer.status_code == 413
     assert answer.json()["sentence"] == (
-        "This draft is too long: at most 2,621,440 bytes are kept here."
+        "This draft is too long: at most 2,621,440 bytes are allowed."
     )
     assert draft_of(pair).text == "At sea."
 
@@ -368,7 +368,7 @@ def test_a_version_that_came_meanwhile_is_told(pair, ada, keep, client):
     refused = client.post(address("rewrite", pair), {"text": "At sea.", "based_on": 0})
 
     assert "Version 1 was saved since you began this draft" in page
-    # The field says the same: once is enough.
+    # The error at the field says the same; once is enough.
     assert "Version 1 was saved since" not in refused.content.decode()
     assert ">At sea.</textarea>" in page
     assert refused.status_code == 422

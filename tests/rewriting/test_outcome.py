@@ -1,4 +1,4 @@
-"""After re-judging, the writer is told what became of the documents, and not a moment earlier."""
+"""The writer sees the outcome for the documents once re-judging is done, and not earlier."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def pair(db):
 
 @pytest.fixture
 def ada(pair) -> Membership:
-    """Who wrote the narrative: the pair was rewritten once, so her assignment is done."""
+    """The narrative's writer; her assignment is done, because the pair was rewritten once."""
     person = factories.member(pair.project, "ada")
     Assignment.objects.create(
         pair=pair, task="rewrite", seat=1, member=person, touched_at=NOON, done_at=NOON
@@ -44,7 +44,7 @@ def ada(pair) -> Membership:
 
 @pytest.fixture
 def judges(pair) -> list[Membership]:
-    """ben and dan, each on a judge's assignment."""
+    """ben and dan, each with an assignment to judge."""
     people = [factories.member(pair.project, name) for name in ("ben", "dan")]
     for person in people:
         assignments.take(pair=pair, task=Assignment.Task.JUDGE, by=person)
@@ -52,7 +52,7 @@ def judges(pair) -> list[Membership]:
 
 
 def say(pair, by, doc_id, relevance, *marked):
-    """One judgment, with the clauses that were marked for it."""
+    """Create one judgment with the clauses that were marked for it."""
     return factories.judgment(
         factories.altered(pair),
         pair.query.candidates.get(document__doc_id=doc_id),
@@ -63,7 +63,7 @@ def say(pair, by, doc_id, relevance, *marked):
 
 
 def finish(pair, *names: str) -> None:
-    """Let these judges, or all, answer what they have not answered yet."""
+    """Let these judges, or all, judge every document that they have not judged yet."""
     under = factories.altered(pair)
     for assignment in pair.assignments.filter(task="judge"):
         if not names or assignment.member.name in names:
@@ -73,7 +73,7 @@ def finish(pair, *names: str) -> None:
 
 
 def the_lead(pair) -> Membership:
-    """Who leads, without an assignment: every id is known to them."""
+    """Return a lead without an assignment, who may see every id."""
     known = pair.project.memberships.filter(name="carla").first()
     return known or factories.lead(pair.project)
 
@@ -91,7 +91,7 @@ def page(client, pair):
     return client.get(reverse("annotate:rewrite", args=[pair.pk])).content.decode()
 
 
-# --- what it comes to -----------------------------------------------------------------------------
+# --- the outcome ----------------------------------------------------------------------------------
 
 
 def test_without_a_judgment_there_is_nothing_to_tell(pair, judges):

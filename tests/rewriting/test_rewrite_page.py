@@ -1,4 +1,4 @@
-"""The rewrite page: the original beside the altered narrative, and what is at stake."""
+"""The rewrite page: the original beside the altered narrative, and the documents at stake."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_the_documents_that_were_relevant_are_at_hand(pair, ada, client):
 
     bare = pair.query.candidates.get(document__doc_id="bare").document
     assert "A barrage" in page
-    # Its id could give an answer away.
+    # Its id could give the answer away.
     assert "bare" not in page
     assert neutral_name(bare.pk, bare.project_id) in page
     assert "A dam" not in page
@@ -162,7 +162,7 @@ def test_a_query_that_came_without_a_narrative_says_so(pair, ada, client):
 
 
 def rows(client, pair, **asked) -> list[str]:
-    """The ids that the list shows for what is asked of it."""
+    """Return the ids that the list shows for these parameters."""
     page = client.get(url(pair), asked, headers={"HX-Request": "true"}).content.decode()
     assert "<html" not in page
     ids = dict(pair.query.candidates.values_list("pk", "document__doc_id"))
@@ -212,7 +212,7 @@ def test_only_finding_in_the_texts_touches_them(pair, ada, client, django_assert
 
         read = [one["sql"].lower() for one in queries.captured_queries]
         assert any("documenttext" in sql for sql in read) is touched
-        # What is found there stays there: no text comes along.
+        # The texts are only searched: none is fetched.
         assert not any('"text"' in sql.split(" from ")[0] for sql in read if "documenttext" in sql)
 
 
@@ -354,7 +354,7 @@ def test_a_reversed_narrative_has_versions_of_its_own(pair, ada, client):
     response = client.post(address, {"text": "Not at sea.", "based_on": 0, "note": "turned"})
     page = client.get(response.url).content.decode()
 
-    # It is written from the altered one, which stands beside it.
+    # It is written from the altered one, which is shown beside it.
     assert ">At sea only.</textarea>" in begun
     assert response.url == address
     assert "Version 1 is saved." in page
@@ -384,7 +384,7 @@ def test_reversing_gives_judges_no_work_again(pair, ada, client):
     assert assignment.done_at is not None
 
 
-# --- what no narrative can hold -------------------------------------------------------------------
+# --- characters that no narrative can hold --------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -393,9 +393,9 @@ def test_reversing_gives_judges_no_work_again(pair, ada, client):
         (b"At+sea%00only", "Null characters are not allowed."),
         (b"At+sea%1Bonly", "control character (U+001B)"),
         (b"At+sea%C2%85only", "control character (U+0085)"),
-        # Half of a pair, as a broken program would send it: there is no such character.
+        # Half of a surrogate pair, as a broken program could send it: not a character.
         (b"At+sea%ED%A0%80only", "broken character (U+FFFD)"),
-        (b"word+" * 200_000, "This has 1000000 characters; at most 100000 are kept."),
+        (b"word+" * 200_000, "This has 1000000 characters; at most 100000 are allowed."),
     ],
 )
 def test_what_no_narrative_can_hold_is_refused_and_still_there(pair, ada, client, typed, sentence):
@@ -445,7 +445,7 @@ def test_checks_that_passed_are_folded_to_one_line(pair, ada, client):
 
 
 def test_the_next_narrative_is_offered_once_this_one_is_written(pair, ada, client):
-    """Another narrative waits: the way to it is on the page as soon as this one is in force."""
+    """Another narrative waits: the page offers it as soon as this one is written."""
     other = factories.pair(factories.query(pair.project, "302"), altered=None)
     offer = f'action="{reverse("annotate:assignment", args=[pair.project.slug])}"'
     before = client.get(url(pair)).content.decode()

@@ -1,4 +1,4 @@
-"""Loading files: hand one in, see what would change, confirm."""
+"""Loading files: upload a file, preview its changes, confirm."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from formats.registry import FORMATS
 
 
 class FormatSerializer(serializers.Serializer[Any]):
-    """What a file can be."""
+    """A file format."""
 
     name = serializers.CharField()
     title = serializers.CharField()
     description = serializers.CharField()
     kind = serializers.ChoiceField(
-        choices=["file", "folder"], help_text="A folder is handed in as one zip archive."
+        choices=["file", "folder"], help_text="A folder is uploaded as one zip archive."
     )
 
 
 class LineProblemSerializer(serializers.Serializer[Any]):
-    """A line of the file that is wrong."""
+    """A bad line of the file."""
 
     file = serializers.CharField()
     line = serializers.IntegerField(allow_null=True, help_text="null: the file as a whole.")
@@ -40,7 +40,7 @@ class LineProblemSerializer(serializers.Serializer[Any]):
 
 
 class RowCountsSerializer(serializers.Serializer[Any]):
-    """What happens to the rows of one kind."""
+    """Counts of the rows of one kind."""
 
     new = serializers.IntegerField()
     changed = serializers.IntegerField()
@@ -48,7 +48,7 @@ class RowCountsSerializer(serializers.Serializer[Any]):
 
 
 class ReportSerializer(serializers.Serializer[Any]):
-    """What was read, and what changes, or has changed."""
+    """The report of a file: what was read, and what would change or has changed."""
 
     file = serializers.CharField()
     read = serializers.IntegerField()
@@ -56,7 +56,7 @@ class ReportSerializer(serializers.Serializer[Any]):
     changed = serializers.IntegerField()
     unchanged = serializers.IntegerField()
     refused = serializers.IntegerField(
-        help_text="Bad lines; with one of them nothing of the file is loaded."
+        help_text="Bad lines; if there is one, nothing of the file is loaded."
     )
     rows = serializers.DictField(child=RowCountsSerializer(), help_text="By kind of rows.")
     problems = LineProblemSerializer(many=True, help_text="The first thousand.")
@@ -70,33 +70,33 @@ class ReportSerializer(serializers.Serializer[Any]):
 
 
 class LoadSerializer(JobSerializer):
-    """A file on its way in: a preview, then a load once the preview was confirmed."""
+    """An uploaded file: a preview, or the load of a confirmed preview."""
 
     format = serializers.CharField()
     file_name = serializers.CharField()
     no_grade = serializers.IntegerField(allow_null=True)
     side = serializers.CharField(
-        allow_blank=True, help_text="Of a run, where one was given: original, altered or reversed."
+        allow_blank=True, help_text="For a run, if one was given: original, altered or reversed."
     )
     by = serializers.CharField()
     despite_rules = serializers.BooleanField(
-        help_text="Whether rows are loaded that break rules of the project's kind."
+        help_text="Whether rows that break rules of the project's kind are loaded."
     )
     dry_run = serializers.BooleanField(help_text="Whether it is a preview, which writes nothing.")
     preview = serializers.IntegerField(allow_null=True, help_text="The preview of a load.")
 
 
 class FullLoadSerializer(LoadSerializer):
-    """A file on its way in, with its report."""
+    """An uploaded file with its report."""
 
-    report = ReportSerializer(allow_null=True, help_text="null until it was read.")
+    report = ReportSerializer(allow_null=True, help_text="null until the file was read.")
     confirmed_as = serializers.IntegerField(
-        allow_null=True, help_text="The load that a preview led to."
+        allow_null=True, help_text="The load of a confirmed preview."
     )
 
 
 class SentFile(Sent):
-    """A file, and what it is; sent as multipart/form-data."""
+    """A file and its format, sent as multipart/form-data."""
 
     file = serializers.FileField(
         max_length=255, help_text="As it is, or gzip; a folder as one zip archive."
@@ -111,18 +111,18 @@ class SentFile(Sent):
     side = serializers.ChoiceField(
         choices=Run.Side.choices,
         required=False,
-        help_text="Of a run: what it ranks documents for. Without it the ids on its lines say.",
+        help_text="For a run: what it ranks documents for. Without it the ids on its lines decide.",
     )
 
 
 class SentLoadConfirmation(Sent):
-    """Whether a file is loaded whose rows break rules of the project's kind."""
+    """Whether to load a file whose rows break rules of the project's kind."""
 
     despite_rules = serializers.BooleanField(default=False)
 
 
 class Formats(Resource):
-    """What can be loaded."""
+    """The formats of files that can be loaded."""
 
     tag = "Loading"
 
@@ -143,7 +143,7 @@ class Formats(Resource):
 
 
 class Loads(Resource):
-    """What was handed in to a project."""
+    """The uploads of a project."""
 
     tag = "Loading"
 
@@ -151,14 +151,14 @@ class Loads(Resource):
 
     @reads(LoadSerializer, paged=True)
     def get(self, request: Request, slug: str) -> Response:
-        """List what was handed in, newest first: previews and loads."""
+        """List uploads, newest first: previews and loads."""
         by = access.lead(self.person, slug)
         rows = Load.objects.filter(project=by.project_id).select_related("by").defer("report")
         return self.page(rows, lambda part: [_as_json(row) for row in part], newest_first=True)
 
     @writes(FullLoadSerializer, sent=SentFile, status=201, scope=Scope.LEAD, apart=True)
     def post(self, request: Request, slug: str) -> Response:
-        """Hand a file in to be looked through; nothing is written yet."""
+        """Upload a file for a preview. Nothing is written to the project yet."""
         by = access.lead(self.person, slug)
         sent = self.sent()
         asked = load_jobs.request_load(
@@ -172,50 +172,50 @@ class Loads(Resource):
 
 
 class OneLoad(Resource):
-    """A file on its way in."""
+    """One upload."""
 
     tag = "Loading"
 
     @reads(FullLoadSerializer)
     def get(self, request: Request, slug: str, load: int) -> Response:
-        """Read how a preview or a load is coming on, and then what came of it."""
+        """Read the progress of a preview or a load, and its report when it is done."""
         _by, found = collection_access.load(self.person, slug, load)
         return Response(_full(found))
 
 
 class Confirmation(Resource):
-    """Having a previewed file loaded."""
+    """The confirmation of a preview."""
 
     tag = "Loading"
 
     @writes(FullLoadSerializer, sent=SentLoadConfirmation, scope=Scope.LEAD)
     def put(self, request: Request, slug: str, load: int) -> Response:
-        """Have a previewed file loaded, and read the load. Twice is once."""
+        """Load a previewed file and return the load. Repeating the request changes nothing."""
         by, found = collection_access.load(self.person, slug, load)
         despite = self.sent()["despite_rules"]
         return Response(_full(load_jobs.confirm_load(preview=found, by=by, despite_rules=despite)))
 
 
 class Cancellation(Resource):
-    """Calling a preview or a load off."""
+    """The cancellation of a preview or a load."""
 
     tag = "Loading"
 
     @writes(FullLoadSerializer, scope=Scope.LEAD)
     def put(self, request: Request, slug: str, load: int) -> Response:
-        """Call a preview or a load off; one that is over stays as it is."""
+        """Cancel a preview or a load. One that has finished stays as it is."""
         by, found = collection_access.load(self.person, slug, load)
         return Response(_full(load_jobs.cancel_load(load=found, by=by)))
 
 
 class Leaving(Resource):
-    """Putting a previewed file away."""
+    """Discarding a preview."""
 
     tag = "Loading"
 
     @writes(None, status=204, scope=Scope.LEAD)
     def put(self, request: Request, slug: str, load: int) -> Response:
-        """Put a previewed file away without loading it."""
+        """Discard a previewed file without loading it."""
         by, found = collection_access.load(self.person, slug, load)
         load_jobs.leave_load(preview=found, by=by)
         return done()

@@ -1,4 +1,4 @@
-"""How documents are cut into passages, and which texts a layout holds."""
+"""How documents are cut into passages, and which texts layouts publish."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from base.api.resource import Resource, Scope, Sent, reads, writes
 
 
 class PassagesSerializer(serializers.Serializer[Any]):
-    """How passages are cut and published."""
+    """The rule by which passages are cut and published."""
 
-    words = serializers.IntegerField(help_text="Of one passage.")
+    words = serializers.IntegerField(help_text="Words per passage.")
     overlap = serializers.IntegerField(help_text="Words that the next passage repeats.")
     at_sentences = serializers.BooleanField()
     published = serializers.ChoiceField(choices=PassageRule.Published.choices)
     share = serializers.IntegerField(
-        help_text="Percent of a document that passages around its evidence may hold."
+        help_text="Percent of a document that passages around its evidence may contain."
     )
 
 
 class SentPassages(Sent):
-    """What of it changes."""
+    """The fields of the rule to change."""
 
     words = serializers.IntegerField(required=False, min_value=1, max_value=100_000)
     overlap = serializers.IntegerField(required=False, min_value=0, max_value=100_000)
@@ -37,7 +37,7 @@ class SentPassages(Sent):
 
 
 class Passages(Resource):
-    """The passages of a project."""
+    """The passage rule of a project."""
 
     tag = "Collection"
 

@@ -1,4 +1,4 @@
-"""What the resources share that take rows out and bring them back."""
+"""Shared by the resources that take rows out and bring them back."""
 
 from __future__ import annotations
 
@@ -11,4 +11,4 @@ class ChangedRowsSerializer(serializers.Serializer[Any]):
     """How many rows were taken out or brought back."""
 
     changed = serializers.IntegerField()
-    unchanged = serializers.IntegerField(help_text="They were so already.")
+    unchanged = serializers.IntegerField(help_text="Rows that already had that state.")

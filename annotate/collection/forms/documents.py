@@ -1,4 +1,4 @@
-"""Which part of a big table is asked for."""
+"""The form for the requested part of a big table."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from django import forms
 
 
 class WindowForm(forms.Form):
-    """A row and a column, from 1, and words to find onward from there. What cannot be read is as if
-    it were not there: an address typed by hand still shows the table.
+    """A row and a column, from 1, and words to find from there.
+
+    Invalid values are ignored: an address typed by hand still shows the table.
     """
 
     row = forms.IntegerField(required=False, min_value=1, max_value=10**9)

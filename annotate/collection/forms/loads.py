@@ -1,4 +1,4 @@
-"""The form by which leads hand a file in."""
+"""The form in which leads upload a file."""
 
 from __future__ import annotations
 
@@ -11,21 +11,19 @@ from formats.registry import FORMATS
 
 
 class LoadForm(forms.Form):
-    """A file, and what it is."""
+    """A file and its format."""
 
     file = forms.FileField(
         max_length=255,
-        help_text=_(
-            "As it is, or compressed with gzip. What comes as a folder, as one zip archive."
-        ),
+        help_text=_("As it is, or compressed with gzip. A folder is uploaded as one zip archive."),
     )
     format = forms.ChoiceField(
-        label=_("What it is"),
+        label=_("Format"),
         choices=[
             (
                 one.name,
                 format_html(
-                    # Its name as well: sentences on lines and the command line know it by that.
+                    # The name as well: error sentences and the command line use it.
                     '{} <code>{}</code> <span class="below help">{}</span>',
                     one.title,
                     one.name,
@@ -42,13 +40,13 @@ class LoadForm(forms.Form):
         min_value=-32_768,
         max_value=32_767,
         help_text=_(
-            "For instance -1. Of judgments such lines become flags, “cannot judge”; of qrels their "
-            "documents come without an earlier relevance."
+            "For instance -1. In judgments such lines become “cannot judge” flags; in qrels their "
+            "documents get no earlier relevance."
         ),
     )
     side = forms.ChoiceField(
         label=_("Side of a run"),
         required=False,
-        choices=[("", _("as the ids on its lines say")), *Run.Side.choices],
+        choices=[("", _("as its ids indicate")), *Run.Side.choices],
         help_text=_("What a run ranks documents for. Lines of runs over instructions name pairs."),
     )

@@ -1,4 +1,4 @@
-"""The form of a project's passages. What is right says the action."""
+"""The form for a project's passages. The action validates the values."""
 
 from __future__ import annotations
 
@@ -9,22 +9,24 @@ from annotate.collection.models import PassageRule
 
 
 class PassagesForm(forms.ModelForm[PassageRule]):
-    """How documents are cut into passages, and which texts a layout holds."""
+    """How documents are cut into passages, and which texts layouts publish."""
 
     class Meta:
         model = PassageRule
         fields = ("words", "overlap", "at_sentences", "published", "share")
         labels = {
-            "words": _("Words of a passage"),
+            "words": _("Words per passage"),
             "overlap": _("Words that the next passage repeats"),
             "at_sentences": _("Begin and end passages at sentences"),
-            "published": _("What layouts hold of the texts"),
+            "published": _("Which texts layouts contain"),
             "share": _("Share of a document around its evidence, in percent"),
         }
         help_texts = {
-            "share": _("At most so many of its characters are published. The manifest says it."),
+            "share": _(
+                "At most this share of its characters is published. The manifest states it."
+            ),
         }
         widgets = {"published": forms.RadioSelect}
 
     def _post_clean(self) -> None:
-        """Leave the row as it is: the action checks and changes it."""
+        """Leave the instance unchanged: the action checks and changes it."""

@@ -1,4 +1,4 @@
-"""Records -> rows: a file into a project, all of it or nothing, and nothing the second time."""
+"""Turn records into rows: load a file into a project, all or nothing, and repeatably."""
 
 from __future__ import annotations
 

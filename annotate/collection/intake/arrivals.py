@@ -1,4 +1,4 @@
-"""One file on its way in, and what it brings of each kind of record."""
+"""The intake of one file, and the staging of each kind of record in it."""
 
 from __future__ import annotations
 
@@ -13,14 +13,16 @@ from annotate.projects.models import Membership, Project
 from base import bulk
 from base.bulk import Stage
 
-# A place is one number: which file of a folder, and which line of it.
+# A place is one number that encodes a file of a folder and a line of that file.
 LINES = 2**40
 
 
 class Options(NamedTuple):
-    """How a file is to be taken: `no_grade` is the value that means no grade, `pool` how many
-    documents of each query of a run join the pool, `side` under which narratives a run ranks them
-    (a `Run.Side`; "" leaves it to the ids on its lines).
+    """Options of an intake.
+
+    `no_grade` is the value that means no grade. `pool` is the number of documents per query of a
+    run that join the pool. `side` says under which narratives a run ranks them (a `Run.Side`; ""
+    derives it from the ids on its lines).
     """
 
     no_grade: int | None = None
@@ -31,7 +33,7 @@ class Options(NamedTuple):
 
 
 class Intake:
-    """One file on its way into a project: its report, and the stages its records wait in."""
+    """The loading of one file into a project: its report and its staged records."""
 
     def __init__(
         self,
@@ -54,14 +56,14 @@ class Intake:
             "project": project.pk,
             "now": bulk.moment(now),
         }
-        # While it is written a little at a time.
+        # Set while the rows are written in slices.
         self.slices: Slices | None = None
         self.committed = False
         self._numbers: dict[str, int] = {}
         self._arrivals: dict[type[Arrivals], Arrivals] = {}
 
     def taker(self, record: type) -> Callable[[Any, int], None]:
-        """Return what takes records of this type in."""
+        """Return the function that stages records of this type."""
         for kind in _kinds:
             if record in kind.records:
                 if kind not in self._arrivals:
@@ -71,15 +73,15 @@ class Intake:
 
     @property
     def arrivals(self) -> list[Arrivals]:
-        """What the file brought, in the order in which it is written."""
+        """The kinds of records in the file, in the order in which they are written."""
         return [self._arrivals[kind] for kind in _kinds if kind in self._arrivals]
 
     def brings(self, kind: type[Arrivals]) -> bool:
-        """Say whether the file has records of this kind."""
+        """Return whether the file has records of this kind."""
         return kind in self._arrivals
 
     def place(self, file: str, line: int | None) -> int:
-        """Return a line of a file as one number."""
+        """Encode a line of a file as one number."""
         number = self._numbers.get(file)
         if number is None:
             number = self._numbers[file] = len(self.files)
@@ -87,11 +89,11 @@ class Intake:
         return number * LINES + (line or 0)
 
     def at(self, place: int) -> tuple[str, int | None]:
-        """Return file and line of a place."""
+        """Return the file and the line of a place."""
         return self.files[place // LINES], (place % LINES) or None
 
     def line(self, place: int, beside: int) -> str:
-        """Return a place in words, for a sentence about another place."""
+        """Describe a place in words, for a message about the place `beside`."""
         file, line = self.at(place)
         words = "the whole file" if line is None else f"line {line:,}"
         return words if file == self.at(beside)[0] else f"{words} of {file}"
@@ -102,9 +104,9 @@ class Intake:
         self.report.refuse(Problem(file, line, None, message))
 
     def refuse_found(self, sql: str, sentence: Callable[..., str], **params: Any) -> int:
-        """Refuse each row that `sql` finds, and return how many they are.
+        """Refuse each row that `sql` finds; return their number.
 
-        Its columns are n, place and what `sentence` takes.
+        Its columns are n, place and the arguments of `sentence`.
         """
         found, count = self._found(sql, params)
         for _, place, *columns in found:
@@ -113,7 +115,7 @@ class Intake:
         return count
 
     def tell_found(self, sql: str, sentence: Callable[..., str], **params: Any) -> None:
-        """Tell each row that `sql` finds as one that breaks a rule; as `refuse_found`."""
+        """Report each row that `sql` finds as breaking a rule. Parameters as in `refuse_found`."""
         found, count = self._found(sql, params)
         for _, place, *columns in found:
             file, line = self.at(place)
@@ -121,7 +123,7 @@ class Intake:
         self.report.broken += count - len(found)
 
     def _found(self, sql: str, params: dict[str, Any]) -> tuple[list[tuple[Any, ...]], int]:
-        """Return the first MAX_SHOWN rows that `sql` finds, and how many there are."""
+        """Return the first MAX_SHOWN rows that `sql` finds, and the number of all."""
         params = {**self.params, **params}
         everything = f"FROM ({sql}) AS found"
         found = bulk.select(f"SELECT * {everything} ORDER BY n LIMIT {MAX_SHOWN}", params)
@@ -130,7 +132,7 @@ class Intake:
         return found, bulk.number(f"SELECT COUNT(*) {everything}", params)
 
     def run(self, sql: str, **params: Any) -> int:
-        """Execute a statement with the project's parameters; return how many rows it touched."""
+        """Execute a statement with the project's parameters; return the number of affected rows."""
         return bulk.run(sql, {**self.params, **params})
 
     def put(
@@ -143,11 +145,12 @@ class Intake:
         beside: str = "",
         needed: bool = True,
     ) -> int:
-        """Write what the query `rows` finds into columns of a table; return how many rows that are.
+        """Insert the rows of the query `rows` into columns of a table; return their number.
 
-        `values` is made of such a row, `p`, and of what `beside` joins with it, as long texts that
-        need not be copied in between ("CROSS JOIN … WHERE …"). `needed`: a later statement looks
-        these rows up, so that a preview has to write them as well before it takes them away again.
+        `values` is a select list over such a row, `p`, and over whatever `beside` joins to it
+        ("CROSS JOIN … WHERE …"), such as long texts that should not be copied in between. `needed`:
+        a later statement looks these rows up, so even a preview has to write them before it
+        deletes them again.
         """
         if self.slices is not None:
             return self.slices.put(
@@ -157,25 +160,25 @@ class Intake:
         return self.run(f"INSERT INTO {table} ({columns}) {found}")
 
     def at_last(self, sql: str) -> None:
-        """Execute a statement that changes rows which others see: at the end, with everything."""
+        """Execute a statement that changes visible rows, in the final transaction."""
         if self.slices is not None:
             self.slices.at_last(lambda: self.run(sql))
         else:
             self.run(sql)
 
     def number(self, sql: str, **params: Any) -> int:
-        """Execute a query for one number with the project's parameters."""
+        """Return the one number that a query with the project's parameters selects."""
         return bulk.number(sql, {**self.params, **params})
 
     def rows(self, kind: str) -> RowCounts:
-        """Return the counts of one kind of rows, to be added to."""
+        """Return the counts of one kind of rows, for the caller to increase."""
         return self.report.of(kind)
 
     def add_raters(self, names: str) -> None:
-        """Make raters without a login of names nobody has yet.
+        """Create raters without a login for unknown names.
 
-        `names` is a query for columns n, place, name and machine (1, 0). A name that a person has
-        cannot come from a machine.
+        `names` is a query for columns n, place, name and machine (1, 0). Refused: a machine with
+        the name of a person.
         """
         self.refuse_found(
             f"""
@@ -183,7 +186,7 @@ class Intake:
             JOIN annotate_membership m ON m.project_id = %(project)s AND m.name = x.name
             WHERE x.machine = 1 AND NOT m.is_machine GROUP BY x.name
             """,  # noqa: S608 (our own statements)
-            lambda name: f"“{name}” is a person here; a machine needs another name",
+            lambda name: f"“{name}” is a person in this project; a machine needs another name",
         )
         found = bulk.select(
             f"""
@@ -212,7 +215,7 @@ class Intake:
         counts.unchanged += len(found) - len(fresh)
 
     def commit(self) -> None:
-        """Note that everything is written for good."""
+        """Note that the transaction with the rows was committed."""
         self.committed = True
 
     def close(self) -> None:
@@ -222,19 +225,19 @@ class Intake:
 
 
 class Arrivals(ABC):
-    """What a file brings of one kind of record, waiting until all of the file is read.
+    """The records of one kind in a file, staged until all of the file is read.
 
-    `check` finds what is wrong between the lines, in the stages alone. `write` runs inside the one
-    transaction: it refuses what does not fit the project's rows, and writes the rest.
+    `check` finds contradictions between lines, in the stages alone. `write` runs inside the one
+    transaction: it refuses records that do not fit the project's rows, and writes the rest.
     """
 
     records: ClassVar[tuple[type, ...]]
-    # The place of this kind among all kinds when a file's rows are written.
+    # Kinds with a lower order are written first.
     order: ClassVar[int]
-    # Says of a kind that it writes by `Intake.put` and `Intake.at_last` alone, so that it may be
-    # written in slices: outside of one transaction.
+    # Whether this kind writes only by `Intake.put` and `Intake.at_last`, and can therefore be
+    # written in slices, outside of one transaction.
     in_slices: ClassVar[bool] = False
-    # A temporary table for which rows of the project differ from the file's.
+    # The name of a temporary table of the project's rows that differ from the file's.
     differing: ClassVar[str] = ""
 
     def __init__(self, intake: Intake) -> None:
@@ -245,35 +248,35 @@ class Arrivals(ABC):
         self.stages: list[Stage] = []
 
     def stage(self, name: str, /, **columns: str) -> Stage:
-        """Make a stage that goes with these arrivals."""
+        """Create a stage that `close` drops."""
         made = Stage(name, {"place": "integer", **columns})
         self.stages.append(made)
         return made
 
     @abstractmethod
     def take(self, record: Any, place: int) -> None:
-        """Put a record into its stage, or refuse it."""
+        """Stage a record, or refuse it."""
 
     def query_ids(self) -> list[str]:
-        """Return queries for the ids of all queries named, column query_id."""
+        """Return SQL for the ids of all queries named, column query_id."""
         return []
 
     def doc_ids(self) -> list[str]:
-        """Return queries for the ids of documents named and not brought, column doc_id."""
+        """Return SQL for the ids of documents named but not contained, column doc_id."""
         return []
 
     def check(self) -> None:  # noqa: B027 (many have nothing to check)
-        """Refuse what the lines say against each other."""
+        """Refuse lines that contradict each other."""
 
     @abstractmethod
     def write(self) -> None:
-        """Write the rows, and count the records that are new and changed."""
+        """Write the rows; count new and changed records."""
 
     def failed(self) -> None:  # noqa: B027 (many have nothing to put back)
-        """Nothing was written after all."""
+        """Undo side effects after the transaction was rolled back."""
 
     def close(self) -> None:
-        """Drop the stages, and what was found beside them."""
+        """Drop the stages and the table of differing rows."""
         for stage in self.stages:
             stage.drop()
         if self.differing:
@@ -282,9 +285,9 @@ class Arrivals(ABC):
     def repeats(
         self, stage: Stage, keys: Sequence[str], differs: str, sentence: Callable[..., str]
     ) -> None:
-        """Refuse rows of a key met before that say something else; drop those that say the same.
+        """Refuse rows that contradict an earlier row with the same key; drop exact repeats.
 
-        `differs` compares a row `s` with the first of its key `f`. `sentence` takes the first
+        `differs` compares a row `s` with the first row `f` of its key. `sentence` takes the first
         place in words, then the keys.
         """
         columns = ", ".join(keys)
@@ -319,6 +322,6 @@ _kinds: list[type[Arrivals]] = []
 
 
 def register(*kinds: type[Arrivals]) -> None:
-    """Take these kinds of records in from now on; each is written in its `order`."""
+    """Register kinds of records to load; each is written in its `order`."""
     _kinds.extend(kind for kind in kinds if kind not in _kinds)
     _kinds.sort(key=lambda kind: kind.order)

@@ -10,20 +10,20 @@ from annotate.collection.intake.arrivals import Arrivals, Intake
 from base import bulk
 from formats.records import Doc
 
-# So many new rows that PostgreSQL should know of them before it joins them.
+# After this many new rows a table is analyzed before PostgreSQL joins it.
 MANY = 1_000
 
 
 def digest(markup: str, text: str) -> str:
-    """Return what tells whether a document's text, or how it is written, has changed."""
+    """Return the digest of a document's markup and text, to detect changes of either."""
     return hashlib.blake2b(f"{markup}\0{text}".encode(), digest_size=16).hexdigest()
 
 
 class Documents(Arrivals):
-    """Documents with their text versions; without a text, known by id and title.
+    """Documents with their text versions; without a text, only id and title are known.
 
-    A text that differs from the newest one becomes the next version, and what was said of the older
-    ones becomes stale (`annotate.collection.intake.stale`). A record that names its version is
+    A text that differs from the newest one becomes the next version, and answers about the older
+    ones become stale (`annotate.collection.intake.stale`). A record that names its version becomes
     that version.
     """
 
@@ -41,12 +41,12 @@ class Documents(Arrivals):
             markup="text",
             digest="text",
             length="integer",
-            # The text version that the record names; 0: it names none.
+            # The text version that the record names; 0 for none.
             version="integer",
-            # Whether no later version of the document is in the file.
+            # Whether the file has no later version of the document.
             newest="integer 1",
         )
-        # Apart, and numbered alike: whatever only compares documents never touches a text.
+        # A stage of their own with the same numbers: comparing documents never reads a text.
         self.texts = self.stage("stage_texts", text="text")
         self.names_versions = False
 
@@ -83,8 +83,8 @@ class Documents(Arrivals):
                 WHERE x.doc_id = s.doc_id AND x.version > 0)
             """,
             lambda place, first, doc_id, version: (
-                f"document {doc_id} names no text version here, and version {version} on "
-                f"{self.intake.line(first, place)}: name one on each line, or on none"
+                f"document {doc_id} has no text version on this line, and version {version} on "
+                f"{self.intake.line(first, place)}: give one on every line, or on none"
             ),
         )
         bulk.run(
@@ -131,7 +131,7 @@ class Documents(Arrivals):
         self.new, self.changed = new + earlier_of_new, changed + earlier_of_known
 
     def _refuse_other_versions(self) -> None:
-        """Refuse a version that is here with another text, and one that leaves a gap."""
+        """Refuse a version that exists with another text, and one that leaves a gap."""
         self.intake.refuse_found(
             """
             SELECT s.n, s.place, s.doc_id, s.version FROM stage_docs s
@@ -141,7 +141,7 @@ class Documents(Arrivals):
             AND t.version <= COALESCE(d.text_version, 0) AND t.digest <> s.digest
             """,
             lambda doc_id, version: (
-                f"version {version} of the text of document {doc_id} is here already, with other "
+                f"version {version} of the text of document {doc_id} already exists, with other "
                 "words or another markup: leave text_version out, and it becomes the next version"
             ),
         )
@@ -163,11 +163,12 @@ class Documents(Arrivals):
         )
 
     def _find_changed(self) -> None:
-        """Find the documents that change: `version` is the newest text version they get, null where
-        the text stays.
+        """Find the documents that change.
+
+        `version` is the newest text version they get, null where the text stays.
         """
         bulk.drop(self.differing)
-        # What a text is missing from keeps the text it has.
+        # A record without a text leaves the document's text unchanged.
         self.intake.run(
             """
             CREATE TEMPORARY TABLE stage_docs_changed AS
@@ -189,8 +190,9 @@ class Documents(Arrivals):
         )
 
     def _count_earlier(self) -> tuple[int, int]:
-        """Count the lines with a version that is new here and not the newest of its document: of
-        new documents, and of those that are here already.
+        """Count the lines with a new version that is not the newest in the file.
+
+        Returns two numbers: for new documents, and for documents that already exist.
         """
         if not self.names_versions:
             return 0, 0
@@ -213,7 +215,7 @@ class Documents(Arrivals):
 
     def _write_first_texts(self) -> None:
         """Write the texts of documents that had none."""
-        # Of a document that has none, a load that was killed may have left one that nobody saw.
+        # A killed load may have left an unseen text of a document that has none.
         left = """
             SELECT t.id FROM stage_docs s CROSS JOIN annotate_document d
             CROSS JOIN annotate_documenttext t
@@ -238,12 +240,10 @@ class Documents(Arrivals):
         )
 
     def _write_changes(self) -> None:
-        """Insert the next versions, make stale what was said of the older ones, and let the
-        documents show the newest.
-        """
+        """Insert next versions, mark answers about older ones stale, update the documents."""
         intake = self.intake
         stale.find(intake)
-        # Of a document that comes in several versions, all lines with later versions.
+        # If lines name versions, all lines of the document with later versions.
         lines = (
             "s.doc_id = d.doc_id AND (s.version = 0 OR s.version > d.text_version)"
             if self.names_versions

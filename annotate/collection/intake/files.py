@@ -1,4 +1,4 @@
-"""Where a file comes from: a path on this machine, or what a person handed in through a page."""
+"""Sources of files to load: a path on this machine, or an upload."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from formats.source import Source
 
 
 class Arrived(NamedTuple):
-    """A file (or folder) that can be read more than once: by records, and as the bytes it is.
+    """A file (or folder) that can be read more than once: as records, and as bytes.
 
-    `size` is how many bytes reading takes from it, None where that is not known beforehand.
+    `size` is the number of bytes to read, None if it is not known beforehand.
     """
 
     name: str
@@ -27,7 +27,7 @@ class Arrived(NamedTuple):
 
 
 def on_disk(path: str) -> Arrived:
-    """Return the file or folder at `path`, under the name it was given by."""
+    """Return the file or folder at `path`, named by that path."""
     place = Path(path)
 
     def opened(kind: Format) -> Source | Folder:
@@ -36,13 +36,13 @@ def on_disk(path: str) -> Arrived:
     try:
         size = place.stat().st_size if place.is_file() else None
     except OSError:
-        # What is wrong is said when it is opened.
+        # Opening it reports the error.
         size = None
     return Arrived(printable(path), size, opened, lambda: place.open("rb"))
 
 
 def handed_in(file: FieldFile, name: str) -> Arrived:
-    """Return an upload in the storage, under the name it had where it came from."""
+    """Return an upload in the storage, named as on the uploader's computer."""
 
     def content() -> IO[bytes]:
         return cast("IO[bytes]", file.storage.open(file.name or "", "rb"))

@@ -1,4 +1,4 @@
-"""Reading a file into its stages, then everything or nothing into the project."""
+"""Read a file into its stages, then write all of it or nothing to the project."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ from formats.source import Source
 
 logger = logging.getLogger(__name__)
 
-# Called at the end of every load, in its transaction, with the newest candidate of before. The
-# package of pairs answers.
+# Called at the end of every load, in its transaction, with the newest candidate before the load.
+# The pairs package provides it.
 after_load: Provider[[Intake, int], None] = Provider("What has to follow when rows were loaded?")
 
-# Called when a file's rows are written: tells those that break rules of the project's kind. The
-# package of judgments answers.
+# Called when a file's rows are written: reports those that break rules of the project's kind. The
+# judgments package provides it.
 broken_rules: Provider[[Intake], None] = Provider("Which rows break rules of the project's kind?")
 
-# Records between two reports of progress.
+# Records between two updates of the progress.
 STEP = 5_000
-# Steps as people read them.
+# Steps as shown to users.
 COMPARING = "Comparing with the project"
 WRITING = "Writing to the project"
-# What PostgreSQL should know of after many new rows, before the next file is joined with them: one
-# load often follows the other sooner than it looks by itself.
+# Tables to analyze after many new rows: the next load often joins them before PostgreSQL's
+# autovacuum gets to them.
 GROWN = (
     "annotate_query",
     "annotate_document",
@@ -54,7 +54,7 @@ GROWN = (
 
 
 class _Stop(Exception):
-    """Leave the transaction, and with it everything that was written in it."""
+    """Raised to leave the transaction and roll back everything written in it."""
 
 
 def load(
@@ -68,19 +68,19 @@ def load(
     record: Callable[[FileReport], None] | None = None,
     now: datetime | None = None,
 ) -> FileReport:
-    """Load one file into a project, all of it or nothing, and return what came of it.
+    """Load one file into a project, all of it or nothing, and return its report.
 
-    What is wrong with the file is in the report, never raised. Loading the same file again changes
-    nothing. Memory does not grow with the file. A dry run does everything and rolls it back, so it
-    cannot promise what the load would not do. `record` is called with the report at the end of the
-    transaction that writes the rows, if one does: what it writes is kept with them, or not either.
+    Errors in the file are in the report, never raised. Loading the same file again changes nothing.
+    Memory does not grow with the file. A dry run does everything and rolls it back, so its report
+    is what the load would do. `record` is called with the report at the end of the transaction that
+    writes the rows, if there is one: whatever it writes is committed or rolled back with them.
 
-    The records wait in temporary tables until all of them are read and checked. Then a few
-    statements write the rows in one transaction; on SQLite, where it is the only time that other
-    writers have to wait, many documents and qrels are written in slices.
+    Records are staged in temporary tables until all of them are read and checked. Then a few
+    statements write the rows in one transaction. On SQLite, where other writers have to wait for
+    that transaction, many documents and qrels are written in slices.
 
-    Once that transaction is committed the file is loaded, even if the database fails while it
-    tidies up (a disk that fills): that is logged.
+    Once that transaction is committed the file is loaded, even if the database fails during the
+    cleanup (a full disk): that is logged.
     """
     report = FileReport(arrived.name)
     progress = progress or Quiet()
@@ -129,14 +129,14 @@ def _load(
 
 
 def _read(intake: Intake, kind: Format, arrived: Arrived, progress: Progress) -> None:
-    """Put every record into its stage; bad lines are reported and left out."""
+    """Stage every record; report bad lines and skip them."""
     report = intake.report
     try:
         source = arrived.open(kind)
     except FormatError as error:
         report.refuse(_problem(error))
         return
-    # Bytes of a file; records of a folder, whose size is not known.
+    # Bytes of a file; records of a folder, since its size is not known.
     seen = 0
     with source:
         try:
@@ -149,18 +149,18 @@ def _read(intake: Intake, kind: Format, arrived: Arrived, progress: Progress) ->
                     progress.advance(count - seen)
                     seen = count
         except FormatError as error:
-            # Some things are refused at once even where problems are collected.
+            # Some errors end the reading even where problems are collected.
             report.refuse(_problem(error))
     report.notes.extend(source.left_out.sentences())
     for problem in source.problems:
         report.refuse(_problem(problem))
     report.refused += source.problem_count - len(source.problems)
-    # Of the problems all but those with the file as a whole are lines that were read, too.
+    # Every problem except those of the whole file is also a line that was read.
     report.read += source.problem_count - sum(one.line is None for one in source.problems)
 
 
 def _take_all(intake: Intake, kind: Format, source: Source | Folder) -> Iterator[int]:
-    """Take records in, and yield now and then, and at the end, how many there were."""
+    """Stage all records; yield their number so far, every STEP records and at the end."""
     takers: dict[type, Callable[[Any, int], None]] = {}
     count = 0
     one_file = source if isinstance(source, Source) else None
@@ -180,7 +180,7 @@ def _take_all(intake: Intake, kind: Format, source: Source | Folder) -> Iterator
 
 
 def _check(intake: Intake, ids: NamedIds) -> None:
-    """Refuse what cannot be right whatever the project holds; gather the ids."""
+    """Refuse what is wrong regardless of the project's rows; gather the ids."""
     for arrivals in intake.arrivals:
         for stage in arrivals.stages:
             stage.settle()
@@ -195,8 +195,7 @@ def _write(
 ) -> None:
     """Write everything, or nothing.
 
-    What somebody else did at the same moment can make that fail; then it is done once more, and
-    finds it.
+    A concurrent change can make the first attempt fail; the second one takes it into account.
     """
     notes = list(intake.report.notes)
     many = sum(stage.count for one in intake.arrivals for stage in one.stages) > slices.AT_ONCE
@@ -206,11 +205,11 @@ def _write(
             writing(intake, ids, progress, record)
     except (IntegrityError, OperationalError):
         if connection.in_atomic_block or intake.committed:
-            # The transaction around this one has failed as well, or all of it is there.
+            # The enclosing transaction has failed as well, or everything is already committed.
             raise
         intake.report.nothing_loaded()
         intake.report.notes[:] = notes
-        # A turn of its own: it begins with taking away what could not be taken away just now.
+        # A new turn: it first deletes the rows that could not be deleted just now.
         with slices.turn(progress):
             writing(intake, ids, progress, record)
 
@@ -246,8 +245,9 @@ def _at_once(
 def _in_slices(
     intake: Intake, ids: NamedIds, progress: Progress, record: Callable[[FileReport], None] | None
 ) -> None:
-    """Write new rows a little at a time, and show them in one transaction with everything else; a
-    dry run takes them away again.
+    """Write new rows in slices, then show them and write the rest in one transaction.
+
+    A dry run deletes them again.
     """
     progress.start(None, COMPARING)
     newest = _newest_candidate()
@@ -269,7 +269,7 @@ def _step(intake: Intake) -> str:
 
 
 def _lock(project: Project) -> None:
-    """Let one load of a project come after the other; people who judge are not held up."""
+    """Serialize the loads of a project, without blocking people who judge."""
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
 
 
@@ -305,13 +305,13 @@ def _write_rows(intake: Intake, ids: NamedIds) -> None:
 def _despite(broken: int) -> str:
     rows = "1 row breaks a rule" if broken == 1 else f"{broken:,} rows break rules"
     return (
-        f"{rows} of the project's kind. Nothing is loaded. Correct the file, or say that it is "
-        "loaded despite the rules"
+        f"{rows} of the project's kind. Nothing is loaded. Correct the file, or choose to load it "
+        "despite the rules"
     )
 
 
 def _end(intake: Intake, newest: int, record: Callable[[FileReport], None] | None) -> None:
-    """What goes with the rows: there is work again, and the report is kept."""
+    """Finish the transaction: reopen work that the rows concern, and record the report."""
     after_load(intake, newest)
     if record is not None:
         record(intake.report)

@@ -1,4 +1,4 @@
-"""Queries and documents that a file only names: both get a row by their id."""
+"""Create rows for the queries and documents that a file only names by id."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from base import bulk
 
 
 class NamedIds:
-    """Every query and document that a file names: made where the project does not know them.
+    """Every query and document that a file names, created if the project does not have them.
 
-    Documents that it brings are `Documents`' own to write.
+    Documents contained in the file are written by `Documents`.
     """
 
     def __init__(self, intake: Intake) -> None:
         self.intake = intake
 
     def gather(self) -> None:
-        """Put the distinct ids into two temporary tables."""
+        """Collect the distinct ids in two temporary tables."""
         of_queries = [sql for arrivals in self.intake.arrivals for sql in arrivals.query_ids()]
         of_docs = [sql for arrivals in self.intake.arrivals for sql in arrivals.doc_ids()]
         self.drop()
@@ -42,7 +42,7 @@ class NamedIds:
         bulk.analyze("stage_doc_ids")
 
     def write(self) -> None:
-        """Make the missing queries and documents, known by their ids only."""
+        """Create the missing queries and documents, with nothing but their ids."""
         self.intake.run(
             """
             UPDATE stage_query_ids SET fresh = 1 WHERE NOT EXISTS (
@@ -84,7 +84,7 @@ class NamedIds:
                 bulk.analyze(table)
 
     def count(self) -> None:
-        """Count the queries and documents that stayed as they were."""
+        """Count the queries and documents that did not change."""
         queries, documents = self.intake.rows("queries"), self.intake.rows("documents")
         named = bulk.number("SELECT COUNT(*) FROM stage_query_ids")
         queries.unchanged = named - queries.new - queries.changed

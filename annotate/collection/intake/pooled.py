@@ -1,4 +1,4 @@
-"""Candidates without a relevance: documents that a published set puts up for judging."""
+"""Intake of candidates without a relevance: documents that a published set lists for judging."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from formats.records import Pooled
 
 
 class Pools(Arrivals):
-    """Documents of a query's pool. One that has a relevance as well keeps it."""
+    """Documents of a query's pool. One that also has a relevance keeps it."""
 
     # After the earlier relevance of the same file.
     order = 45
@@ -37,11 +37,11 @@ class Pools(Arrivals):
             self.pooled,
             ["query_id", "doc_id"],
             "1 = 0",
-            lambda first, query_id, doc_id: f"{doc_id} of {query_id} is on {first} already",
+            lambda first, query_id, doc_id: f"{doc_id} of {query_id} is already on {first}",
         )
 
     def write(self) -> None:
-        # A preview does not write the candidates of the qrels, so they are not found in the table.
+        # A preview does not write the candidates of the qrels: the table does not have them.
         brought = self.intake.brings(Qrels)
         without = "EXCEPT SELECT query_id, doc_id FROM stage_qrels" if brought else ""
         self.new = self.intake.put(

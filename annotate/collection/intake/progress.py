@@ -1,4 +1,4 @@
-"""Who is told how far a load is."""
+"""Receivers of a load's progress."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Protocol
 
 
 class Progress(Protocol):
-    """Who is told how far it is. May raise to stop the work; then nothing is loaded."""
+    """Receives the progress of a load. May raise to stop the work; then nothing is loaded."""
 
     def start(self, total: int | None, step: str) -> None:
         """Begin a step of `total` units (None: not known), named in words."""
@@ -16,10 +16,10 @@ class Progress(Protocol):
 
 
 class Quiet:
-    """Nobody is told."""
+    """Ignores the progress."""
 
     def start(self, total: int | None, step: str) -> None:
-        """Begin a step."""
+        """Do nothing."""
 
     def advance(self, n: int = 1) -> None:
-        """Go on."""
+        """Do nothing."""

@@ -10,12 +10,12 @@ from annotate.collection.intake.arrivals import Arrivals, Intake
 from base import bulk
 from formats.records import Qrel
 
-# How many grades above the scale a remark names.
+# How many grades above the scale a note names.
 _NAMED = 10
 
 
 class Qrels(Arrivals):
-    """Earlier relevance: each line is a candidate of its query."""
+    """Earlier relevance: each line becomes a candidate of its query."""
 
     order = 40
     records: ClassVar = (Qrel,)
@@ -65,7 +65,7 @@ class Qrels(Arrivals):
         self._tell_above_the_scale()
 
     def _tell_above_the_scale(self) -> None:
-        """Tell how many lines have a relevance above the project's grades, and which."""
+        """Add a note on the relevance values above the project's grades, with line counts."""
         highest = self.intake.project.grades.aggregate(highest=Max("value"))["highest"]
         if highest is None:
             return
@@ -80,7 +80,7 @@ class Qrels(Arrivals):
             more = f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
             self.intake.report.notes.append(
                 f"{lines:,} {'line has' if lines == 1 else 'lines have'} a relevance above the "
-                f"project's highest grade, {highest}: {each}{more}. It is kept as it stands"
+                f"project's highest grade, {highest}: {each}{more}. It is kept as it is"
             )
 
     def write(self) -> None:
@@ -94,7 +94,7 @@ class Qrels(Arrivals):
             """
         )
         if known:
-            # Found before the new ones are written: then only these are looked at.
+            # Before the new candidates are written, so that only existing ones are compared.
             bulk.drop(self.differing)
             intake.run(
                 """
@@ -140,5 +140,5 @@ class Qrels(Arrivals):
         rows.unchanged += self.qrels_left() - self.new - self.changed
 
     def qrels_left(self) -> int:
-        """Return how many lines there are without repeats."""
+        """Return the number of lines without repeats."""
         return bulk.number("SELECT COUNT(*) FROM stage_qrels")

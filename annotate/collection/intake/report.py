@@ -1,4 +1,4 @@
-"""What came of a file: counts, bad lines, remarks."""
+"""The report of a loaded file: counts, bad lines, notes."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-# Bad lines that are kept and shown; all are counted.
+# How many bad lines are stored and shown; all are counted.
 MAX_SHOWN = 1_000
 
-# Kinds of rows, as a report names them -> as a page calls them, in the order they are shown in.
+# Kinds of rows: the name in a report -> the name on a page, in the order of the page.
 KINDS = {
     "queries": "Queries",
     "documents": "Documents",
@@ -35,8 +35,9 @@ KINDS = {
 
 
 class Problem(NamedTuple):
-    """One bad line. `line` is None where the file as a whole is meant, `text` where the line is not
-    at hand.
+    """One bad line.
+
+    `line` is None for the file as a whole; `text` is None where the line is not available.
     """
 
     file: str
@@ -51,7 +52,7 @@ class Problem(NamedTuple):
 
 @dataclass
 class RowCounts:
-    """What happened to the rows of one kind."""
+    """Counts of the rows of one kind."""
 
     new: int = 0
     changed: int = 0
@@ -59,16 +60,16 @@ class RowCounts:
 
     @property
     def total(self) -> int:
-        """How many rows of this kind the file is about."""
+        """The number of rows of this kind that the file concerns."""
         return self.new + self.changed + self.unchanged
 
 
 @dataclass
 class FileReport:
-    """One file: its records counted, the rows they became, and what was wrong.
+    """The report of one file: counts of its records and of the resulting rows, and its errors.
 
     `new`, `changed` and `unchanged` count the file's own records (lines of a qrels file, topics,
-    documents ...). Of a refused file they are 0: nothing of it was loaded.
+    documents ...). For a refused file they are 0: nothing of it was loaded.
     """
 
     file: str
@@ -79,39 +80,39 @@ class FileReport:
     refused: int = 0
     rows: dict[str, RowCounts] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
-    # Rows that break rules of the project's kind, and how many they are.
+    # Rows that break rules of the project's kind (at most MAX_SHOWN), and the number of all.
     broken_rules: list[Problem] = field(default_factory=list)
     broken: int = 0
     notes: list[str] = field(default_factory=list)
 
     def refuse(self, problem: Problem) -> None:
-        """Count a problem, and keep it if there are not too many yet."""
+        """Count a problem; store it unless MAX_SHOWN are stored already."""
         self.refused += 1
         if len(self.problems) < MAX_SHOWN:
             self.problems.append(problem)
 
     def tell_broken(self, row: Problem) -> None:
-        """Count a row that breaks a rule, and keep it if there are not too many yet."""
+        """Count a row that breaks a rule; store it unless MAX_SHOWN are stored already."""
         self.broken += 1
         if len(self.broken_rules) < MAX_SHOWN:
             self.broken_rules.append(row)
 
     def forget_broken(self) -> None:
-        """Forget the rows that break rules: they are looked for anew."""
+        """Clear the rows that break rules, before they are searched for again."""
         self.broken = 0
         self.broken_rules.clear()
 
     def of(self, kind: str) -> RowCounts:
-        """Return the counts of one kind of rows, to be added to."""
+        """Return the counts of one kind of rows, for the caller to increase."""
         return self.rows.setdefault(kind, RowCounts())
 
     def nothing_loaded(self) -> None:
-        """Take back what was counted as loaded."""
+        """Reset the counts of loaded rows."""
         self.new = self.changed = self.unchanged = 0
         self.rows.clear()
 
     def as_json(self) -> dict[str, Any]:
-        """Return it ready for JSON; kinds of rows in their usual order."""
+        """Return the report as JSON-ready values, kinds of rows in their usual order."""
         return {
             "file": self.file,
             "read": self.read,
@@ -130,14 +131,14 @@ class FileReport:
         }
 
     def in_order(self) -> Iterator[tuple[str, RowCounts]]:
-        """Yield the kinds that occurred, as a page lists them."""
+        """Yield the kinds that occurred, in the order of the page."""
         for kind in KINDS:
             if (found := self.rows.get(kind)) is not None and found.total:
                 yield kind, found
 
 
 def totals(reports: Iterable[FileReport]) -> dict[str, int]:
-    """Add the counts of several files up."""
+    """Add up the counts of several files."""
     counted: Counter[str] = Counter(read=0, new=0, changed=0, unchanged=0, refused=0)
     for report in reports:
         for name in ("read", "new", "changed", "unchanged", "refused"):

@@ -1,4 +1,4 @@
-"""Runs: the file is kept untouched, and its lines with the ranks their scores give."""
+"""Intake of runs: the file is stored as it is, its lines with the ranks given by their scores."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MAX_TAG = Run._meta.get_field("tag").max_length or 0
 
 
 class Runs(Arrivals):
-    """The lines of one run. Its name is the file's: the same tag occurs in several files."""
+    """The lines of one run. A run is named after its file: several files may have the same tag."""
 
     order = 50
     records: ClassVar = (RunLine,)
@@ -76,15 +76,14 @@ class Runs(Arrivals):
             self.intake.refuse(f"the run's tag is longer than {MAX_TAG} characters")
         if len(self._tags) > 1:
             self.intake.report.notes.append(
-                "the lines have several tags; the run is kept with the first, "
-                f"{next(iter(self._tags))}"
+                f"the lines have several tags; the run gets the first, {next(iter(self._tags))}"
             )
 
     def _side_of_lines(self) -> Run.Side:
-        """The side that was given, where the ids fit it; else what the ids say.
+        """Return the requested side, refusing ids that do not fit it; else derive it from the ids.
 
-        All ids of a run over instructions are those of pairs. Where they are those of queries as
-        well, the run is over queries, unless it was given that it is not.
+        All ids of a run over instructions name pairs. If they all name queries as well, the run is
+        over queries, unless another side was requested.
         """
         [(ids, queries, pairs)] = bulk.select(
             """
@@ -103,12 +102,12 @@ class Runs(Arrivals):
         if side == Run.Side.ORIGINAL and pairs == ids > queries:
             self.intake.refuse(
                 "the lines name instruction pairs, and a run over queries names queries: give the "
-                "side altered or reversed, or none"
+                "side altered or reversed, or no side"
             )
         elif side != Run.Side.ORIGINAL and pairs < ids:
             self.intake.refuse(
-                f"{ids - pairs:,} of {ids:,} ids are none of instruction pairs of this project: a "
-                f"run of the side {side} names pairs on every line"
+                f"{ids - pairs:,} of {ids:,} ids are not instruction pairs of this project: a run "
+                f"of the side {side} names pairs on every line"
             )
         return side
 
@@ -118,7 +117,7 @@ class Runs(Arrivals):
         known = Run.objects.filter(project=intake.project, name=self.name).first()
         if known is not None and known.sha256 != fingerprint:
             intake.refuse(
-                f"a run called {self.name} is here already with other lines; a run is never "
+                f"a run called {self.name} already exists with other lines; a run is never "
                 "overwritten: give this file another name"
             )
             return
@@ -129,7 +128,7 @@ class Runs(Arrivals):
         if known is not None:
             if intake.options.side and known.side != intake.options.side:
                 intake.refuse(
-                    f"the run {self.name} is here already with the side {known.side}; a run is "
+                    f"the run {self.name} already exists with the side {known.side}; a run is "
                     "never overwritten: give this file another name"
                 )
                 return
@@ -139,7 +138,7 @@ class Runs(Arrivals):
             return
         alike = Run.objects.filter(project=intake.project, sha256=fingerprint).first()
         if alike is not None:
-            intake.report.notes.append(f"the same lines are here already as the run {alike.name}")
+            intake.report.notes.append(f"the same lines already exist as the run {alike.name}")
         self._run = Run(
             project=intake.project,
             name=self.name,
@@ -156,7 +155,7 @@ class Runs(Arrivals):
         self._pool(self._run.pk)
 
     def _write_lines(self, run: Run) -> int:
-        """Write the lines with their ranks, of each query or pair; return how many there are."""
+        """Write the lines, ranked per query or pair; return their number."""
         if self._of_pairs:
             columns, table, named = "p.query_id, p.id", "annotate_instructionpair p", "p.pair_id"
         else:
@@ -187,7 +186,7 @@ class Runs(Arrivals):
         return found.hexdigest()
 
     def _keep(self, run: Run) -> None:
-        """Put the file into storage as it is, unless nothing is to be written."""
+        """Store the file as it is, unless this is a dry run."""
         if self.intake.dry_run:
             return
         with self.intake.content() as stream:
@@ -196,7 +195,7 @@ class Runs(Arrivals):
     def _refuse_foreign_queries(self) -> None:
         """Refuse a run for queries that the project does not have: it is for another collection.
 
-        A project without any query takes it, and its queries with it.
+        A project without any queries accepts the run, and its queries with it.
         """
         found = bulk.select(
             """
@@ -222,7 +221,7 @@ class Runs(Arrivals):
             self.intake.refuse(
                 place=place,
                 message=f"{names}: in this project these are ids of instruction pairs, and other "
-                "lines name queries; a run is over the one or the other: part the file in two",
+                "lines name queries; a run names either pairs or queries: split the file in two",
             )
         else:
             self.intake.refuse(
@@ -233,7 +232,7 @@ class Runs(Arrivals):
             )
 
     def _pool(self, run: int) -> None:
-        """Let the first documents of each query join the pool."""
+        """Add the first documents of each query to the pool."""
         if not self.intake.options.pool:
             return
         joined = self.intake.run(

@@ -1,9 +1,9 @@
-"""Writing a load a little at a time, so that nobody who judges has to wait for it.
+"""Write a load in slices, so that people who judge do not have to wait for it.
 
-SQLite has one writer at a time: a million rows in one transaction keep everybody waiting for
-seconds. Here they are written in short transactions, with room for others in between. Until the
-last one they are unseen (`annotate.models.Unseen`): a load is there as a whole or not at all, as
-everywhere. What a killed load has left behind is taken away before the next one writes.
+SQLite has one writer at a time: a million rows in one transaction block everybody for seconds.
+Here the rows are written in short transactions with pauses for other writers. Until the last
+transaction they are unseen (`annotate.models.Unseen`), so a load is still all or nothing. Rows left
+behind by a killed load are deleted before the next load writes.
 """
 
 from __future__ import annotations
@@ -25,33 +25,33 @@ from base import bulk, row_keys
 
 logger = logging.getLogger(__name__)
 
-# Kinds of rows -> the tables to clear of them, and their columns with the keys. What points to
-# others goes before them.
+# Kinds of rows -> the tables to delete them from, and the key columns. Rows that refer to others
+# are deleted first.
 _OF = {
     Unseen.Kind.CANDIDATE: [("annotate_candidate", "id")],
     Unseen.Kind.DOCUMENT: [("annotate_documenttext", "document_id"), ("annotate_document", "id")],
-    Unseen.Kind.QUERY: [("annotate_query", "id")],
+    Unseen.Kind.QUERY: [("annotate_revision", "query_id"), ("annotate_query", "id")],
 }
-# A file of more records than this is written in slices. So many keep others waiting no longer than
-# one of the slices of a larger one.
+# A file of more records than this is written in slices. Writing this many at once blocks others no
+# longer than one slice does.
 AT_ONCE = 10_000
-# What one slice may keep others waiting, in seconds.
+# How long one slice may block others, in seconds.
 WHILE = 0.03
-# Rows of the first slice; of the others as many as fit into that time, within these bounds.
+# Rows of the first slice; later slices have as many as fit into that time, within these bounds.
 FIRST, LEAST, MOST = 200, 10, 50_000
-# How often who waits for others looks whether they are done, in seconds.
+# How often to check a condition that is waited for, in seconds.
 LOOK = 0.1
-# Pages that may wait in SQLite's log (256 MB). While somebody reads all of a project at one moment,
-# as an export does, none can be moved from it, and every slice writes many of them again.
+# Pages that SQLite's write-ahead log may hold (256 MB). During a long read transaction, such as an
+# export, no page can be moved out of the log, and every slice writes many of them again.
 LOG = 65_536
 
 
 @contextmanager
 def turn(progress: Progress) -> Iterator[None]:
-    """On SQLite, let one load write after the other; what a killed one left is taken away first.
+    """On SQLite, serialize loads; first delete rows that a killed load left behind.
 
-    The lock is a file's beside the database: it ends with whoever holds it, however they end.
-    Inside a transaction, which keeps all other writers out, there is nothing to wait for.
+    The lock is held on a file beside the database, so it is released when its holder exits, even
+    by a crash. Inside a transaction, which excludes all other writers, no lock is needed.
     """
     if bulk.on_postgresql() or connection.in_atomic_block:
         yield
@@ -60,16 +60,16 @@ def turn(progress: Progress) -> Iterator[None]:
     try:
         _wait(progress, "Waiting for another file", lambda: _locked(file))
         if Unseen.objects.exists():
-            progress.start(None, "Clearing away what a stopped load has left")
+            progress.start(None, "Deleting rows that a stopped load left behind")
             _sweep()
         yield
     finally:
-        # Closing it gives the lock back.
+        # Closing the file releases the lock.
         os.close(file)
 
 
 def _wait(progress: Progress, what: str, until: Callable[[], bool]) -> bool:
-    """Wait until something is true, and say for what; return whether there was anything to say."""
+    """Wait until a condition holds, showing `what` as the step; return whether it had to wait."""
     if until():
         return False
     progress.start(None, what)
@@ -88,10 +88,10 @@ def _locked(file: int) -> bool:
 
 
 class Slices:
-    """The rows of one load, unseen until `show`. To be made within one's `turn`.
+    """The rows of one load, unseen until `show`. Create it within a `turn`.
 
-    `step` is what people read meanwhile. `dry_run`: nothing is ever shown, and what no later
-    statement looks up is only counted.
+    `step` is the step shown to users while rows are written. `dry_run`: the rows are never shown,
+    and rows that no later statement looks up are only counted.
     """
 
     def __init__(self, progress: Progress, *, step: str, dry_run: bool) -> None:
@@ -111,9 +111,9 @@ class Slices:
         beside: str = "",
         needed: bool = True,
     ) -> int:
-        """Write what the query `rows` finds into a table; return how many that are.
+        """Insert the rows of the query `rows` into a table; return their number.
 
-        Arguments as of `Intake.put`.
+        Parameters as in `Intake.put`.
         """
         kind = table.removeprefix("annotate_")
         bulk.drop("stage_put")
@@ -134,22 +134,22 @@ class Slices:
         return count
 
     def at_last(self, write: Callable[[], object]) -> None:
-        """Let something be written in the transaction that shows the rows."""
+        """Schedule a write for the transaction that shows the rows."""
         self._last.append(write)
 
     def show(self) -> None:
-        """Let everybody see the rows. To be called in a transaction."""
+        """Make the rows visible to everybody. Call it in a transaction."""
         for write in self._last:
             write()
         Unseen.objects.all().delete()
 
     def sweep(self) -> None:
-        """Take all of the rows away again, unless they are shown."""
+        """Delete all the rows again, unless they were shown."""
         try:
             _sweep()
         except DatabaseError:
-            # A full disk takes no deletions either. Nobody sees the rows, and the next load begins
-            # with taking them away; what went wrong before this is what people have to know.
+            # A full disk allows no deletions either. Nobody sees the rows, and the next load
+            # deletes them first; the earlier error is the one to report.
             logger.exception("rows of a load that was not done are left for the next one to delete")
 
     def _write(self, statement: str, count: int) -> None:
@@ -170,7 +170,7 @@ def _log_has_room() -> bool:
 
 
 def _reserve(kind: Unseen.Kind, count: int) -> int:
-    """Have the next `count` keys of a table to ourselves; return the first of them."""
+    """Reserve the next `count` keys of a table; return the first of them."""
     with transaction.atomic():
         first = 1 + row_keys.reserve(apps.get_model("annotate", kind), 1, count)
         Unseen.objects.create(kind=kind, first=first, last=first + count - 1)
@@ -178,10 +178,11 @@ def _reserve(kind: Unseen.Kind, count: int) -> int:
 
 
 def _in_slices(statement: str, after: int, last: int) -> Iterator[int]:
-    """Execute a statement for rows numbered `after + 1` to `last`, some at a time (its parameters
-    `after` and `last`); yield how many each time. For as long as others were kept waiting, they
-    then have room: while SQLite moves pages from its log, which it does after letting go, or while
-    this rests.
+    """Execute a statement for rows numbered `after + 1` to `last`, in slices.
+
+    The statement's parameters `after` and `last` bound a slice; the number of rows of each slice is
+    yielded. After each slice other writers get as much time as it blocked them: while SQLite moves
+    pages out of its log, which it does after the commit, or while this sleeps.
     """
     size = FIRST
     while after < last:
@@ -198,7 +199,7 @@ def _in_slices(statement: str, after: int, last: int) -> Iterator[int]:
 
 
 def _sweep() -> None:
-    """Delete what was written and never shown, a little at a time."""
+    """Delete rows that were written and never shown, in slices."""
     for kind, tables in _OF.items():
         for unseen in Unseen.objects.filter(kind=kind):
             for table, key in tables:

@@ -1,7 +1,7 @@
-"""What becomes stale when documents get other texts.
+"""Mark answers stale when documents get new texts.
 
-A statement names the text version that was read. When a newer one arrives, `text_replaced_at` is
-set on what was said of the older ones: it stays where it is and counts nowhere. All of it is done
+An answer names the text version that was read. When a newer one arrives, `text_replaced_at` is set
+on the answers to the older ones: they are kept and no longer counted anywhere. All of this happens
 in the transaction that shows the new texts.
 """
 
@@ -15,10 +15,10 @@ from base import bulk
 
 
 class StatementTable(NamedTuple):
-    """A table of statements about documents.
+    """A table of answers about documents.
 
-    SQL of a row `r`: `about` says whether it is about one of `{candidates}`, a query for keys,
-    `stands` whether it stands.
+    `about` and `stands` are SQL conditions on a row `r`: whether it is about one of `{candidates}`
+    (a query for keys), and whether it is current.
     """
 
     table: str
@@ -51,14 +51,14 @@ _statements = [
 
 
 def register(*tables: StatementTable) -> None:
-    """Look after these tables as well; a room calls it once, when it starts."""
+    """Register more tables with answers to mark stale; apps call it once, at start."""
     _statements.extend(one for one in tables if one not in _statements)
 
 
 class Beside(NamedTuple):
-    """Statements that do not become stale, beside which documents were at hand.
+    """Answers that do not become stale, although documents were shown beside them.
 
-    `counted`: SQL that counts those which a document of `stage_docs_changed` is beside.
+    `counted`: SQL that counts those beside which a document of `stage_docs_changed` was shown.
     """
 
     counted: str
@@ -70,11 +70,11 @@ _beside: list[Beside] = []
 
 
 def register_beside(*statements: Beside) -> None:
-    """Count these as well; a room calls it once, when it starts."""
+    """Register more answers to count as shown beside documents; apps call it once, at start."""
     _beside.extend(one for one in statements if one not in _beside)
 
 
-# The candidates of documents that get another text. The first one replaces nothing.
+# The candidates of documents that get a new text. A first text replaces nothing.
 _CANDIDATES = """
     SELECT c.id FROM stage_docs_changed x JOIN annotate_candidate c ON c.document_id = x.id
     WHERE x.version >= 2
@@ -82,7 +82,7 @@ _CANDIDATES = """
 
 
 def find(intake: Intake) -> None:
-    """Count what becomes stale, and say so in the report."""
+    """Count the answers that become stale, and note them in the report."""
     documents = bulk.number("SELECT COUNT(*) FROM stage_docs_changed WHERE version >= 2")
     if not documents:
         return
@@ -102,24 +102,25 @@ def find(intake: Intake) -> None:
     intake.report.notes.append(
         f"{texts} another text. "
         + (
-            f"Made under the text before: {made}. They are kept under that text and become stale: "
+            f"Answers to the earlier text: {made}. They are kept under that text and become stale: "
             "they no longer count, and judges are asked again"
             if made
-            else "Nothing has been said of the text before"
+            else "The earlier text has no answers"
         )
     )
     for beside in _beside:
         if count := bulk.number(beside.counted):
             intake.report.notes.append(
-                f"{_amount(count, beside.one, beside.many)} had the text before at hand. "
+                f"{_amount(count, beside.one, beside.many)} had the earlier text at hand. "
                 "They rate the instruction and stay as they are; their pages say that a document "
                 "has another text since"
             )
 
 
 def lock(intake: Intake) -> None:
-    """Keep people from saying anything of these documents until the end of the transaction: in the
-    order in which who judges takes the locks, the assignment and then the document
+    """Block answers about the changed documents until the end of the transaction.
+
+    The locks are taken in the order in which judging takes them: the assignment, then the document
     (`annotate.collection.text_versions`).
     """
     if not bulk.on_postgresql():
@@ -141,7 +142,7 @@ def lock(intake: Intake) -> None:
 
 
 def mark(intake: Intake) -> None:
-    """Make stale what was said of texts that are replaced, and let there be work again."""
+    """Mark answers about replaced texts stale, and reopen the assignments they belong to."""
     for one in _statements:
         intake.at_last(
             f"""
@@ -149,7 +150,7 @@ def mark(intake: Intake) -> None:
             WHERE r.text_replaced_at IS NULL AND {one.about.format(candidates=_CANDIDATES)}
             """  # noqa: S608 (our own statements)
         )
-    # The rule of annotate.pairs.pool, which is above.
+    # The same rule as in annotate.pairs.pool, which this package must not import.
     scope = intake.project.judge_scope
     in_scope = {
         Project.Scope.RELEVANT: (f"AND c.prior_relevance >= {int(intake.project.relevant_from)}"),

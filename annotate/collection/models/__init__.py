@@ -1,4 +1,4 @@
-"""The collection: documents, queries, pools, runs, and the files that bring them."""
+"""The collection: documents, queries, pools, runs, and the files they are loaded from."""
 
 from __future__ import annotations
 

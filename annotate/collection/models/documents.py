@@ -1,4 +1,4 @@
-"""Documents, queries and their pools. Ids are kept byte for byte as they came."""
+"""Documents, queries and their pools. Ids are stored byte for byte as given."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from annotate.projects.models import Membership, Project
 
 
 class Document(models.Model):
-    """A document by its id. Of a licensed collection the id may be all there is."""
+    """A document, identified by its id. For a licensed collection there may be only the id."""
 
     class Markup(models.TextChoices):
-        """How the text is written, and so how it is shown."""
+        """The markup of the text, which decides how it is shown."""
 
         PLAIN = "plain", _("Plain text")
         HTML = "html", _("HTML table")
@@ -27,11 +27,11 @@ class Document(models.Model):
     doc_id = models.CharField(max_length=512)
     title = models.TextField(blank=True)
     markup = models.CharField(max_length=10, choices=Markup, default=Markup.PLAIN)
-    # Of markup and text together: tells whether a file loaded again would change anything.
+    # Of markup and text together: detects whether loading a file again would change anything.
     digest = models.CharField(max_length=32, blank=True)
     # Characters of the text; null while the text is not known.
     length = models.PositiveIntegerField(null=True)
-    # The newest text version, which markup, digest and length are of; null while there is none.
+    # The newest text version, to which markup, digest and length belong; null if there is none.
     text_version = models.PositiveIntegerField(null=True, blank=True)
 
     objects = Seen()
@@ -49,7 +49,7 @@ class Document(models.Model):
 
     @property
     def label(self) -> str:
-        """What a list shows: the title, or the id where there is none."""
+        """The label in lists: the title, or the id if there is no title."""
         return self.title or self.doc_id
 
 
@@ -57,27 +57,27 @@ class DocumentTextQuerySet(models.QuerySet["DocumentText"]):
     """Text versions of documents."""
 
     def current(self) -> DocumentTextQuerySet:
-        """The newest version of each document."""
+        """Return the newest version of each document."""
         return self.filter(version=F("document__text_version"))
 
 
 class DocumentText(models.Model):
-    """One version of a document's text. A new text inserts a version; none is ever changed.
+    """One version of a document's text. A new text inserts a version; versions never change.
 
-    Texts have a table of their own so that no list can read one by accident (decision 0001).
+    Texts have a separate table so that no list can read one by accident (decision 0001).
     """
 
     document = models.ForeignKey(Document, on_delete=models.CASCADE, related_name="texts")
     # From 1, without gaps.
     version = models.PositiveIntegerField(default=1)
-    # How this version is written, and so how it is shown.
+    # The markup of this version, which decides how it is shown.
     markup = models.CharField(max_length=10, choices=Document.Markup, default=Document.Markup.PLAIN)
     # Of markup and text together.
     digest = models.CharField(max_length=32, blank=True)
     # Characters of the text.
     length = models.PositiveIntegerField(default=0)
     created_at = models.DateTimeField(default=timezone.now)
-    # The last column: SQLite reads a row up to the column it needs.
+    # The last column, because SQLite reads a row only up to the column it needs.
     text = models.TextField()
 
     objects = DocumentTextQuerySet.as_manager()
@@ -93,15 +93,15 @@ class DocumentText(models.Model):
 
 
 class ReadsText(models.Model):
-    """What is said of a document, and so of the text version that was read.
+    """An answer about a document, and therefore about the text version that was read.
 
-    `text_version` is null where the document had no text. The first text of a document replaces
-    nothing: what was said before it is read as said of version 1. See decision 0020.
+    `text_version` is null if the document had no text. The first text of a document replaces
+    nothing: an answer given before it counts as one about version 1. See decision 0020.
     """
 
     text_version = models.PositiveIntegerField(null=True, blank=True)
-    # When a newer text of the document arrived. What was said before then is stale: it stands
-    # under its version and counts nowhere.
+    # When a newer text of the document arrived. Earlier answers are stale: they are kept under
+    # their version and counted nowhere.
     text_replaced_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
@@ -115,18 +115,18 @@ class Query(models.Model):
     query_id = models.CharField(max_length=255)
     title = models.TextField(blank=True)
     description = models.TextField(blank=True)
-    # What part of a benchmark it belongs to (books, movies), where its file says so.
+    # The part of a benchmark it belongs to (books, movies), if its file names one.
     domain = models.CharField(max_length=120, blank=True, default="", db_default="")
-    # Since when, by whom (null: a command) and why it is taken out; its pairs are out as well.
+    # When, by whom (null: a command) and why it was taken out; its pairs are out as well.
     removed_at = models.DateTimeField(null=True, blank=True)
     removed_by = models.ForeignKey(
         Membership, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
     )
     removed_reason = models.TextField(blank=True, default="", db_default="")
-    # The core query: queries of a project with the same one differ in their instruction alone. Its
-    # id where a file gives one, else made of the title (`annotate.collection.core_queries`).
+    # The key of the core query: queries of a project that share it differ only in their
+    # instruction. From the file, or else from the title (`annotate.collection.core_queries`).
     core = models.CharField(max_length=255, blank=True, default="", db_default="")
-    # Whether a file gave it, so that another title changes nothing.
+    # Whether a file gave the key, in which case a new title does not change it.
     core_given = models.BooleanField(default=False, db_default=False)
 
     objects = Seen()
@@ -141,7 +141,7 @@ class Query(models.Model):
                 name="query_id_once_per_project", fields=["project", "query_id"]
             ),
             models.CheckConstraint(name="query_has_an_id", condition=~Q(query_id="")),
-            # What is taken out says when and why, and nothing else does.
+            # Rows that are taken out, and only they, have a time and a reason.
             models.CheckConstraint(
                 name="query_removed_with_a_reason",
                 condition=Q(removed_at__isnull=True, removed_by__isnull=True, removed_reason="")
@@ -157,7 +157,7 @@ class Candidate(models.Model):
     """One document in one query's pool, with the relevance it came with."""
 
     class Origin(models.TextChoices):
-        """How the document came into the pool."""
+        """How the document entered the pool."""
 
         PRIOR = "prior", _("Earlier qrels")
         RUN = "run", _("A run")
@@ -166,10 +166,10 @@ class Candidate(models.Model):
 
     query = models.ForeignKey(Query, on_delete=models.PROTECT, related_name="candidates")
     document = models.ForeignKey(Document, on_delete=models.PROTECT, related_name="candidates")
-    # As the qrels had it, whatever grades the project uses; null when there is none.
+    # As in the qrels, whatever grades the project uses; null if there is none.
     prior_relevance = models.IntegerField(null=True)
     origin = models.CharField(max_length=10, choices=Origin)
-    # Since when, by whom (null: a command) and why it is out of the pool; what people said stays.
+    # When, by whom (null: a command) and why it was taken out of the pool; answers are kept.
     removed_at = models.DateTimeField(null=True, blank=True)
     removed_by = models.ForeignKey(
         Membership,
@@ -177,24 +177,24 @@ class Candidate(models.Model):
         blank=True,
         on_delete=models.PROTECT,
         related_name="+",
-        # Few are removed: `candidate_removed` finds them.
+        # Few rows are removed; the index `candidate_removed` finds them.
         db_index=False,
     )
     removed_reason = models.TextField(blank=True, default="", db_default="")
-    # The only instruction in whose pool it is: a document that was written for it. Null: it is in
-    # the pool of every instruction of its query. Nothing is said of it under another one.
+    # The only instruction whose pool it belongs to, for a document that was written for it; nobody
+    # judges it under another one. Null: it is in the pool of every instruction of its query.
     made_for = models.ForeignKey(
         "annotate.InstructionPair",
         null=True,
         blank=True,
         on_delete=models.PROTECT,
         related_name="+",
-        # Few are: `candidate_made_for` finds them.
+        # Few rows have one; the index `candidate_made_for` finds them.
         db_index=False,
     )
 
     objects = InPool()
-    # Also those that were taken out of their pools.
+    # Includes candidates that were taken out of their pools.
     with_removed = Seen()
 
     class Meta:
@@ -204,7 +204,7 @@ class Candidate(models.Model):
                 name="candidate_from_qrels_has_relevance",
                 condition=~Q(origin="prior") | Q(prior_relevance__isnull=False),
             ),
-            # What is taken out says when and why, and nothing else does.
+            # Rows that are taken out, and only they, have a time and a reason.
             models.CheckConstraint(
                 name="candidate_removed_with_a_reason",
                 condition=Q(removed_at__isnull=True, removed_by__isnull=True, removed_reason="")
@@ -212,8 +212,8 @@ class Candidate(models.Model):
             ),
         ]
         indexes: ClassVar = [
-            # The relevant documents of a query: what the judge and rewrite pages walk. With what
-            # says that they are in the pool, so that counts need not read the rows.
+            # The relevant documents of a query, for the judge and rewrite pages. Includes the
+            # columns that decide whether they are in the pool, so that counts need not read rows.
             models.Index(
                 fields=["query", "prior_relevance", "removed_at", "made_for"],
                 name="candidate_in_pools",
@@ -237,17 +237,17 @@ class Candidate(models.Model):
 
 
 class PassageRule(models.Model):
-    """How a project's documents are cut into passages, and which texts a layout holds."""
+    """How a project's documents are cut into passages, and which texts layouts publish."""
 
     class Published(models.TextChoices):
-        """What stands in a layout where texts are published."""
+        """Which texts a layout contains, if texts are published."""
 
         DOCUMENTS = "documents", _("Whole documents")
         PASSAGES = "passages", _("Passages of whole documents")
         EVIDENCE = "evidence", _("Passages around the evidence only")
 
     project = models.OneToOneField(Project, on_delete=models.PROTECT, related_name="passage_rule")
-    # Of one passage, and how many of them the next one repeats.
+    # The length of a passage, and how many of its words the next one repeats.
     words = models.PositiveIntegerField(default=400)
     overlap = models.PositiveIntegerField(default=200)
     # Whether passages begin and end at sentences.
@@ -260,7 +260,7 @@ class PassageRule(models.Model):
 
     class Meta:
         constraints: ClassVar = [
-            # Each passage begins after the one before it.
+            # Each passage begins after the start of the one before it.
             models.CheckConstraint(
                 name="passage_longer_than_overlap", condition=Q(words__gt=F("overlap"))
             ),

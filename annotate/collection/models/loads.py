@@ -1,4 +1,4 @@
-"""Files that come in, each as a job."""
+"""Uploaded files, each loaded as a job."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from jobs.models import Job
 
 
 class Load(Job):
-    """An uploaded file on its way in: a preview first, loaded once a lead has confirmed it."""
+    """A job for an uploaded file: a preview first, then a load once a lead has confirmed it."""
 
     task: ClassVar[str] = "annotate.load"
 
@@ -23,22 +23,22 @@ class Load(Job):
     by = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="loads")
     format = models.CharField(max_length=40)
     file = models.FileField(upload_to="uploads", max_length=300)
-    # As the person's computer called it.
+    # The name on the uploader's computer.
     file_name = models.CharField(max_length=255)
     # The value in the file that means "no grade", if there is one.
     no_grade = models.IntegerField(null=True, blank=True)
-    # Under which narratives a run ranks documents; "" leaves it to the ids on its lines.
+    # Under which narratives a run ranks documents; "" derives it from the ids on its lines.
     side = models.CharField(max_length=10, choices=Run.Side, blank=True, default="", db_default="")
-    # Whether a lead had rows loaded that break rules of the project's kind.
+    # Whether a lead chose to load rows that break rules of the project's kind.
     despite_rules = models.BooleanField(default=False, db_default=False)
-    # A preview looks through the file and writes nothing.
+    # Whether this is a preview, which reads the file and writes nothing.
     dry_run = models.BooleanField(default=True)
-    # The preview a lead confirmed: each is confirmed once at most.
+    # The preview that a lead confirmed; each is confirmed at most once.
     preview = models.OneToOneField(
         "self", null=True, blank=True, on_delete=models.PROTECT, related_name="confirmed_as"
     )
-    # What was read and what would change (or has changed), and the bad lines, as
-    # `annotate.collection.intake` reports them.
+    # The report of `annotate.collection.intake`: what was read, what would change (or has
+    # changed), and the bad lines.
     report: models.JSONField[dict[str, Any] | None, dict[str, Any] | None] = models.JSONField(
         null=True, blank=True
     )
@@ -46,7 +46,7 @@ class Load(Job):
     class Meta:
         constraints: ClassVar = [
             *Job.Meta.constraints,
-            # What writes was previewed and confirmed; what only looks was not.
+            # A load has a confirmed preview; a preview has none.
             models.CheckConstraint(
                 name="load_writes_after_preview",
                 condition=Q(dry_run=True, preview__isnull=True)
@@ -58,8 +58,8 @@ class Load(Job):
         return self.file_name
 
     def get_absolute_url(self) -> str:
-        """Where its preview and its result are shown."""
+        """Return the URL of the page with the preview or the result."""
         return reverse("annotate:load", args=[self.project.slug, self.pk])
 
     def why_not_again(self) -> str:
-        return "" if self.file else gettext("Its file was put away. Upload it again.")
+        return "" if self.file else gettext("Its file was discarded. Upload it again.")

@@ -1,4 +1,4 @@
-"""Rankings of systems, as they were handed in."""
+"""Runs: the rankings of systems, as uploaded."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from annotate.projects.models import Project
 
 
 class Run(models.Model):
-    """A system's ranking, as it was handed in; the file itself is kept untouched."""
+    """A system's ranking, as uploaded; the file itself is stored unchanged."""
 
     class Side(models.TextChoices):
-        """What was searched for, by the values of `Narrative.Side`."""
+        """What the system searched for; the values are those of `Narrative.Side`."""
 
         ORIGINAL = "original", _("Queries")
         ALTERED = "altered", _("Instructions")
@@ -28,8 +28,8 @@ class Run(models.Model):
     name = models.CharField(max_length=255)
     tag = models.CharField(max_length=255, blank=True)
     sha256 = models.CharField(max_length=64)
-    # Under which narratives its documents were ranked. Each line of a run over instructions or over
-    # reversed ones has its pair.
+    # Under which narratives the documents were ranked. Each line of a run over instructions or
+    # reversed instructions has a pair.
     side = models.CharField(
         max_length=10, choices=Side, default=Side.ORIGINAL, db_default=Side.ORIGINAL
     )
@@ -51,13 +51,14 @@ class Run(models.Model):
 
 
 class RunLine(models.Model):
-    """One document in a run, at the rank its score gives (ties by document id, descending, as
-    trec_eval).
+    """One document in a run, with the rank given by its score.
+
+    Ties are ordered by document id, descending, as in trec_eval.
     """
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="lines")
     query = models.ForeignKey(Query, on_delete=models.PROTECT, related_name="+")
-    # Of a run over instructions: the pair under whose narrative the document was ranked.
+    # In a run over instructions: the pair under whose narrative the document was ranked.
     pair = models.ForeignKey(
         "annotate.InstructionPair",
         null=True,
@@ -72,7 +73,7 @@ class RunLine(models.Model):
 
     class Meta:
         constraints: ClassVar = [
-            # trec_eval refuses a run with a document twice; so do we.
+            # Like trec_eval, refuse a run with a document twice.
             models.UniqueConstraint(
                 name="run_document_once",
                 fields=["run", "query", "document"],

@@ -1,4 +1,4 @@
-"""Loading files through pages: hand one in, see what would change, confirm."""
+"""Pages for loading files: upload a file, preview its changes, confirm."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SHOWN = 50
 
 
 class Outcome(NamedTuple):
-    """What came of a file: the state whose badge says it, and the words in it."""
+    """The outcome of a file: the state that chooses its badge, and the words on the badge."""
 
     state: str
     words: str
@@ -39,7 +39,7 @@ class Outcome(NamedTuple):
 
 @require_http_methods(["GET", "POST"])
 def loads(request: PageRequest, slug: str) -> HttpResponse:
-    """List what was handed in, newest first; a post hands a file in to be looked through."""
+    """List uploads, newest first; a POST uploads a file for a preview."""
     member = access.lead(request.user, slug)
     form = LoadForm(
         request.POST or None,
@@ -60,11 +60,11 @@ def loads(request: PageRequest, slug: str) -> HttpResponse:
         else:
             return redirect(asked)
     before = key(request.GET.get("before", ""))
-    # Of a preview and the load it led to only the load is shown.
+    # A confirmed preview is not listed, only its load.
     rows = Load.objects.filter(project=member.project_id, confirmed_as=None)
     if before is not None:
         rows = rows.filter(pk__lt=before)
-    # Of the report, which may be long, only what the list says of it.
+    # A report may be long: read only the field that the list shows.
     rows = rows.defer("report").annotate(refused_lines=F("report__refused"))
     found = list(rows.select_related("by", "project").order_by("-pk")[: SHOWN + 1])
     return render(
@@ -94,10 +94,10 @@ def loads(request: PageRequest, slug: str) -> HttpResponse:
 
 @require_GET
 def load(request: PageRequest, slug: str, pk: int) -> HttpResponse:
-    """Show how a preview or a load is coming on, and then what came of it."""
+    """Show the progress of a preview or a load, and its report when it is done."""
     member, found = collection_access.load(request.user, slug, pk)
     if request.htmx and found.is_over:
-        # The poll of a job that has ended: the whole page has changed.
+        # The job has ended since the last poll, so the whole page has changed.
         return HttpResponseClientRefresh()
     confirmed = Load.objects.filter(preview=found).select_related("project").first()
     report = found.report
@@ -137,7 +137,7 @@ def load(request: PageRequest, slug: str, pk: int) -> HttpResponse:
 
 @require_POST
 def confirmation(request: PageRequest, slug: str, pk: int) -> HttpResponse:
-    """Have a previewed file loaded."""
+    """Confirm a preview: load the file."""
     member, found = collection_access.load(request.user, slug, pk)
     try:
         despite = request.POST.get("despite_rules") == "yes"
@@ -149,7 +149,7 @@ def confirmation(request: PageRequest, slug: str, pk: int) -> HttpResponse:
 
 @require_POST
 def cancellation(request: PageRequest, slug: str, pk: int) -> HttpResponse:
-    """Call a preview or a load off."""
+    """Cancel a preview or a load."""
     member, found = collection_access.load(request.user, slug, pk)
     try:
         load_jobs.cancel_load(load=found, by=member)
@@ -160,7 +160,7 @@ def cancellation(request: PageRequest, slug: str, pk: int) -> HttpResponse:
 
 @require_POST
 def leaving(request: PageRequest, slug: str, pk: int) -> HttpResponse:
-    """Put a previewed file away without loading it."""
+    """Discard a previewed file without loading it."""
     member, found = collection_access.load(request.user, slug, pk)
     try:
         load_jobs.leave_load(preview=found, by=member)
@@ -169,29 +169,30 @@ def leaving(request: PageRequest, slug: str, pk: int) -> HttpResponse:
         return redirect(found)
     messages.success(
         request,
-        _("%(file_name)s was put away. Nothing of it was loaded.") % {"file_name": found.file_name},
+        _("%(file_name)s was discarded. Nothing of it was loaded.")
+        % {"file_name": found.file_name},
     )
     return redirect("annotate:loads", slug)
 
 
 def _title(load: Load) -> str:
-    """A load's format in words; its bare name where it is known no longer."""
+    """Return the title of a load's format, or its name if the format no longer exists."""
     return FORMATS[load.format].title if load.format in FORMATS else load.format
 
 
 def _outcome(load: Load, refused: int, *, loaded: bool = False) -> Outcome:
-    """What came of a file, or where its job stands; `loaded`: a preview that was confirmed."""
+    """Return the outcome of a file or the state of its job; `loaded`: a confirmed preview."""
     if load.state != Job.State.DONE:
         return Outcome(load.state, load.get_state_display())
     if refused:
         return Outcome("refused", f"Refused: {refused:,} {'line' if refused == 1 else 'lines'}")
     if not load.dry_run:
         return Outcome("done", "Loaded")
-    return Outcome("looked_through", "Looked through" if loaded else "Looked through, not loaded")
+    return Outcome("looked_through", "Checked" if loaded else "Checked, not loaded")
 
 
 def _counts(report: dict[str, Any]) -> list[dict[str, Any]]:
-    """The rows of the table of counts: the file's own records, then each kind of rows."""
+    """Return the rows of the table of counts: the file's own records, then each kind of rows."""
     own = {name: report[name] for name in ("read", "new", "changed", "unchanged", "refused")}
     return [
         {"name": "The file’s own records", **own},

@@ -1,4 +1,4 @@
-"""How a project's documents are cut into passages."""
+"""The page of a project's passage rule."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from base.page_request import PageRequest
 
 @require_http_methods(["GET", "POST"])
 def passages(request: PageRequest, slug: str) -> HttpResponse:
-    """Show how passages are cut and published; a post changes it."""
+    """Show how passages are cut and published; a POST changes it."""
     member = lead(request.user, slug)
     form = PassagesForm(request.POST or None, instance=passage_rule_of(member.project))
     if request.method == "POST" and form.is_valid():

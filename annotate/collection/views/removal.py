@@ -1,4 +1,4 @@
-"""What the pages share that take rows out and bring them back."""
+"""Shared by the pages that take rows out and bring them back."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from base.page_request import PageRequest
 def changed_rows(
     request: PageRequest, action: Callable[[], Changed], words: Callable[[int], str], back: str
 ) -> HttpResponse:
-    """Do `action`, say what was changed or why it was refused, and go to the page `back`.
+    """Perform `action`, show what it changed or why it was refused, and redirect to `back`.
 
-    `words` says it of a number of rows, with a place `%(n)d` for it.
+    `words` returns the message for a number of rows, with the placeholder `%(n)d`.
     """
     try:
         changed = action().changed

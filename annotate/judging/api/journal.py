@@ -1,5 +1,6 @@
-"""What the judging pages write down in the browser, and send when they can. It is theirs: it comes
-with the session, and says of each entry what became of it.
+"""The endpoint for the browser's journal: judging pages send their entries when they can.
+
+Session-authenticated. Returns a status for each entry.
 """
 
 from __future__ import annotations
@@ -38,11 +39,10 @@ from jobs.unavailable import is_full
 
 
 class Answer(NamedTuple):
-    """What became of one entry of a journal.
+    """The status of one journal entry.
 
-    `state`: `saved` (it is in the database; `sentence` may have something to tell all the same),
-    `refused` (`sentence` says why; nothing changed) or `foreign` (another person's; nothing
-    changed).
+    `state`: `saved` (it is in the database; `sentence` may hold a warning), `refused` (`sentence`
+    says why; nothing changed) or `foreign` (another person's entry; nothing changed).
     """
 
     uuid: str | None
@@ -53,21 +53,21 @@ class Answer(NamedTuple):
 
 @login_not_required
 def journal(request: HttpRequest) -> JsonResponse:
-    """Take what a page wrote down in the browser: grades, flags, ratings, and what is taken back.
+    """Save a page's journal entries: grades, flags, ratings and withdrawals.
 
-    Entries are saved in the order in which they come, each on its own, and each once however often
-    it comes. What was said under a narrative that has a newer version by now is kept under the
-    version that was read. 200 with an answer for each entry, in their order; 400 where these are no
-    entries, 413 where they are too many bytes, 503 where the database cannot take them now. Who is
-    not signed in is told so, and never sent to a page: the browser keeps what was said.
+    Entries are saved in the order received, each on its own, and each only once however often it
+    is sent. A statement under a narrative that has a newer version by now is saved under the
+    version that was read. Returns 200 with a status for each entry, in order; 400 if the body is
+    not a list of entries, 413 if it has too many bytes, 503 if the database cannot save them now.
+    Without a session it returns 401 and never redirects to a page: the browser keeps the entries.
     """
     if not isinstance(request.user, User):
-        return _no(401, "Sign in; until then what you said is kept in your browser.")
+        return _no(401, "Sign in; until then your answers are kept in your browser.")
     if request.method != "POST":
-        return _no(405, "What was said is sent with POST.")
+        return _no(405, "Send entries with POST.")
     length = request.META.get("CONTENT_LENGTH") or "0"
     if not length.isdecimal() or int(length[:20]) > MAX_BODY:
-        return _no(413, f"At most {MAX_BODY:,} bytes are taken at once.")
+        return _no(413, f"At most {MAX_BODY:,} bytes are accepted at once.")
     known: dict[int, tuple[Membership, InstructionPair]] = {}
     try:
         entries = entries_of(request.body)
@@ -88,7 +88,7 @@ def _no(status: int, detail: str, **more: str) -> JsonResponse:
 def _answer(
     entry: Any, person: User, known: dict[int, tuple[Membership, InstructionPair]]
 ) -> Answer:
-    """Do what one entry says; `known`: the pairs that were looked up for the entries before."""
+    """Save one entry; `known`: the pairs already looked up for earlier entries."""
     uuid = uuid_of(entry)
     user = user_of(entry)
     if user is not None and user != person.pk:

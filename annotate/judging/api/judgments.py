@@ -1,4 +1,4 @@
-"""What the person who asks says of one pair's documents: grades, flags, and what is taken back."""
+"""The requesting user's judgments and flags of one pair's documents, and their withdrawal."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ from annotate.projects.models import Membership
 from base.api.resource import KeyField, Resource, Scope, Sent, done, reads, writes
 from formats.fields import moment_problem
 
-# Of an offset in a text; none is longer.
+# The largest offset in a text.
 FAR = 2**31 - 1
 
 
 def _check_moment(moment: datetime) -> None:
-    """Refuse a moment at which nobody can have said anything."""
+    """Refuse a time before 1970 or in the future."""
     if moment_problem(moment):
-        raise serializers.ValidationError(_("The moment lies before 1970 or in the future."))
+        raise serializers.ValidationError(_("The time is before 1970 or in the future."))
 
 
 class SpanSerializer(Sent):
-    """Characters of a text, counted in Unicode code points; `end` is not part of it."""
+    """A span of a text in Unicode code points; `end` is exclusive."""
 
     start = serializers.IntegerField(min_value=0, max_value=FAR)
     end = serializers.IntegerField(min_value=1, max_value=FAR)
@@ -55,8 +55,8 @@ class SentJudgment(Sent):
         allow_null=True,
         min_value=0,
         max_value=MAX_TEXT_VERSION,
-        help_text="The version of the document's text that was read, 0 for none; the newest where "
-        "it is not said.",
+        help_text="The version of the document's text that was read, 0 for none; the newest if "
+        "omitted.",
     )
     relevance = serializers.IntegerField(min_value=-(2**31), max_value=FAR)
     note = serializers.CharField(
@@ -71,14 +71,14 @@ class SentJudgment(Sent):
     verdicts = serializers.DictField(
         required=False,
         child=serializers.ChoiceField(choices=Verdict.Answer.choices),
-        help_text="Answers by the key of the condition.",
+        help_text="Answers by condition key.",
     )
     active_ms = serializers.IntegerField(
         required=False,
         allow_null=True,
         min_value=0,
         max_value=MAX_ACTIVE_MS,
-        help_text="Milliseconds with the document before the eyes.",
+        help_text="Active milliseconds with the document on the screen.",
     )
     pressed = serializers.ChoiceField(
         required=False, allow_blank=True, choices=Judgment.Pressed.choices
@@ -86,19 +86,19 @@ class SentJudgment(Sent):
     made_at = serializers.DateTimeField(
         required=False,
         allow_null=True,
-        help_text="When it was said, by the sender's clock.",
+        help_text="When it was given, by the sender's clock.",
         validators=[_check_moment],
     )
 
     def validate_verdicts(self, verdicts: dict[str, str]) -> dict[int, str]:
-        """Read the keys of the conditions."""
+        """Parse the keys of the conditions."""
         if not all(key.isascii() and key.isdecimal() and len(key) < 19 for key in verdicts):
-            raise serializers.ValidationError(_("The keys must be those of conditions."))
+            raise serializers.ValidationError(_("The keys must be keys of conditions."))
         return {int(key): answer for key, answer in verdicts.items()}
 
 
 class JudgmentSerializer(serializers.Serializer[Any]):
-    """One's own judgment."""
+    """The requesting user's judgment."""
 
     uuid = serializers.UUIDField()
     narrative = serializers.IntegerField()
@@ -120,7 +120,7 @@ class JudgmentSerializer(serializers.Serializer[Any]):
 
 
 class Judgments(Resource):
-    """What the person who asks said of one pair's documents."""
+    """The requesting user's judgments of one pair's documents."""
 
     tag = "Judging"
 
@@ -151,24 +151,26 @@ class Judgments(Resource):
 
 
 class OwnStatement(Resource):
-    """What the person who asks said of one document."""
+    """The requesting user's statement about one document."""
 
     tag = "Judging"
 
     @writes(None, status=204, scope=Scope.JUDGE)
     def delete(self, request: Request, pair: int, uuid: UUID) -> Response:
-        """Take what you said back: what it had replaced stands again. Twice changes nothing."""
+        """Withdraw your judgment or flag; the one it had replaced becomes current again.
+        Idempotent.
+        """
         member, found = access.pair(self.person, pair)
         withdraw(uuid=uuid, pair=found, by=member)
         return done()
 
 
 class OneJudgment(OwnStatement):
-    """One judgment of the person who asks."""
+    """One judgment of the requesting user."""
 
 
 class SentFlag(Sent):
-    """What is said of a document instead of a grade. The sender makes the UUID."""
+    """A flag instead of a grade. The sender makes the UUID."""
 
     uuid = serializers.UUIDField()
     narrative = KeyField(help_text="The version that was read.")
@@ -178,8 +180,8 @@ class SentFlag(Sent):
         allow_null=True,
         min_value=0,
         max_value=MAX_TEXT_VERSION,
-        help_text="The version of the document's text that was read, 0 for none; the newest where "
-        "it is not said.",
+        help_text="The version of the document's text that was read, 0 for none; the newest if "
+        "omitted.",
     )
     kind = serializers.ChoiceField(choices=Flag.Kind.choices)
     words = serializers.CharField(
@@ -188,13 +190,13 @@ class SentFlag(Sent):
     made_at = serializers.DateTimeField(
         required=False,
         allow_null=True,
-        help_text="When it was said, by the sender's clock.",
+        help_text="When it was given, by the sender's clock.",
         validators=[_check_moment],
     )
 
 
 class FlagSerializer(serializers.Serializer[Any]):
-    """One's own flag."""
+    """The requesting user's flag."""
 
     uuid = serializers.UUIDField()
     narrative = serializers.IntegerField()
@@ -211,13 +213,13 @@ class FlagSerializer(serializers.Serializer[Any]):
 
 
 class Flags(Resource):
-    """What the person who asks said of one pair's documents instead of a grade."""
+    """The requesting user's flags on one pair's documents."""
 
     tag = "Judging"
 
     @reads(FlagSerializer, paged=True)
     def get(self, request: Request, pair: int) -> Response:
-        """List your own flags of a pair that stand, under whichever version they were made."""
+        """List your own current flags of a pair, under whichever version they were made."""
         member, found = access.pair(self.person, pair)
         mine = Flag.objects.filter(annotator=member, narrative__pair=found, cleared_at=None)
         return self.page(mine, lambda rows: [_flag(row, member) for row in rows])
@@ -237,11 +239,11 @@ class Flags(Resource):
 
 
 class OneFlag(OwnStatement):
-    """One flag of the person who asks."""
+    """One flag of the requesting user."""
 
 
 def _on(pair: InstructionPair, said: dict[str, Any], member: Membership) -> On:
-    """Take out of what was sent of which document, narrative and text it is said."""
+    """Pop the target's fields from the sent data and return the target."""
     return on_number(
         pair, said.pop("narrative"), said.pop("candidate"), member, said.pop("text_version", None)
     )

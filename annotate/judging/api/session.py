@@ -1,4 +1,4 @@
-"""A judge before a narrative: which documents come in which order, what was said, taking back."""
+"""A judge's session on a narrative: the documents in order, the answers so far, and undo."""
 
 from __future__ import annotations
 
@@ -20,87 +20,87 @@ from annotate.pairs import access
 from base.api.resource import Asked, Resource, Scope, reads, writes
 from base.pagination import key
 
-# Documents with their texts that are sent at once.
+# The most documents with their texts that are sent at once.
 MOST = 20
 
 
 class JudgingSessionSerializer(serializers.Serializer[Any]):
-    """Where you stand with the pool of a pair."""
+    """Your progress through the pool of a pair."""
 
-    narrative = serializers.IntegerField(help_text="The version that is judged under now.")
+    narrative = serializers.IntegerField(help_text="The version to judge under now.")
     order = serializers.ListField(
         child=serializers.IntegerField(),
-        help_text="The documents in the order in which they come to you, by their numbers.",
+        help_text="The documents in your order, by their numbers.",
     )
     next = serializers.IntegerField(
         allow_null=True, help_text="The document to judge next; null: nothing is left."
     )
     total = serializers.IntegerField()
-    settled = serializers.IntegerField(help_text="How many of them need nothing more.")
+    settled = serializers.IntegerField(help_text="How many of them need no further answer.")
     judged = serializers.DictField(
-        child=serializers.IntegerField(), help_text="What you gave, by the document's number."
+        child=serializers.IntegerField(), help_text="Your grades, by the document's number."
     )
     flagged = serializers.DictField(
         child=serializers.ChoiceField(choices=Flag.Kind.choices),
-        help_text="What you put instead of a grade, by the document's number.",
+        help_text="Your flags, by the document's number.",
     )
     again = serializers.ListField(
-        child=serializers.IntegerField(), help_text="What a lead asks you to look at again."
+        child=serializers.IntegerField(), help_text="What a lead asks you to judge again."
     )
 
 
 class RankSerializer(serializers.Serializer[Any]):
-    """At which rank a run has a document."""
+    """The rank of a document in a run."""
 
     rank = serializers.IntegerField()
     run = serializers.CharField()
 
 
 class AskedRejudgingSerializer(serializers.Serializer[Any]):
-    """A lead asks you to look again."""
+    """A lead's request to judge a document again."""
 
     words = serializers.CharField()
     open = serializers.BooleanField(help_text="Whether it waits for your answer.")
 
 
 class DocumentViewSerializer(serializers.Serializer[Any]):
-    """A document as it comes to you."""
+    """A document as it is shown to you."""
 
-    number = serializers.IntegerField(help_text="What it is called in what you send.")
-    position = serializers.IntegerField(help_text="Its place in your order, from 1.")
-    name = serializers.CharField(help_text="What pages call it: its title, or a neutral name.")
+    number = serializers.IntegerField(help_text="How to name the document in what you send.")
+    position = serializers.IntegerField(help_text="Its position in your order, from 1.")
+    name = serializers.CharField(help_text="Its name on pages: its title, or a neutral name.")
     doc_id = serializers.CharField(allow_null=True, help_text="null until you have answered.")
     title = serializers.CharField(
-        allow_blank=True, help_text="Empty also where it is made of an id that is hidden."
+        allow_blank=True, help_text="Also empty if it is made of a hidden id."
     )
     markup = serializers.ChoiceField(choices=Document.Markup.choices)
     text_version = serializers.IntegerField(
-        help_text="Which of its texts this is, from 1; 0 for none. Send it along with what you say."
+        help_text="The version of its text, from 1; 0 for none. Send it with your answer."
     )
     text = serializers.CharField(allow_null=True)
     prior_relevance = serializers.IntegerField(
-        allow_null=True, help_text="null also where the project hides it."
+        allow_null=True, help_text="Also null if the project hides it."
     )
     ranks = RankSerializer(many=True)
     evidence_for = serializers.ListField(
         child=serializers.IntegerField(), help_text="The grades that need a marked passage."
     )
-    relevance = serializers.IntegerField(allow_null=True, help_text="What you gave.")
+    relevance = serializers.IntegerField(allow_null=True, help_text="Your grade.")
     flag = serializers.ChoiceField(choices=Flag.Kind.choices, allow_null=True)
     again = AskedRejudgingSerializer(many=True)
 
 
 class AskedDocumentViews(Asked):
-    """Which documents."""
+    """The requested documents."""
 
     candidates = serializers.RegexField(
         r"^[0-9]{1,18}(,[0-9]{1,18})*$",
         max_length=20 * MOST,
-        help_text=f"Their numbers, at most {MOST}, with commas between them.",
+        help_text=f"Their numbers, at most {MOST}, separated by commas.",
     )
 
     def validate_candidates(self, value: str) -> list[int]:
-        """Read the numbers."""
+        """Parse the numbers."""
         numbers = [key(part) for part in value.split(",")]
         if len(numbers) > MOST:
             raise serializers.ValidationError(
@@ -110,21 +110,21 @@ class AskedDocumentViews(Asked):
 
 
 class TakenBackSerializer(serializers.Serializer[Any]):
-    """What was taken back."""
+    """The withdrawn judgment or flag."""
 
     candidate = serializers.IntegerField(help_text="The document's number.")
     uuid = serializers.UUIDField()
 
 
 class MyJudgingSession(Resource):
-    """Where the person who asks stands with the pool of a pair."""
+    """The requesting user's progress through the pool of a pair."""
 
     tag = "Judging"
 
     @reads(JudgingSessionSerializer)
     def get(self, request: Request, pair: int) -> Response:
-        """Read which documents come in which order, and which is next. You hold an assignment
-        here.
+        """Read the order of the documents, and which is next. You must hold an assignment on the
+        pair.
         """
         member, found = access.pair(self.person, pair)
         narrative = narrative_for(member, found)
@@ -144,14 +144,14 @@ class MyJudgingSession(Resource):
 
 
 class DocumentViews(Resource):
-    """Documents as they come to the person who asks."""
+    """Documents as they are shown to the requesting user."""
 
     tag = "Judging"
 
     @reads(DocumentViewSerializer, asked=AskedDocumentViews, many=True)
     def get(self, request: Request, pair: int) -> Response:
-        """Read some of the documents of your pool, with their texts. You hold an assignment
-        here.
+        """Read some of the documents of your pool, with their texts. You must hold an assignment
+        on the pair.
         """
         member, found = access.pair(self.person, pair)
         wanted = self.asked()["candidates"]
@@ -168,14 +168,14 @@ class DocumentViews(Resource):
 
 
 class Undo(Resource):
-    """Taking back what was said last."""
+    """The withdrawal of the latest judgment or flag."""
 
     tag = "Judging"
 
     @writes(TakenBackSerializer, scope=Scope.JUDGE)
     def post(self, request: Request, pair: int) -> Response:
-        """Take back your latest judgment or flag under the narrative in force. Again and again,
-        this goes back as far as there is anything.
+        """Withdraw your latest judgment or flag under the current narrative. Each further call
+        withdraws the one before.
         """
         member, found = access.pair(self.person, pair)
         row: Judgment | Flag | Repeat = undo(narrative=narrative_for(member, found), by=member)

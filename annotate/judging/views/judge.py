@@ -1,7 +1,7 @@
 """The judge page: one document, one key, the next document.
 
-The page's script journals what is said and fetches documents ahead (`annotate.judging.api.journal`,
-`documents`); the forms here do the same without a script.
+The page's script writes answers to a journal and fetches documents ahead
+(`annotate.judging.api.journal`, `documents`); the forms here do the same without JavaScript.
 """
 
 from __future__ import annotations
@@ -38,15 +38,15 @@ from base.page_request import PageRequest
 from base.pagination import key
 from base.word_diff import diff
 
-# So many documents are sent at once.
+# The most documents that are sent at once.
 MAX_DOCUMENTS = 50
 
 
 @require_GET
 @gzip_page
-@never_cache  # drawn before something was said, it would show what no longer stands
+@never_cache  # a cached page would show answers that are no longer current
 def judging(request: PageRequest, pk: int) -> HttpResponse:
-    """Go to where the person stopped (or onward from `?after=`): the next document, or the end."""
+    """Redirect to the next document to judge (from `?after=`, if given), or show the end page."""
     member, pair = access.pair(request.user, pk)
     try:
         narrative = narrative_for(member, pair)
@@ -63,14 +63,14 @@ def judging(request: PageRequest, pk: int) -> HttpResponse:
 
 @require_GET
 @gzip_page
-@never_cache  # drawn before something was said, it would show what no longer stands
+@never_cache  # a cached page would show answers that are no longer current
 def judge(request: PageRequest, pk: int, candidate_pk: int) -> HttpResponse:
-    """Show one document to be judged, or judged before."""
+    """Show one document of the pool, judged or not."""
     member, pair = access.pair(request.user, pk)
     spot = unmasked(candidate_pk, member.pk)
     candidate = access.candidate(pair, spot.candidate)
     if candidate_pk != judging_session.numbered(spot, member):
-        # From before the project had repeats, or from a page that knows nothing of them.
+        # The number is from before the project had repeats, or from a page that has none.
         return redirect("annotate:judge", pair.pk, judging_session.numbered(spot, member))
     try:
         return _show(request, member, pair, narrative_for(member, pair), candidate, candidate_pk)
@@ -83,7 +83,7 @@ def judge(request: PageRequest, pk: int, candidate_pk: int) -> HttpResponse:
 @gzip_page
 @never_cache
 def documents(request: PageRequest, pk: int) -> HttpResponse:
-    """Draw the documents that are asked for (`?candidate=93&candidate=94`), to be kept ready."""
+    """Render requested documents (`?candidate=93&candidate=94`) for the script to keep ready."""
     member, pair = access.pair(request.user, pk)
     asked = [key(value) for value in request.GET.getlist("candidate")[:MAX_DOCUMENTS]]
     try:
@@ -111,7 +111,7 @@ def judgment(request: PageRequest, pk: int, candidate_pk: int) -> HttpResponse:
     member, pair = access.pair(request.user, pk)
     sent = request.POST.copy()
     if "text_version" in request.GET:
-        # In the list, where each row's button says which text its document has.
+        # In the list, each row's button names the text version of its document.
         sent.setdefault("text_version", request.GET["text_version"])
     form = JudgmentForm(sent)
     try:
@@ -165,7 +165,7 @@ def flag(request: PageRequest, pk: int, candidate_pk: int) -> HttpResponse:
 
 @require_POST
 def undo(request: PageRequest, pk: int) -> HttpResponse:
-    """Take the last judgment or flag back and show its document again."""
+    """Withdraw the latest judgment or flag and show its document again."""
     member, pair = access.pair(request.user, pk)
     try:
         narrative = narrative_for(member, pair)
@@ -193,7 +193,7 @@ def _show(
     status: int = 200,
     at: JudgingSession | None = None,
 ) -> HttpResponse:
-    """Draw the page around one document, which it knows by a number, or at the end."""
+    """Render the page for the document with this number, or the end page for None."""
     at = at or read_judging_session(narrative=narrative, by=member)
     grades = list(pair.project.grades.order_by("value"))
     keys = keymap.keys_for(request.user)
@@ -237,7 +237,7 @@ def _show(
 
 
 def asked(pair: InstructionPair, narrative: Narrative) -> dict[str, Any]:
-    """What is asked: it stays on the page while the documents change."""
+    """Return the context of the pair's texts, which stay on the page as documents change."""
     original = pair.current(Narrative.Side.ORIGINAL)
     altered = original is not None and original.text and original != narrative
     return {
@@ -256,7 +256,7 @@ def _document(
     at: JudgingSession,
     grades: list[Any],
 ) -> dict[str, Any]:
-    """One document, what this person said of it, and its neighbours."""
+    """Return the context of one document: its view, this judge's answer and its neighbours."""
     if number not in at.order:
         raise Refused(_("This document is not among those to be judged for this query."))
     (document_view,) = document_views(
@@ -280,7 +280,7 @@ def _document(
 
 
 def _end(pair: InstructionPair, at: JudgingSession) -> dict[str, Any]:
-    """Everything is judged; the ways back and on stay open."""
+    """Return the context of the end page: a link back to the last document."""
     return {
         "previous_url": _judge_url(pair, at.order[-1] if at.order else None),
     }
@@ -291,23 +291,23 @@ def _judge_url(pair: InstructionPair, number: int | None) -> str | None:
 
 
 def _current(number: int, member: Membership) -> int:
-    """The number by which the reader's pages know now what they knew by another before."""
+    """Return the judge's current number of a document, given one that may be outdated."""
     try:
         return judging_session.numbered(unmasked(number, member.pk), member)
     except ValueError:
-        # No key of a document: it stands in no order, and nobody finds a document by it.
+        # Not a valid number: it is in no order, and no document is found by it.
         return number
 
 
 def _onward(pair: InstructionPair, number: int, back: str) -> HttpResponse:
-    """Go where the next document, or the end, is found; or back to the list, to its row."""
+    """Redirect to the next document or the end, or back to the document's row in the list."""
     if back == BackForm.LIST:
         return redirect(_list_url(pair, number))
     return redirect(f"{reverse('annotate:judging', args=[pair.pk])}?after={number}")
 
 
 def _list_url(pair: InstructionPair, number: int) -> str:
-    """The part of the list that holds a document, at its row."""
+    """Return the URL of the document's row in the list."""
     url = reverse("annotate:listing", args=[pair.pk])
     return f"{url}?at={number}#row-{number}"
 
@@ -319,7 +319,7 @@ def _refusal(
     number: int,
     sentence: str,
 ) -> HttpResponse:
-    """Show the document again with why it was refused; what was typed is still there."""
+    """Show the document again with the reason for the refusal and the text that was typed."""
     number = _current(number, member)
     candidate = access.candidate(pair, unmasked(number, member.pk).candidate)
     said = {
@@ -343,5 +343,5 @@ def _first_error(form: JudgmentForm | FlagForm) -> str:
 
 
 def _printable(text: str) -> str:
-    """What was typed, as a page can hold it: half of a character is no character."""
+    """Return typed text that a page can encode: lone surrogates are replaced."""
     return text.encode(errors="replace").decode()

@@ -1,4 +1,4 @@
-"""List mode of judging: a pool as rows, a key a row; a document's text only where one is opened."""
+"""List mode of judging: the pool as rows, one key per row; a text loads when its row is opened."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from base.errors import Refused
 from base.page_request import PageRequest
 from base.pagination import key
 
-# So many rows a page, however long the pool is.
+# Rows per page.
 WINDOW = 100
 
 ASIDE = {Flag.Kind.CANNOT_JUDGE.value, Flag.Kind.PROBLEM.value}
@@ -40,27 +40,27 @@ ASIDE = {Flag.Kind.CANNOT_JUDGE.value, Flag.Kind.PROBLEM.value}
 
 @dataclass(frozen=True)
 class Row:
-    """One document of the pool, and what the reader said of it."""
+    """One document of the pool, and the judge's answer to it."""
 
-    # In the reader's own order, from 1.
+    # Its position in the judge's order, from 1.
     place: int
-    # What the reader's pages know it by.
+    # The document's number on the judge's pages.
     number: int
     name: Name
     judgment: Judgment | None
     flag: Flag | None
     again: list[Again]
-    # The grades that need a marked passage, which takes the document's own page.
+    # The grades that need a marked passage: these can be given only on the document's own page.
     wanted: list[int]
-    # Whether the judgment holds more than a grade: changing it takes that page too.
+    # Whether the judgment holds more than a grade: it can be changed only on that page too.
     more: bool
-    # The newest text of the document, which the row opens; 0 for none.
+    # The newest text version of the document, which the row opens; 0 if it has no text.
     text_version: int
 
 
 @dataclass(frozen=True)
 class Filter:
-    """A way to look at the list: its value in the address, its name, how many rows it keeps."""
+    """A filter of the list: its query parameter, its name, and how many rows match."""
 
     show: str
     name: str
@@ -70,16 +70,14 @@ class Filter:
 
 @dataclass(frozen=True)
 class Window:
-    """A part of the list, and the query strings of those before and after it (empty: there is
-    none).
-    """
+    """One page of the list, with the query strings of the previous and next pages ("" for none)."""
 
     show: str
-    # The words that the names of the rows have; "" for all.
+    # The words that the names of the rows contain; "" for all rows.
     find: str
-    # Places in the whole order, from 1, with the numbers of the documents that stand there.
+    # Positions in the whole order, from 1, each with the number of the document there.
     places: list[tuple[int, int]]
-    # Which of the rows that the filter keeps come first and last here, from 1; how many it keeps.
+    # The first and the last of the matching rows on this page, from 1, and how many rows match.
     first: int
     last: int
     of: int
@@ -89,7 +87,7 @@ class Window:
 
 @require_GET
 def listing(request: PageRequest, pk: int) -> HttpResponse:
-    """Show a part of the reader's own pool, in the order in which they judge it."""
+    """Show one page of the judge's pool, in the order in which they judge it."""
     member, pair = access.pair(request.user, pk)
     try:
         narrative = narrative_for(member, pair)
@@ -121,7 +119,7 @@ def listing(request: PageRequest, pk: int) -> HttpResponse:
         "kinds": Flag.Kind,
         "needs_conditions": pair.project.condition_rule != Project.ConditionRule.BY_HAND
         and narrative.conditions.exists(),
-        # The script keeps what it knows of the whole pool while it goes from part to part.
+        # The script keeps its data on the whole pool while it moves from page to page.
         "judging_session": None
         if "x-part" in request.headers
         else judging_session_of(
@@ -138,7 +136,7 @@ def listing(request: PageRequest, pk: int) -> HttpResponse:
 
 
 def filters(at: JudgingSession, grades: list[Grade]) -> list[Filter]:
-    """Every way to look at the list, with how many rows it keeps now."""
+    """Return the filters of the list, each with its number of matching rows."""
     given = Counter(at.judged.values())
     flags = Counter(at.flagged.values())
     return [
@@ -152,9 +150,9 @@ def filters(at: JudgingSession, grades: list[Grade]) -> list[Filter]:
 
 
 def _named(member: Membership, narrative: Narrative, at: JudgingSession, find: str) -> set[int]:
-    """The numbers of the documents whose name, as the reader sees it, has all these words.
+    """Return the numbers of the documents whose name, as the judge sees it, has all these words.
 
-    A hidden id or title finds nothing: the names that are shown have the last word.
+    A hidden id or title matches nothing: only names as they are shown decide.
     """
     terms = find.casefold().split()
     numbers = {unmasked(number, member.pk).candidate: number for number in at.order}
@@ -179,7 +177,7 @@ def _named(member: Membership, narrative: Narrative, at: JudgingSession, find: s
 
 
 def _has(name: str, terms: list[str]) -> bool:
-    """Whether a name has all these words, or parts of words."""
+    """Return whether a name contains all these terms, also as parts of words."""
     return all(term in name.casefold() for term in terms)
 
 
@@ -191,11 +189,11 @@ def window(
     found: Collection[int] | None = None,
     find: str = "",
 ) -> Window:
-    """The part of the list that the address asks for.
+    """Return the page of the list that the query parameters ask for.
 
-    `?show=` is the filter, `found` the documents that have the words `find` in their name (None:
-    all), `?after=` and `?before=` a place, `?at=` a candidate: the part that holds it, of the whole
-    list where the filter does not keep it. What makes no sense is as if it were not there.
+    `?show=`: the filter; `found`: the documents whose name contains the words `find` (None: all);
+    `?after=` and `?before=`: a position; `?at=`: a document, which selects the page that holds it,
+    without the filter if the filter excludes it. Invalid values are ignored.
     """
     show = asked.get("show", "")
     keeps = _keeps(show, at)
@@ -230,7 +228,7 @@ def window(
 
 
 def _keeps(show: str, at: JudgingSession) -> Callable[[int], bool]:
-    """Whether a filter keeps a candidate; one that does not exist keeps all."""
+    """Return the predicate of a filter; an unknown filter matches every document."""
     if show == "open":
         return lambda candidate: candidate not in at.judged and candidate not in at.flagged
     if show == "again":
@@ -251,7 +249,7 @@ def _rows(
     shown: Window,
     grades: list[Grade],
 ) -> list[Row]:
-    """What the rows of a window show: seven queries, and none of them reads a text."""
+    """Return the rows of a page: seven queries, none of which reads a text."""
     keys = {number: unmasked(number, member.pk).candidate for _, number in shown.places}
     wanted = list(keys.values())
     mine = {"narrative": narrative, "annotator": member, "candidate__in": wanted}

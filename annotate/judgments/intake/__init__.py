@@ -1,6 +1,7 @@
 """Intake of judgments, flags, adjudications and claims, step by step.
 
-`statements` takes records in, `contradictions` compares the lines of one file. Then `find_rows` and
-`known_by_uuid` find what each belongs to and what is here already, `refusals` refuse what does not
-fit, and `judgments`, `flags` and `adjudications` write; `supersede` says which statement stands.
+`statements` stages records, `contradictions` compares the lines of one file. Then `find_rows` finds
+the rows that each statement refers to, `known_by_uuid` finds statements the project already has,
+`refusals` refuses statements that do not fit, and `judgments`, `flags` and `adjudications` write
+them; `supersede` decides which statement is current.
 """

@@ -1,4 +1,4 @@
-"""Writes adjudications, and links them into their chain."""
+"""Write adjudications, and append them to their chain."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from base import bulk
 
 
 def write(intake: Intake) -> None:
-    """Write the adjudications that are not here yet; one that stands gives way."""
+    """Write the adjudications that the project does not have yet; they replace current ones."""
     newest = bulk.number("SELECT MAX(a.id) FROM annotate_adjudication a")
     refuse_second(
         intake,
         "stage_statements",
         "narrative, candidate, COALESCE(text_read, 1)",
         "doc_id",
-        lambda first, doc_id: f"document {doc_id} was settled otherwise on {first}",
+        lambda first, doc_id: f"document {doc_id} was settled differently on {first}",
         where="what = 'adjudication' AND known IS NULL AND ended_at IS NULL",
     )
     if intake.report.refused:
@@ -50,7 +50,7 @@ def write(intake: Intake) -> None:
 
 
 def _supersede(intake: Intake) -> None:
-    """Withdraw the decision that stands for a newer one; an older one is withdrawn itself."""
+    """Withdraw the current decision if the new one is newer, else mark the new one withdrawn."""
     run = intake.run
     run(
         f"""
@@ -63,7 +63,7 @@ def _supersede(intake: Intake) -> None:
         WHERE what = 'adjudication' AND known IS NULL AND ended_at IS NULL
         """  # noqa: S608 (a constant)
     )
-    # Older than the decision that stands: withdrawn for that one.
+    # Older than the current decision: withdrawn by its author, at its time.
     run(
         """
         UPDATE stage_statements SET ended_at = a.at, withdrawn_by = m.name
@@ -83,7 +83,7 @@ def _supersede(intake: Intake) -> None:
 
 
 def _link(intake: Intake, newest: int) -> None:
-    """Put what was settled since the key `newest`, and what that ended, into their chain."""
+    """Append decisions above the key `newest`, and the ends of those they replace, to the chain."""
     if intake.dry_run or not bulk.number(
         "SELECT COUNT(*) FROM stage_statements WHERE what = 'adjudication'"
     ):

@@ -1,4 +1,4 @@
-"""Refuses lines of one file that contradict each other, and drops repeated ones."""
+"""Refuse lines of one file that contradict each other, and drop repeated ones."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from base import bulk
 
 
 def refuse_other_relevance(intake: Intake) -> None:
-    """Refuse a second relevance by one rater for one document, unless it has a later time."""
+    """Refuse a second, different relevance by one rater for one document, unless times differ."""
     intake.refuse_found(
         f"""
         SELECT n, place, place AS here, first_place, doc_id, query_id, rater FROM (
@@ -33,7 +33,7 @@ def refuse_other_relevance(intake: Intake) -> None:
 
 
 def refuse_other_content(intake: Intake) -> None:
-    """Refuse a UUID that another line of the file has with other content."""
+    """Refuse a UUID that another line of the file uses for other content."""
     intake.refuse_found(
         """
         SELECT n, place, place AS here, first_place, what, uuid FROM (
@@ -57,7 +57,7 @@ def refuse_other_content(intake: Intake) -> None:
 
 
 def drop_repeated(intake: Intake) -> None:
-    """Keep only the first of several lines that say the same."""
+    """Keep only the first of several equal statements."""
     intake.run(
         f"""
         DELETE FROM stage_statements WHERE n IN (

@@ -1,4 +1,4 @@
-"""Finds the rows that statements belong to: member, pair, candidate, text version, narrative."""
+"""Find the rows that statements refer to: member, pair, candidate, text version, narrative."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from base.bulk import Stage
 
 
 def find_pairs(intake: Intake) -> None:
-    """Find the pair of each statement; a query without one gets one, with an empty original."""
+    """Find the pair of each statement; create one with an empty original if the query has none."""
     refuse_other_query(intake, "stage_statements")
     if intake.report.refused:
         return
@@ -46,7 +46,7 @@ def find_pairs(intake: Intake) -> None:
 
 
 def _find_sole_pairs(intake: Intake) -> None:
-    """Find the pair of each statement that names only its query; refuse where it has several."""
+    """Find the pair of each statement that names only its query; refuse a query with several."""
     bulk.drop("stage_pairs_of")
     intake.run(
         """
@@ -128,7 +128,7 @@ def _make_pairs(intake: Intake) -> None:
 
 
 def find_candidates(intake: Intake) -> None:
-    """Find the candidate of each statement; a document that is not in the pool joins it."""
+    """Find the candidate of each statement; add documents that are not in the pool to it."""
     _point_to_candidates(intake)
     joined = intake.run(
         """
@@ -167,7 +167,7 @@ def _point_to_candidates(intake: Intake) -> None:
 
 
 def find_texts(intake: Intake) -> None:
-    """Find the text version each statement is about: the one it names, or the newest."""
+    """Find the text version that each statement is about: the one it names, or the newest."""
     refuse_missing_texts(
         intake,
         "FROM stage_statements s CROSS JOIN annotate_candidate c CROSS JOIN annotate_document d "
@@ -198,9 +198,9 @@ def find_texts(intake: Intake) -> None:
 
 
 def find_narratives(intake: Intake, renamed: Stage) -> None:
-    """Find the version each statement is about: the one it names, or the one in force."""
+    """Find the narrative version of each statement: the one it names, or the current one."""
     if intake.brings(Pairs):
-        # Claims are about the narratives they came with, also once these were rewritten.
+        # Claims are about the narratives they came with, even after these were rewritten.
         bulk.index("stage_narratives", "pair_id, side")
         intake.run(
             """
@@ -254,7 +254,7 @@ def find_narratives(intake: Intake, renamed: Stage) -> None:
 
 
 def find_members(intake: Intake) -> None:
-    """Find the member who made each statement; raters without a login are made."""
+    """Find the member who made each statement; create members without a login for new raters."""
     intake.add_raters(
         "SELECT n, place, rater AS name, machine FROM stage_statements UNION ALL "
         "SELECT n, place, withdrawn_by, 0 FROM stage_statements WHERE withdrawn_by IS NOT NULL"

@@ -1,4 +1,4 @@
-"""Writes flags."""
+"""Write flags."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from base import bulk
 
 
 def write(intake: Intake) -> None:
-    """Write the flags that are not here yet."""
+    """Write the flags that the project does not have yet."""
     end_known(intake, "stage_statements", FLAG.table, FLAG.ended, where=FLAG.where)
     supersede.end_all_but_the_last(intake, FLAG)
     supersede.find_what_gives_way(intake, FLAG)

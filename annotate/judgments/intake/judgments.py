@@ -1,4 +1,4 @@
-"""Writes judgments with their verdicts, and links them into a chain."""
+"""Write judgments with their verdicts, and append them to a chain."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from base import bulk
 
 
 def write(intake: Intake) -> None:
-    """Write the judgments that are not here yet."""
+    """Write the judgments that the project does not have yet."""
     end_known(
         intake,
         "stage_statements",
@@ -48,9 +48,9 @@ def write(intake: Intake) -> None:
 
 
 def _repeat_undated(intake: Intake) -> None:
-    """Make a new judgment of an undated one that is here and that another file has changed since.
+    """Turn a known, undated judgment that another file has superseded since into a new one.
 
-    What a person has changed since on a page stays as they left it.
+    If the person has judged again on a page since, nothing changes.
     """
     intake.run(
         f"""
@@ -83,7 +83,7 @@ def _repeat_undated(intake: Intake) -> None:
 
 
 def _find_same(intake: Intake) -> None:
-    """Take what says the same as the judgment that stands for that one, unless it has a UUID."""
+    """Match statements without a UUID to the current judgment if it has the same content."""
     intake.run(
         f"""
         UPDATE stage_statements SET known = judged
@@ -98,7 +98,7 @@ def _find_same(intake: Intake) -> None:
 
 
 def write_verdicts(intake: Intake) -> None:
-    """Write the verdicts of the judgments that came just now."""
+    """Write the verdicts of the newly written judgments."""
     written = intake.run(
         """
         INSERT INTO annotate_verdict (judgment_id, condition_id, answer)
@@ -123,7 +123,7 @@ def write_verdicts(intake: Intake) -> None:
 
 
 def link(intake: Intake) -> None:
-    """Give what was written a chain of sums of its own; nobody else writes to it."""
+    """Append the written judgments to a new hash chain, which nobody else writes to."""
     new = judgment_chain.rows(
         "s.what = 'judgment' AND s.known IS NULL",
         {},

@@ -1,7 +1,7 @@
-"""Rules of the project's kind that rows of a file break: told in the preview, row by row.
+"""Rules of the project's kind that rows of a file break, reported row by row in the preview.
 
-Nothing is mended here, and nothing refused: a lead decides whether such a file is loaded. The
-queries run when the rows are written, so that a file is looked at together with what is here.
+Nothing is corrected and nothing refused: a lead decides whether to load such a file. The queries
+run after the rows are written, so they see the file together with the project's own rows.
 """
 
 from __future__ import annotations
@@ -18,29 +18,29 @@ from annotate.projects.kinds import kind_of
 
 
 class LoadRule(StrEnum):
-    """What a kind asks of the rows of a file."""
+    """A rule of a kind on the rows of a file."""
 
-    # So many documents at least are relevant to an instruction.
+    # A least number of documents is relevant to each instruction.
     POSITIVES = "positives"
     # A reversed instruction comes with the instruction that it reverses.
     REVERSED = "reversed"
-    # No narrative has more conditions than the kind, no label more than its narrative.
+    # No narrative has more conditions than the kind allows, no label counts more than there are.
     CONDITION_COUNT = "condition_count"
     # The category of an instruction is one of the project's types.
     CATEGORY = "category"
-    # What a condition is about is one of the project's types.
+    # The dimension of a condition is one of the project's types.
     DIMENSION = "dimension"
 
 
 def tell_broken_rules(intake: Intake) -> None:
-    """Tell the rows of a file that break rules of the project's kind."""
+    """Report the rows of a file that break rules of the project's kind."""
     intake.report.forget_broken()
     for rule in kind_of(intake.project.kind).load_rules:
         _RULES[LoadRule(rule.rule)](intake, rule.limits)
 
 
 def _positives(intake: Intake, limits: Mapping[str, int]) -> None:
-    """Tell instructions with labels of which too few are relevant."""
+    """Report instructions whose labels have too few relevant documents."""
     if not intake.brings(Pairs):
         return
     least = limits["least"]
@@ -60,7 +60,7 @@ def _positives(intake: Intake, limits: Mapping[str, int]) -> None:
         """,  # noqa: S608 (our own condition)
         lambda pair, relevant: (
             f"instruction {pair} has {relevant} relevant "
-            f"{'document' if relevant == 1 else 'documents'}; this kind asks for {least} at least"
+            f"{'document' if relevant == 1 else 'documents'}; this kind asks for at least {least}"
         ),
         relevant_from=intake.project.relevant_from,
         least=least,
@@ -68,7 +68,7 @@ def _positives(intake: Intake, limits: Mapping[str, int]) -> None:
 
 
 def _reversed(intake: Intake, limits: Mapping[str, int]) -> None:
-    """Tell reversed instructions without the instruction that they reverse."""
+    """Report reversed instructions without the instruction that they reverse."""
     if not intake.brings(Pairs):
         return
     intake.tell_found(
@@ -81,12 +81,12 @@ def _reversed(intake: Intake, limits: Mapping[str, int]) -> None:
         )
         GROUP BY s.pair_id
         """,
-        lambda pair: f"{pair} has a reversed instruction and not the one that it reverses",
+        lambda pair: f"{pair} has a reversed instruction but not the one that it reverses",
     )
 
 
 def _condition_count(intake: Intake, limits: Mapping[str, int]) -> None:
-    """Tell narratives with too many conditions, and labels above the number of conditions."""
+    """Report narratives with too many conditions, and labels above the number of conditions."""
     if intake.brings(Pairs):
         most = limits["most"]
         intake.tell_found(
@@ -96,7 +96,7 @@ def _condition_count(intake: Intake, limits: Mapping[str, int]) -> None:
             GROUP BY s.pair_id, s.side, s.version HAVING COUNT(*) > %(most)s
             """,
             lambda pair, conditions: (
-                f"instruction {pair} has {conditions} conditions; this kind counts {most} at most"
+                f"instruction {pair} has {conditions} conditions; this kind allows at most {most}"
             ),
             most=most,
         )
@@ -130,34 +130,34 @@ def _condition_count(intake: Intake, limits: Mapping[str, int]) -> None:
 
 def _above(doc_id: str, relevance: int, conditions: int) -> str:
     return (
-        f"{doc_id} is said to meet {relevance} conditions, and there "
+        f"{doc_id} is labelled as meeting {relevance} conditions, but there "
         f"{'is' if conditions == 1 else 'are'} {conditions}"
     )
 
 
 def _category(intake: Intake, limits: Mapping[str, int]) -> None:
-    """Tell instructions of a category that is no type of the project, where it has types."""
+    """Report instructions whose category is not one of the project's types, if it has types."""
     if not intake.brings(Pairs):
         return
     intake.tell_found(
         "SELECT s.n, s.place, s.category FROM stage_pairs s "  # noqa: S608 (our own condition)
         f"WHERE s.category <> '' AND {_UNKNOWN.format('s.category')}",
-        lambda category: f"the category {category} is none of the project's types",
+        lambda category: f"the category {category} is not one of the project's types",
     )
 
 
 def _dimension(intake: Intake, limits: Mapping[str, int]) -> None:
-    """Tell conditions about a dimension that is no type of the project, where it has types."""
+    """Report conditions whose dimension is not one of the project's types, if it has types."""
     if not intake.brings(Pairs):
         return
     intake.tell_found(
         "SELECT s.n, s.place, s.name FROM stage_conditions s "  # noqa: S608 (our own condition)
         f"WHERE s.name <> '' AND {_UNKNOWN.format('s.name')}",
-        lambda name: f"the dimension {name} is none of the project's types",
+        lambda name: f"the dimension {name} is not one of the project's types",
     )
 
 
-# Whether the project has types, and a column names none of them.
+# SQL that is true if the project has types and a column names none of them.
 _UNKNOWN = (
     "EXISTS (SELECT 1 FROM annotate_category k WHERE k.project_id = %(project)s) AND NOT EXISTS "
     "(SELECT 1 FROM annotate_category k WHERE k.project_id = %(project)s AND k.key = {})"

@@ -1,4 +1,4 @@
-"""Finds which statements the project has already, by UUID or else by their content."""
+"""Find the statements that the project already has, by UUID or else by content."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from base.bulk import Stage
 
 
 def find_judgments(intake: Intake, renamed: Stage) -> None:
-    """Find judgments by their UUIDs; refuse one that says something else.
+    """Find judgments by UUID; refuse one whose content differs.
 
-    `renamed` takes the claims that get another UUID.
+    `renamed` collects the claims that get another UUID.
     """
     if _find_by_uuid(intake, JUDGMENT):
         return
@@ -32,9 +32,7 @@ def find_judgments(intake: Intake, renamed: Stage) -> None:
 
 
 def find_flags(intake: Intake) -> None:
-    """Find flags by their UUIDs; those without one, or from before flags had one, by what they
-    say.
-    """
+    """Find flags by UUID, and by content those without one or from before flags had UUIDs."""
     if _find_by_uuid(intake, FLAG):
         return
     _refuse_other_content(intake, FLAG, "o.kind <> s.kind")
@@ -47,7 +45,7 @@ def find_flags(intake: Intake) -> None:
 
 
 def find_adjudications(intake: Intake) -> None:
-    """Find adjudications by what they say: they have no UUID."""
+    """Find adjudications by content: they have no UUID."""
     _find_by_content(
         intake,
         ADJUDICATION,
@@ -58,7 +56,7 @@ def find_adjudications(intake: Intake) -> None:
 
 
 def _find_by_uuid(intake: Intake, kind: Statement) -> int:
-    """Find what is known by its UUID; refuse what another project has, and return how many."""
+    """Find rows by UUID; refuse those of another project, and return how many were refused."""
     intake.run(
         f"""
         UPDATE stage_statements SET known = (
@@ -75,15 +73,18 @@ def _find_by_uuid(intake: Intake, kind: Statement) -> int:
         AND m.project_id <> %(project)s
         """,  # noqa: S608
         lambda key: (
-            f"the {kind.what} with the UUID {uuid.UUID(str(key))} is in another project of this "
-            "installation already, and a UUID is there only once: take the field uuid out of "
-            f"every line, and they become {kind.what}s of this project's own"
+            f"the {kind.what} with the UUID {uuid.UUID(str(key))} is already in another project "
+            "of this installation, and a UUID can exist only once: remove the field uuid from "
+            f"every line, and they become new {kind.what}s of this project"
         ),
     )
 
 
 def _refuse_other_content(intake: Intake, kind: Statement, differs: str) -> None:
-    """Refuse statements whose UUID stands here with other content; `o` is the row, `s` staged."""
+    """Refuse statements whose UUID is stored with other content.
+
+    In `differs`, `o` is the stored row and `s` the staged statement.
+    """
     intake.refuse_found(
         f"""
         SELECT s.n, s.place, s.uuid FROM stage_statements s
@@ -97,14 +98,13 @@ def _refuse_other_content(intake: Intake, kind: Statement, differs: str) -> None
         )
         """,  # noqa: S608
         lambda key: (
-            f"a {kind.what} with the UUID {uuid.UUID(str(key))} is here already and says "
-            "something else"
+            f"a {kind.what} with the UUID {uuid.UUID(str(key))} already exists with other content"
         ),
     )
 
 
 def _find_by_content(intake: Intake, kind: Statement, same: str, *, among: str) -> None:
-    """Find the first row that says the same of the same, at the same time."""
+    """Find the first row with the same content, target and time."""
     intake.run(
         f"""
         UPDATE stage_statements SET known = (
@@ -123,10 +123,10 @@ def _find_by_content(intake: Intake, kind: Statement, same: str, *, among: str) 
 
 
 def _rename_later_claims(renamed: Stage) -> int:
-    """Give claims about a newer version UUIDs of their own, and return how many there are.
+    """Give claims about a newer narrative version their own UUIDs, and return how many there are.
 
-    The version is known only now, so that what is claimed again of the next one has the UUID
-    of what was claimed of the last.
+    The version is known only now: until here, a claim repeated for the next version has the UUID
+    of the claim for the last one.
     """
     for place, n, key, version in bulk.select(
         """

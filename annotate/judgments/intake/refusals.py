@@ -1,4 +1,4 @@
-"""Refuses statements that do not fit: grades, spans outside a text, verdicts on no condition."""
+"""Refuse statements with unknown grades, spans outside a text, or verdicts on no condition."""
 
 from __future__ import annotations
 
@@ -28,9 +28,7 @@ def refuse_other_grades(intake: Intake) -> None:
 
 
 def refuse_other_instructions(intake: Intake) -> None:
-    """Refuse what is said of a document under another instruction than the one it was written
-    for.
-    """
+    """Refuse statements on a document under an instruction that it was not generated for."""
     intake.refuse_found(
         """
         SELECT s.n, s.place, s.doc_id, o.pair_id AS own, p.pair_id AS other
@@ -47,7 +45,7 @@ def refuse_other_instructions(intake: Intake) -> None:
 
 
 def refuse_spans_outside(intake: Intake) -> None:
-    """Refuse new judgments whose spans lie outside of a text that is known."""
+    """Refuse new judgments whose spans are outside a known text."""
     intake.refuse_found(
         """
         SELECT s.n, s.place, s.doc_id, s.evidence_end, t.length
@@ -79,7 +77,7 @@ def refuse_spans_outside(intake: Intake) -> None:
 
 
 def refuse_verdicts_on_nothing(intake: Intake) -> None:
-    """Refuse new judgments with a verdict on a condition that their narrative has not."""
+    """Refuse new judgments with a verdict on a condition that their narrative does not have."""
     intake.refuse_found(
         """
         SELECT x.n, s.place, p.pair_id, v.side, v.version, x.number, (

@@ -1,11 +1,11 @@
-"""The three kinds of statements in the database, and SQL that all steps share."""
+"""The three kinds of statements in the database, and shared SQL."""
 
 from __future__ import annotations
 
 import uuid
 from typing import NamedTuple
 
-# Of the UUIDs made here. Any constant will do, as long as it stays.
+# The namespace of derived UUIDs: an arbitrary constant that must not change.
 NAMESPACE = uuid.UUID("7d6e2f0a-6c0b-5b43-9d55-0d5a3a2f6c41")
 
 
@@ -19,7 +19,7 @@ class Statement(NamedTuple):
 
     @property
     def where(self) -> str:
-        """SQL that says whether a row of the stage is of this kind."""
+        """SQL that is true for staged rows of this kind."""
         return f"what = '{self.what}'"
 
 
@@ -27,20 +27,20 @@ JUDGMENT = Statement("judgment", "annotate_judgment", "annotator_id", "supersede
 FLAG = Statement("flag", "annotate_flag", "annotator_id", "cleared_at")
 ADJUDICATION = Statement("adjudication", "annotate_adjudication", "by_id", "withdrawn_at")
 
-# The members of one group of statements: they are about the same and exclude each other.
+# The columns that group statements on the same target, which exclude each other.
 KEY = (
     "COALESCE(query_id, ''), COALESCE(pair_id, ''), COALESCE(side, ''), COALESCE(version, 0), "
     "doc_id, COALESCE(text_version, 0), rater"
 )
 
-# Whether a row `{row}` is of the text version that a statement names, or names none.
+# True if a row `{row}` has the text version that a statement names, or it names none.
 TEXT_NAMED = (
     "COALESCE({row}.text_version, 1) = COALESCE({statement}.text_version, {row}.text_version, 1)"
 )
-# Whether it is of the text version that a statement is about.
+# True if a row `{row}` has the text version that a statement is about.
 TEXT_READ = "COALESCE({row}.text_version, 1) = COALESCE(stage_statements.text_read, 1)"
 
-# Whether the file has a verdict that the judgment `{row}` has not.
+# True if the file has a verdict that the judgment `{row}` does not have.
 OTHER_VERDICTS = """EXISTS (
     SELECT 1 FROM stage_verdicts x WHERE x.statement = {statement} AND NOT EXISTS (
         SELECT 1 FROM annotate_verdict y JOIN annotate_condition c ON c.id = y.condition_id

@@ -1,8 +1,9 @@
-"""What somebody said of a document: judgments, flags, adjudications, claims.
+"""Intake of statements about documents: judgments, flags, adjudications, claims.
 
-All four find their rows the same way: the pair, the version of its narrative, the candidate, the
-member. What is already here is told by its UUID; one is made from a record that has none, so that
-the same file says nothing new the second time, also if people have gone on judging in between.
+All four find their rows in the same way: the pair, the version of its narrative, the candidate, the
+member. Statements that the project already has are recognized by UUID. A record without one gets
+one derived from its content, so that loading the same file again changes nothing, even if people
+have judged in between.
 """
 
 from __future__ import annotations
@@ -36,33 +37,32 @@ from annotate.pairs.intake.shared import MAX_NAME
 from base import bulk
 from formats.records import AdjudicationRecord, Claim, Evidence, FlagRecord, JudgmentRecord
 
-# Characters of a text that nobody has seen yet.
+# The length of a text that is not known yet, in characters.
 ANY_LENGTH = 2**31
 
-# What statements of one kind or another say -> its column, and its value where a record has no such
-# thing.
+# The columns of the stage for the content of statements: type, and value if a record has none.
 _SAID: dict[str, tuple[str, Any]] = {
     "relevance": ("integer", None),
     "words": ("text", ""),
-    # Of a flag its kind, of an adjudication its cause.
+    # The kind of a flag, or the cause of an adjudication.
     "kind": ("text", ""),
     "uuid": ("uuid", None),
-    # All of them, to be compared with those of another line.
+    # All of them in one text, for comparison with those of another line.
     "verdicts": ("text", ""),
     "active_ms": ("integer", None),
     "pressed": ("text", ""),
     "made_at": ("moment", None),
-    # Since when it no longer stands: superseded, cleared or withdrawn.
+    # When it ended: superseded, cleared or withdrawn.
     "ended_at": ("moment", None),
     "withdrawn_at": ("moment", None),
     "withdrawn_by": ("text", None),
-    # Found as the value that means no grade.
+    # 1 if its relevance is the value that means no grade.
     "ungraded": ("integer", 0),
 }
 
 
 class Statements(Arrivals):
-    """Judgments, flags and adjudications; claims are judgments of a machine."""
+    """Intake of judgments, flags and adjudications; claims are judgments by a machine."""
 
     order = 60
     records: ClassVar = (JudgmentRecord, Claim, FlagRecord, AdjudicationRecord)
@@ -85,19 +85,19 @@ class Statements(Arrivals):
             given="integer",
             evidence="json",
             clauses="json",
-            # Where the last span of each ends; 0: there is none.
+            # The end of the last span of each; 0 if there is none.
             evidence_end="integer",
             clauses_end="integer",
             **{column: kind for column, (kind, _empty) in _SAID.items()},
-            # Found when it is written: keys of the rows it belongs to, ...
+            # Found while writing: keys of the rows it refers to, ...
             pair="integer NULL",
             candidate="integer NULL",
             member="integer NULL",
             narrative="integer NULL",
-            # ... of the text version it is about, and since when there is a newer one, ...
+            # ... the text version it is about, and when a newer one replaced that, ...
             text_read="integer NULL",
             text_replaced="moment NULL",
-            # ... of the row it already is, and of those that give way to it.
+            # ... the key of the equal row, if there is one, and of the rows it supersedes.
             known="integer NULL",
             judged="integer NULL",
             flagged="integer NULL",
@@ -110,7 +110,7 @@ class Statements(Arrivals):
         )
         self.renamed = self.stage("stage_renamed", statement="integer", uuid="uuid")
 
-    # --- taking in --------------------------------------------------------------------------------
+    # --- staging ----------------------------------------------------------------------------------
 
     def take(
         self, record: JudgmentRecord | Claim | FlagRecord | AdjudicationRecord, place: int
@@ -193,9 +193,9 @@ class Statements(Arrivals):
             self.intake.refuse("an adjudication needs a reason", place)
         elif record.cause not in Adjudication.Cause.values:
             known = ", ".join(Adjudication.Cause.values)
-            self.intake.refuse(f"the cause is “{record.cause}”; it is one of {known}", place)
+            self.intake.refuse(f"the cause is “{record.cause}”, not one of {known}", place)
         elif (record.withdrawn_by is None) != (record.withdrawn_at is None):
-            self.intake.refuse("a withdrawn adjudication says by whom and when", place)
+            self.intake.refuse("a withdrawn adjudication must say by whom and when", place)
         else:
             self._add(
                 place,
@@ -220,7 +220,7 @@ class Statements(Arrivals):
         clauses: Sequence[Span] = (),
         **values: Any,
     ) -> None:
-        """Put a statement into the stage; `values` by their names in `_SAID`."""
+        """Stage a statement; `values` are named as in `_SAID`."""
         if isinstance(record, AdjudicationRecord):
             machine, given = False, False
         else:
@@ -248,7 +248,7 @@ class Statements(Arrivals):
         )
 
     def _uuid(self, record: JudgmentRecord) -> uuid.UUID:
-        """Make the UUID of a record that has none: the same for the same words in this project."""
+        """Return the UUID for a record without one, derived from the project and its content."""
         said = (
             self.intake.project.pk,
             record.query_id,
@@ -260,7 +260,7 @@ class Statements(Arrivals):
             record.relevance,
             record.at and record.at.isoformat(),
             record.note,
-            # At the end, and only where there are any: the others keep the UUIDs they have.
+            # Last, and only if present, so that existing UUIDs of other records do not change.
             *([_verdicts(record)] if record.verdicts else []),
             *([f"text {record.text_version}"] if record.text_version is not None else []),
         )
@@ -272,7 +272,7 @@ class Statements(Arrivals):
     def doc_ids(self) -> list[str]:
         return ["SELECT doc_id FROM stage_statements"]
 
-    # --- between the lines ------------------------------------------------------------------------
+    # --- comparing lines --------------------------------------------------------------------------
 
     def check(self) -> None:
         """Refuse lines that contradict each other, drop repeated ones, and note lines without a
@@ -287,7 +287,7 @@ class Statements(Arrivals):
     # --- writing ----------------------------------------------------------------------------------
 
     def write(self) -> None:
-        """Find what each statement belongs to, refuse what does not fit, and write the rest."""
+        """Find the rows of each statement, refuse those that do not fit, and write the others."""
         intake = self.intake
         if self.verdicts.count:
             bulk.index("stage_verdicts", "statement")
@@ -318,9 +318,9 @@ class Statements(Arrivals):
 
 
 def _spans(spans: Sequence[Evidence]) -> list[Span]:
-    """Spans as they are kept; ValueError with a sentence for what no text can have, and too many.
+    """Return spans as they are stored; raise ValueError, with a message, for invalid spans.
 
-    How long the text is shows only when it is written.
+    The length of the text is checked only on writing.
     """
     return checked((Span(*span) for span in spans), ANY_LENGTH)
 

@@ -1,4 +1,4 @@
-"""Which statement stands where several meet: the newest; it supersedes what stood before it."""
+"""Decide which of several statements is current: the newest supersedes the others."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from annotate.pairs.intake.steps import count_states
 
 
 def end_all_but_the_last(intake: Intake, kind: Statement) -> None:
-    """Of several new statements of one person on one document only the last one stands."""
+    """End all but the last of one person's new statements of one kind on one document."""
     intake.run(
         """
         UPDATE stage_statements SET ended_at = x.next_at FROM (
@@ -26,7 +26,7 @@ def end_all_but_the_last(intake: Intake, kind: Statement) -> None:
 
 
 def find_what_gives_way(intake: Intake, kind: Statement) -> None:
-    """Find the judgment and the flag that stand where a new statement comes."""
+    """Find the current judgment and flag that each new statement may supersede."""
     intake.run(
         f"""
         UPDATE stage_statements SET judged = (
@@ -49,7 +49,7 @@ def find_what_gives_way(intake: Intake, kind: Statement) -> None:
 
 
 def end_what_came_earlier(intake: Intake, kind: Statement) -> None:
-    """A dated statement that is older than what stands is history: it takes nothing's place."""
+    """End each dated statement that is older than the current one: it supersedes nothing."""
     for table, ours in (("annotate_judgment", "judged"), ("annotate_flag", "flagged")):
         intake.run(
             f"""
@@ -63,7 +63,7 @@ def end_what_came_earlier(intake: Intake, kind: Statement) -> None:
 
 
 def give_way(intake: Intake, kind: Statement) -> None:
-    """Supersede the judgment, and clear the flag, that a new statement takes the place of."""
+    """Supersede the current judgment and clear the current flag for each new statement."""
     for table, column, ours in (
         ("annotate_judgment", "superseded_at", "judged"),
         ("annotate_flag", "cleared_at", "flagged"),
@@ -79,7 +79,7 @@ def give_way(intake: Intake, kind: Statement) -> None:
 
 
 def count(intake: Intake, kind: Statement, rows: str, superseding: str) -> None:
-    """Mark and count what is new, and what is new but changed what stood: `superseding`."""
+    """Mark and count new statements; those that match `superseding` count as changes."""
     intake.run(
         f"""
         UPDATE stage_statements SET state = CASE WHEN {superseding} THEN 1 ELSE 2 END

@@ -1,4 +1,4 @@
-"""The rows of what people say of documents, and of what is made of it."""
+"""Models of people's answers on documents: judgments, flags, repeats, and decisions on them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Settling decisions: on documents, and on conditions of them."""
+"""Settling decisions on documents, and on whether documents meet conditions."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ class AdjudicationQuerySet(models.QuerySet["Adjudication"]):
     """Settling decisions."""
 
     def current(self) -> AdjudicationQuerySet:
-        """Decisions that stand, of the newest text."""
+        """Return the decisions that are not withdrawn, on the newest text."""
         return self.filter(withdrawn_at__isnull=True, text_replaced_at__isnull=True)
 
 
 class Adjudication(ReadsText):
-    """The settling decision on one candidate. Judges' rows are never edited."""
+    """The settling decision on one candidate. It never edits the judges' rows."""
 
     class Cause(models.TextChoices):
         """Why the judges differed."""
@@ -41,7 +41,7 @@ class Adjudication(ReadsText):
     cause = models.CharField(max_length=20, choices=Cause)
     by = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="adjudications")
     at = models.DateTimeField(default=timezone.now)
-    # What was settled together with many others has their batch: it can be taken back with them.
+    # Set if it was settled together with others; a batch can be withdrawn as a whole.
     batch = models.UUIDField(null=True, blank=True)
     withdrawn_at = models.DateTimeField(null=True, blank=True)
     withdrawn_by = models.ForeignKey(
@@ -65,7 +65,7 @@ class Adjudication(ReadsText):
             ),
         ]
         indexes: ClassVar = [
-            # All of a batch, to take them back; most decisions are of none.
+            # Finds all decisions of a batch, to withdraw them; most decisions have no batch.
             models.Index(
                 fields=["batch"],
                 name="adjudication_of_batch",
@@ -81,14 +81,12 @@ class ConditionAdjudicationQuerySet(models.QuerySet["ConditionAdjudication"]):
     """Settling decisions on conditions."""
 
     def current(self) -> ConditionAdjudicationQuerySet:
-        """Decisions that stand, of the newest text."""
+        """Return the decisions that are not withdrawn, on the newest text."""
         return self.filter(withdrawn_at__isnull=True, text_replaced_at__isnull=True)
 
 
 class ConditionAdjudication(ReadsText):
-    """The settling decision on whether a candidate meets one condition. Verdicts are never
-    edited.
-    """
+    """The settling decision on whether a candidate meets a condition. It never edits verdicts."""
 
     condition = models.ForeignKey(Condition, on_delete=models.PROTECT, related_name="adjudications")
     candidate = models.ForeignKey(

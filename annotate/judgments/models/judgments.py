@@ -1,4 +1,4 @@
-"""What annotators say of documents: judgments with their verdicts, and flags."""
+"""Annotators' answers on documents: judgments with their verdicts, and flags."""
 
 from __future__ import annotations
 
@@ -19,36 +19,37 @@ class JudgmentQuerySet(models.QuerySet["Judgment"]):
     """Judgments of people and machines."""
 
     def current(self) -> JudgmentQuerySet:
-        """What each annotator says now of the newest text."""
+        """Return each annotator's current judgment of the newest text."""
         return self.standing().filter(text_replaced_at__isnull=True)
 
     def standing(self) -> JudgmentQuerySet:
-        """What each annotator said last of each text version they read."""
+        """Return each annotator's last judgment of each text version they read."""
         return self.filter(superseded_at__isnull=True)
 
     def of_people(self) -> JudgmentQuerySet:
-        """Leave machines out: they never count among people."""
+        """Leave out machines, which never count as people."""
         return self.filter(annotator__is_machine=False)
 
 
 class Judgment(ReadsText):
     """One annotator's relevance for one candidate under one narrative version and text version.
-    Unjudged is no row.
+
+    An unjudged candidate has no row.
     """
 
     class Source(models.TextChoices):
-        """How the judgment came in."""
+        """How the judgment was entered."""
 
         PAGE = "page", _("Entered here")
         FILE = "file", _("Loaded from a file")
 
     class Pressed(models.TextChoices):
-        """What the grade was given with."""
+        """How the grade was given on the page."""
 
         KEY = "key", _("A key")
         CLICK = "click", _("A click")
 
-    # Made by whoever sends it, so that sending twice changes nothing.
+    # Made by the sender, so that sending it twice changes nothing.
     uuid = models.UUIDField(unique=True, default=uuid.uuid4)
     narrative = models.ForeignKey(Narrative, on_delete=models.PROTECT, related_name="judgments")
     candidate = models.ForeignKey(Candidate, on_delete=models.PROTECT, related_name="judgments")
@@ -59,18 +60,18 @@ class Judgment(ReadsText):
     evidence = models.JSONField(default=list, blank=True)
     # Spans of the narrative that decided, in the same shape: offsets in characters of its text.
     clauses = models.JSONField(default=list, blank=True)
-    # Time with the document before the eyes; time away does not count.
+    # Active time with the document on the screen; time away does not count.
     active_ms = models.PositiveIntegerField(null=True, blank=True)
     pressed = models.CharField(max_length=10, choices=Pressed, blank=True)
     source = models.CharField(max_length=10, choices=Source, default=Source.PAGE)
     at = models.DateTimeField(default=timezone.now)
-    # When it was pressed, by the browser's clock: earlier than `at` where the network was away.
+    # When it was given, by the browser's clock: earlier than `at` if the network was down.
     made_at = models.DateTimeField(null=True, blank=True)
-    # Null while it stands under its text version. Set when the annotator judged again, or took the
-    # judgment back.
+    # Null while it is the annotator's last judgment of its text version. Set when the annotator
+    # judged again, or withdrew the judgment.
     superseded_at = models.DateTimeField(null=True, blank=True)
     withdrawn_at = models.DateTimeField(null=True, blank=True)
-    # The judgment this one took the place of: undoing this one brings that one back.
+    # The judgment that this one superseded: undoing this one restores it.
     replaces = models.OneToOneField(
         "self", null=True, blank=True, on_delete=models.PROTECT, related_name="replaced_by"
     )
@@ -79,19 +80,19 @@ class Judgment(ReadsText):
 
     class Meta:
         constraints: ClassVar = [
-            # The referee: one current judgment of an annotator for a candidate and narrative ...
+            # Enforces one current judgment per annotator, candidate and narrative version ...
             models.UniqueConstraint(
                 name="judgment_one_current",
                 fields=["narrative", "candidate", "annotator"],
                 condition=Q(superseded_at__isnull=True, text_replaced_at__isnull=True),
             ),
-            # ... and one that stands under each older text version.
+            # ... and one last judgment under each older text version.
             models.UniqueConstraint(
                 name="judgment_one_of_older_text",
                 fields=["narrative", "candidate", "annotator", "text_version"],
                 condition=Q(superseded_at__isnull=True, text_replaced_at__isnull=False),
             ),
-            # A judgment taken back is no longer current.
+            # A withdrawn judgment is no longer current.
             models.CheckConstraint(
                 name="judgment_withdrawn_is_superseded",
                 condition=Q(withdrawn_at__isnull=True) | Q(superseded_at__isnull=False),
@@ -102,12 +103,12 @@ class Judgment(ReadsText):
             ),
         ]
         indexes: ClassVar = [
-            # The history of one annotator on one narrative, newest last: previous and undo.
+            # One annotator's judgments under one narrative, newest last: for "previous" and undo.
             models.Index(fields=["narrative", "annotator", "at"], name="judgment_history"),
-            # When somebody judged last on a page, and whether a file brought any of theirs.
+            # When a member last judged on a page, and whether they have judgments from a file.
             models.Index(fields=["annotator", "source", "at"], name="judgment_last_of_person"),
-            # What people differ on: all that the queue of disagreements groups stands in it, and
-            # what SQLite looks up for its condition.
+            # Disagreements: covers every column that the queue groups by, and the columns that
+            # SQLite reads for the condition.
             models.Index(
                 fields=[
                     *("narrative", "candidate", "annotator", "relevance", "at"),
@@ -123,16 +124,16 @@ class Judgment(ReadsText):
 
     @property
     def is_current(self) -> bool:
-        """Whether it is what its annotator says now of the newest text."""
+        """Whether it is its annotator's current judgment of the newest text."""
         return self.superseded_at is None and self.text_replaced_at is None
 
     def answers(self) -> dict[int, str]:
-        """Answers by the key of the condition; verdicts fetched ahead are not asked for anew."""
+        """Return the answers by condition key; prefetched verdicts are not queried again."""
         return {verdict.condition_id: verdict.answer for verdict in self.verdicts.all()}
 
 
 class Verdict(models.Model):
-    """What a judgment says of one condition of its narrative."""
+    """A judgment's answer to one condition of its narrative."""
 
     class Answer(models.TextChoices):
         """Whether the document meets the condition."""
@@ -157,15 +158,15 @@ class Verdict(models.Model):
 
 
 class FlagQuerySet(models.QuerySet["Flag"]):
-    """Flags of documents."""
+    """Flags on documents."""
 
     def current(self) -> FlagQuerySet:
-        """Flags that still stand, of the newest text."""
+        """Return the flags that are not cleared, on the newest text."""
         return self.filter(cleared_at__isnull=True, text_replaced_at__isnull=True)
 
 
 class Flag(ReadsText):
-    """What an annotator says instead of a grade. Not a grade."""
+    """An annotator's answer instead of a grade. It is not a grade."""
 
     class Kind(models.TextChoices):
         """Why there is no grade."""
@@ -174,7 +175,7 @@ class Flag(ReadsText):
         CANNOT_JUDGE = "cannot_judge", _("Cannot judge")
         PROBLEM = "problem", _("Problem with this document")
 
-    # Made by whoever sends it, so that sending twice changes nothing.
+    # Made by the sender, so that sending it twice changes nothing.
     uuid = models.UUIDField(unique=True, default=uuid.uuid4)
     narrative = models.ForeignKey(Narrative, on_delete=models.PROTECT, related_name="flags")
     candidate = models.ForeignKey(Candidate, on_delete=models.PROTECT, related_name="flags")
@@ -182,9 +183,9 @@ class Flag(ReadsText):
     kind = models.CharField(max_length=20, choices=Kind)
     words = models.TextField(blank=True)
     at = models.DateTimeField(default=timezone.now)
-    # When it was pressed, by the browser's clock.
+    # When it was given, by the browser's clock.
     made_at = models.DateTimeField(null=True, blank=True)
-    # Set when the annotator judged after all, or took the flag back.
+    # Set when the annotator answered again, or withdrew the flag.
     cleared_at = models.DateTimeField(null=True, blank=True)
 
     objects = FlagQuerySet.as_manager()

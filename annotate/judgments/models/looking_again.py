@@ -1,4 +1,4 @@
-"""What is said again: requests to rejudge, and answers to documents that come a second time."""
+"""Rejudge requests, and answers to repeats: documents shown to the same person a second time."""
 
 from __future__ import annotations
 
@@ -16,28 +16,30 @@ from annotate.projects.models import Guideline, Membership
 
 
 class RejudgeRequestQuerySet(models.QuerySet["RejudgeRequest"]):
-    """What was asked for again."""
+    """Rejudge requests."""
 
     def standing(self) -> RejudgeRequestQuerySet:
-        """Leave out what the lead took back; answered or not."""
+        """Return the requests that are not withdrawn, answered or not."""
         return self.filter(withdrawn_at__isnull=True)
 
     def open(self) -> RejudgeRequestQuerySet:
-        """What still waits for an answer: the judgment stands as it was, of the newest text."""
+        """Return the unanswered requests: their judgment is still current, on the newest text."""
         return self.standing().filter(
             judgment__superseded_at__isnull=True, judgment__text_replaced_at__isnull=True
         )
 
 
 class RejudgeRequest(models.Model):
-    """A lead asks whoever made a judgment to look again. The judgment stays as it is; any later
-    word of its author is the answer, also the same grade.
+    """A lead's request to the author of a judgment to judge again.
+
+    The judgment stays as it is. Any later answer by its author, even the same grade, answers the
+    request.
     """
 
     judgment = models.ForeignKey(Judgment, on_delete=models.PROTECT, related_name="asks")
     by = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="+")
     words = models.TextField()
-    # The version of the guidelines for which it is asked, if it is.
+    # The version of the guidelines that is the reason for the request, if any.
     guideline = models.ForeignKey(
         Guideline, null=True, blank=True, on_delete=models.PROTECT, related_name="asks"
     )
@@ -50,10 +52,10 @@ class RejudgeRequest(models.Model):
     objects = RejudgeRequestQuerySet.as_manager()
 
     class Meta:
-        # As in backups made before.
+        # Older backups have this table name.
         db_table = "annotate_lookagain"
         constraints: ClassVar = [
-            # Asked twice is asked once; it also finds what stands of a judgment at every key press.
+            # A judgment has one request that is not withdrawn; every key press looks for it.
             models.UniqueConstraint(
                 name="look_again_once_per_judgment",
                 fields=["judgment"],
@@ -72,33 +74,32 @@ class RejudgeRequest(models.Model):
 
 
 class RepeatQuerySet(models.QuerySet["Repeat"]):
-    """Answers to documents that came again."""
+    """Answers to repeats."""
 
     def current(self) -> RepeatQuerySet:
-        """What each person says now of what came again, of the newest text."""
+        """Return each person's current answers to repeats, on the newest text."""
         return self.filter(superseded_at__isnull=True, text_replaced_at__isnull=True)
 
 
 class Repeat(ReadsText):
-    """What one person said of a document that came again: a relevance, or a flag instead.
+    """One person's answer to a repeat: a relevance, or a flag instead.
 
-    It never changes the first judgment, and counts nowhere but in the agreement of this person with
-    themselves.
+    It never changes the first judgment, and counts only for intra-annotator agreement.
     """
 
-    # Made by whoever sends it, so that sending twice changes nothing.
+    # Made by the sender, so that sending it twice changes nothing.
     uuid = models.UUIDField(unique=True, default=uuid.uuid4)
     narrative = models.ForeignKey(Narrative, on_delete=models.PROTECT, related_name="repeats")
     candidate = models.ForeignKey(Candidate, on_delete=models.PROTECT, related_name="repeats")
     annotator = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="repeats")
-    # What they said the first time, as it stood when this was said. Null where nothing stood: then
-    # it is what they say of the document now.
+    # Their judgment of the document that was current when they answered the repeat. Null if there
+    # was none: then it is their current judgment of the document.
     first = models.ForeignKey(
         Judgment, null=True, blank=True, on_delete=models.PROTECT, related_name="repeats"
     )
     relevance = models.IntegerField(null=True, blank=True)
     flag = models.CharField(max_length=20, choices=Flag.Kind, blank=True)
-    # With a relevance a note, with a flag its words.
+    # The note of a relevance, or the words of a flag.
     note = models.TextField(blank=True)
     evidence = models.JSONField(default=list, blank=True)
     clauses = models.JSONField(default=list, blank=True)
@@ -109,9 +110,9 @@ class Repeat(ReadsText):
     active_ms = models.PositiveIntegerField(null=True, blank=True)
     pressed = models.CharField(max_length=10, choices=Judgment.Pressed, blank=True)
     at = models.DateTimeField(default=timezone.now)
-    # When it was pressed, by the browser's clock.
+    # When it was given, by the browser's clock.
     made_at = models.DateTimeField(null=True, blank=True)
-    # Current while null. Set when they said something else of the repeat, or took it back.
+    # Null while current. Set when they answered the repeat again, or withdrew the answer.
     superseded_at = models.DateTimeField(null=True, blank=True)
     withdrawn_at = models.DateTimeField(null=True, blank=True)
 
@@ -119,7 +120,7 @@ class Repeat(ReadsText):
 
     class Meta:
         constraints: ClassVar = [
-            # The referee: one current answer of a person to a document that came again.
+            # Enforces one current answer per person and repeat.
             models.UniqueConstraint(
                 name="repeat_one_current",
                 fields=["narrative", "candidate", "annotator"],
@@ -141,7 +142,7 @@ class Repeat(ReadsText):
             ),
         ]
         indexes: ClassVar = [
-            # What one person said again of one narrative, newest last.
+            # One person's answers to repeats under one narrative, newest last.
             models.Index(fields=["narrative", "annotator", "at"], name="repeat_history"),
         ]
 
@@ -149,11 +150,11 @@ class Repeat(ReadsText):
         return f"repeat {self.pk}"
 
     def answers(self) -> dict[int, str]:
-        """Answers by the key of the condition."""
+        """Return the answers by condition key."""
         return {int(condition): answer for condition, answer in self.verdicts.items()}
 
     def as_flag(self) -> Flag | None:
-        """The flag it is, as pages draw one; it is no row. None for a relevance."""
+        """Return an unsaved flag for pages to draw, or None if this is a relevance."""
         if not self.flag:
             return None
         return Flag(uuid=self.uuid, kind=self.flag, words=self.note, at=self.at)

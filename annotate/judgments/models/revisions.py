@@ -1,4 +1,4 @@
-"""Which state the judgments, flags and decisions of a narrative are in, as a number."""
+"""Revisions: numbers that change with the judgments, flags and decisions of a narrative."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ def _only(name: str) -> Q:
 
 
 class Revision(models.Model):
-    """A random number that changes whenever something is said or settled of a narrative or one of
-    its conditions, or a candidate of a query changes. `annotate.judgments.revisions` reads it.
+    """A random number that changes with every answer or decision on a narrative or one of its
+    conditions, and with every change to a candidate of a query.
 
-    Triggers of the database write it, in the transaction of the change, whoever makes it: pages,
-    files, commands.
+    Database triggers write it in the transaction of the change, whether a page, a file or a command
+    makes it. `annotate.judgments.revisions` reads it.
     """
 
     narrative = models.ForeignKey(
@@ -33,15 +33,15 @@ class Revision(models.Model):
     condition = models.ForeignKey(
         Condition, null=True, on_delete=models.CASCADE, related_name="+", db_index=False
     )
-    # The member who said or settled it (0: of a query), so that two who do so at the same moment do
-    # not wait for each other.
+    # The member who answered or settled (0 for a query), so that two members who do so at the same
+    # time do not wait for each other.
     source = models.BigIntegerField()
-    # Of 40 bits: a database adds up those of all sources.
+    # 40 bits, because the values of all sources are added up.
     value = models.BigIntegerField()
 
     class Meta:
         constraints: ClassVar = [
-            # What the triggers' ON CONFLICT names.
+            # The triggers' ON CONFLICT clauses name these.
             models.UniqueConstraint(
                 name="revision_once_per_narrative", fields=["narrative", "source"]
             ),

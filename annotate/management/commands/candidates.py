@@ -39,12 +39,12 @@ class Command(RejudgeCommand):
             nargs=2,
             default=[],
             metavar=("QUERY", "DOCUMENT"),
-            help="a candidate by its ids; may be given again",
+            help="a candidate, by its query's id and its document's; may be repeated",
         )
-        parser.add_argument("--file", help="candidates, one a line: query id, TAB, document id")
+        parser.add_argument("--file", help="candidates, one per line: query id, TAB, document id")
         parser.add_argument("--reason", default="", help="why they are taken out or replaced")
         parser.add_argument(
-            "--with", dest="new", metavar="DOCUMENT", help="replace: the new one's id"
+            "--with", dest="new", metavar="DOCUMENT", help="replace: the id of the new document"
         )
         parser.add_argument("--title", default="", help="replace: the title of a new document")
         parser.add_argument("--text", metavar="FILE", help="replace: the text of a new document")
@@ -52,7 +52,7 @@ class Command(RejudgeCommand):
         parser.add_argument(
             "--dry-run",
             action="store_true",
-            help="replace: say what it changes",
+            help="replace: print what would change, and change nothing",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -81,7 +81,7 @@ class Command(RejudgeCommand):
         except Refused as refused:
             raise CommandError(str(refused)) from refused
         done = "taken out" if options["action"] == "remove" else "brought back"
-        self.stdout.write(f"{changed.changed:,} {done}, {changed.unchanged:,} were so already")
+        self.stdout.write(f"{changed.changed:,} {done}, {changed.unchanged:,} unchanged")
 
     def _replace(self, project: Project, keys: list[int], options: dict[str, Any]) -> None:
         """Replace one document, as its page does."""
@@ -89,7 +89,7 @@ class Command(RejudgeCommand):
             raise CommandError("Name one document with --candidate, and the new one with --with.")
         lead = project.memberships.filter(name=options["by"] or "").first()
         if lead is None:
-            raise CommandError("Say with --by which lead of this project replaces it.")
+            raise CommandError("Name with --by the lead of this project who replaces it.")
         candidate = Candidate.objects.select_related("query__project", "document").get(pk=keys[0])
         try:
             text = Path(options["text"]).read_text("utf-8") if options["text"] else ""
@@ -98,8 +98,8 @@ class Command(RejudgeCommand):
         new = NewDocument(options["new"], options["title"], text)
         found = effects(candidate, new)
         self.stdout.write(
-            f"{len(found.pools):,} pools, {found.claims:,} claims go over; {found.judgments:,} "
-            f"judgments and {found.checks:,} checks stop counting"
+            f"{len(found.pools):,} pools, {found.claims:,} claims are transferred; "
+            f"{found.judgments:,} judgments and {found.checks:,} checks no longer count"
         )
         if options["dry_run"]:
             return
@@ -119,7 +119,7 @@ def _read(file: Path) -> list[tuple[str, str]]:
     for number, line in enumerate(lines, 1):
         if len(line) < 2:
             raise CommandError(
-                f"Line {number} of {file} has no TAB. Write the query's id, a TAB, the document's."
+                f"Line {number} of {file} has no TAB. Write query id, TAB, document id."
             )
         found.append((line[0], line[1]))
     return found

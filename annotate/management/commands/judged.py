@@ -25,7 +25,7 @@ class Command(RejudgeCommand):
             type=int,
             action="append",
             dest="cutoffs",
-            help="a cutoff; may be given again (10, 20 and 100 without it)",
+            help="a cutoff; may be repeated (default: 10, 20 and 100)",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -14,9 +14,9 @@ from base.users import User
 
 
 class Command(RejudgeCommand):
-    """Makes someone lead who cannot be let in on a page yet, because nobody leads."""
+    """Make an account a lead of a project, above all of one that has no lead yet."""
 
-    help = "Let an account lead a project. Calling it twice changes nothing."
+    help = "Make an account a lead of a project. A second call changes nothing."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("project", metavar="PROJECT", help="the project's short name")

@@ -1,4 +1,4 @@
-"""`manage.py load PROJECT FORMAT FILE…`: files into a project, each all or nothing."""
+"""`manage.py load PROJECT FORMAT FILE…`: load files into a project, each all or nothing."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from base.progress_bar import Bar
 from formats.limits import excerpt
 from formats.registry import FORMATS
 
-# Bad lines of one file that a terminal shows unasked.
+# How many bad lines of one file are printed without --all-errors.
 SHOWN = 20
 
 
 class Command(RejudgeCommand):
-    """Loads files into a project and prints, for each, what was new in it."""
+    """Load files into a project and print, for each, what was new in it."""
 
     help = (
         "Load files into a project, each all or nothing. Loading a file again changes nothing. "
@@ -37,50 +37,52 @@ class Command(RejudgeCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("project", metavar="PROJECT", help="the project's short name")
-        parser.add_argument("format", metavar="FORMAT", help="what the files are")
-        parser.add_argument("files", metavar="FILE", nargs="+", help="files, or folders")
-        parser.add_argument("--create", action="store_true", help="make the project if need be")
+        parser.add_argument("format", metavar="FORMAT", help="the format of the files")
+        parser.add_argument("files", metavar="FILE", nargs="+", help="files or folders")
+        parser.add_argument(
+            "--create", action="store_true", help="create the project if it does not exist"
+        )
         parser.add_argument(
             "--kind",
             choices=list(PROJECT_KINDS),
-            help="which way of working it follows, with --create (default: own)",
+            help="the kind of the new project, with --create (default: own)",
         )
         parser.add_argument(
             "--grades",
             type=_grades,
-            help="its grades, with --create (default: those of the kind; own: 0,1,2)",
+            help="the new project's grades, with --create (default: those of its kind; own: 0,1,2)",
         )
         parser.add_argument(
             "--no-grade",
             type=int,
             metavar="N",
-            help='this value means no grade: kept as a flag "cannot judge", of qrels as nothing',
+            help='this value means no grade: stored as a flag "cannot judge", in qrels as nothing',
         )
         parser.add_argument(
             "--pool",
             type=int,
             default=0,
             metavar="N",
-            help="of a run: the first N documents of each query join the pool",
+            help="runs: add the first N documents of each query to the pool",
         )
         parser.add_argument(
             "--side",
             default="",
             choices=Run.Side.values,
-            help="of a run: what it ranks documents for (default: as the ids on its lines say)",
+            help="runs: the side of the narratives they ranked for (default: given by their ids)",
         )
         parser.add_argument(
             "--despite-rules",
             action="store_true",
-            help="load rows that break rules of the project's kind as they are",
+            help="load rows even if they break rules of the project's kind",
         )
         parser.add_argument(
-            "--dry-run", action="store_true", help="say what would change, and change nothing"
+            "--dry-run", action="store_true", help="print what would change, and change nothing"
         )
         parser.add_argument(
             "--all-errors",
             action="store_true",
-            help=f"name every bad line of a file that is kept, not only the first {SHOWN}",
+            help=f"print every recorded bad line of a file, not only the first {SHOWN}",
         )
         parser.add_argument("--json", action="store_true", help="print the counts as JSON")
 
@@ -95,7 +97,7 @@ class Command(RejudgeCommand):
         try:
             known_format(options["format"])
             if options["dry_run"] and not Project.objects.filter(slug=options["project"]).exists():
-                # The project is made as well, and is gone again afterwards.
+                # The project is created in this transaction too, and rolled back with it.
                 with transaction.atomic():
                     reports = self._load(options)
                     transaction.set_rollback(True)
@@ -104,7 +106,7 @@ class Command(RejudgeCommand):
         except Refused as refused:
             raise CommandError(str(refused)) from refused
         except KeyboardInterrupt as interrupt:
-            stopped = "Stopped. Nothing of the file that was being read is loaded."
+            stopped = "Stopped. Nothing of the file being read was loaded."
             raise CommandError(stopped, returncode=130) from interrupt
         for report in reports:
             self._print_problems(report, every=options["all_errors"])
@@ -119,14 +121,17 @@ class Command(RejudgeCommand):
             sys.exit(1)
 
     def _print_problems(self, report: FileReport, *, every: bool) -> None:
-        """Name the bad lines of a file on stderr: all that are kept, or the first few. Before them
-        those that break rules of the project's kind.
+        """Print a file's bad lines to stderr: all that are kept, or the first few.
+
+        Rows that break rules of the project's kind come first.
         """
         rows = report.broken_rules if every else report.broken_rules[:SHOWN]
         for row in rows:
             self.stderr.write(f"{row} (breaks a rule of the kind)")
         if report.broken > len(rows):
-            self.stderr.write(f"{report.file}: and {report.broken - len(rows):,} more rows that do")
+            self.stderr.write(
+                f"{report.file}: and {report.broken - len(rows):,} more rows that break rules"
+            )
         shown = report.problems if every else report.problems[:SHOWN]
         for problem in shown:
             text = f": {excerpt(problem.text)}" if problem.text else ""
@@ -162,7 +167,7 @@ class Command(RejudgeCommand):
                 reports.append(report)
         finally:
             if made and all(report.refused for report in reports):
-                # It was made for files of which nothing is there.
+                # It was created for these files, and nothing of them was loaded.
                 unmake_project(project=project)
         return reports
 
@@ -178,13 +183,13 @@ class Command(RejudgeCommand):
 
 
 def _lines(report: FileReport) -> list[str]:
-    """Return what is said of one file, line by line."""
+    """Return the report on one file as lines of text."""
     counts = (
         f"{report.read:,} read, {report.new:,} new, {report.changed:,} changed, "
         f"{report.unchanged:,} unchanged, {report.refused:,} refused"
     )
     if report.refused:
-        return [f"{report.file}: {counts}; nothing of it is loaded"]
+        return [f"{report.file}: {counts}; nothing was loaded"]
     return [
         f"{report.file}: {counts}",
         *(
@@ -197,14 +202,16 @@ def _lines(report: FileReport) -> list[str]:
 
 
 def _project(options: dict[str, Any]) -> tuple[Project, bool]:
-    """Return the project, and whether it was made here."""
+    """Return the project, and whether this call created it."""
     slug, grades = options["project"], options["grades"]
     project = Project.objects.filter(slug=slug).first()
     if grades is not None and not options["create"]:
-        raise Refused("--grades goes with --create: a project's grades are changed on its page.")
+        raise Refused(
+            "--grades needs --create. Change the grades of an existing project on its page."
+        )
     kind = options["kind"]
     if kind is not None and not options["create"]:
-        raise Refused("--kind goes with --create: a project's kind is changed on its page.")
+        raise Refused("--kind needs --create. Change the kind of an existing project on its page.")
     if project is not None:
         if kind is not None and kind != project.kind:
             raise Refused(
@@ -216,18 +223,18 @@ def _project(options: dict[str, Any]) -> tuple[Project, bool]:
         return project, False
     if not options["create"]:
         raise Refused(
-            f"There is no project “{slug}”. Add --create to make it, "
-            "with --grades 0,1,2 if its grades are others than these."
+            f"There is no project “{slug}”. Add --create to create it, "
+            "and --grades if its grades are not 0,1,2."
         )
     return create_project(slug=slug, grades=grades, kind=kind or OWN.key), True
 
 
 def _grades(text: str) -> list[int]:
-    """Read `0,1,2`."""
+    """Parse grades such as `0,1,2`."""
     try:
         grades = [int(part) for part in text.split(",")]
     except ValueError as error:
-        raise ArgumentTypeError(f"{text!r} is no list of whole numbers like 0,1,2") from error
+        raise ArgumentTypeError(f"{text!r} is not a list of whole numbers like 0,1,2") from error
     if not all(-32_768 <= grade <= 32_767 for grade in grades):
-        raise ArgumentTypeError("grades lie between -32768 and 32767")
+        raise ArgumentTypeError("grades must be between -32768 and 32767")
     return grades

@@ -1,4 +1,4 @@
-"""Mail what is new to everybody who wants it."""
+"""`manage.py notices`: mail new notices to everybody who asked for mail."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from base.commands import RejudgeCommand
 class Command(RejudgeCommand):
     """Send the digests that are due, as a worker does every hour."""
 
-    help = "Mails each person who wants it what is new, at most once a day."
+    help = "Mail new notices to everybody who asked for mail, at most once a day."
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Send them, and say how many."""
+        """Send the digests and print how many were sent."""
         sent = send_digests()
         self.stdout.write(f"{sent} {'mail' if sent == 1 else 'mails'} sent")

@@ -21,19 +21,19 @@ from annotate.projects.models import Project
 from base.commands import RejudgeCommand
 from base.errors import Refused
 
-# Texts that are in memory at a time.
+# How many texts are in memory at a time.
 TEXTS = 50
 
 
 class Command(RejudgeCommand):
-    """Keep how passages are cut, and write them, one JSON object a line."""
+    """Store how passages are cut, and write them as JSON, one object a line."""
 
-    help = "Cut the documents of a project into passages, and say what layouts hold of texts."
+    help = "Cut the documents of a project into passages, and set what layouts hold of texts."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("project", help="the project's short name")
-        parser.add_argument("--words", type=int, help="words of a passage (400)")
-        parser.add_argument("--overlap", type=int, help="words the next one repeats (200)")
+        parser.add_argument("--words", type=int, help="words per passage (400)")
+        parser.add_argument("--overlap", type=int, help="words repeated in the next passage (200)")
         parser.add_argument(
             "--sentences",
             action=BooleanOptionalAction,
@@ -66,14 +66,14 @@ class Command(RejudgeCommand):
                     stream.write(line)
                     count += 1
         except FileExistsError as error:
-            raise CommandError(f"{target} is there already. Name a file that is new.") from error
+            raise CommandError(f"{target} already exists. Name a new file.") from error
         except OSError as error:
             raise CommandError(f"{error.filename or target}: {error.strerror}.") from error
         self.stdout.write(f"{count:,} passages in {target}")
 
 
 def _lines(project: Project, rule: PassageRule) -> Iterator[bytes]:
-    """Yield each passage as a line, in byte order of the documents' ids."""
+    """Yield each passage as a line of JSON, in byte order of the documents' ids."""
     keys = sorted(
         project.documents.filter(text_version__isnull=False).values_list("doc_id", "pk", "title"),
         key=lambda row: row[0].encode(),

@@ -17,9 +17,9 @@ from jobs.runner import JobError, run
 
 
 class Command(RejudgeCommand):
-    """Choose documents of runs for judging, by a rule that the pool keeps."""
+    """Select documents of runs for judging, by a rule that is stored with the pool."""
 
-    help = "Put documents of runs up for judging. --count only says what the pool would hold."
+    help = "Select documents of runs for judging. --count only prints what the pool would hold."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("project", help="the project's short name")
@@ -30,15 +30,15 @@ class Command(RejudgeCommand):
             default=[],
             dest="runs",
             metavar="RUN",
-            help="the name of a loaded run; may be given again",
+            help="the name of a loaded run; may be repeated",
         )
         parser.add_argument("--method", default="union", choices=Pool.Method.values)
         parser.add_argument("--depth", type=int, help="documents of each run, or of a fusion")
         parser.add_argument(
-            "--strata", default="", help="of a sample, as in '10:100 50:20': last rank:percentage"
+            "--strata", default="", help="strata of a sample: last rank:percentage, '10:100 50:20'"
         )
-        parser.add_argument("--seed", type=int, default=1, help="decides what a sample draws")
-        parser.add_argument("--count", action="store_true", help="make nothing, only count")
+        parser.add_argument("--seed", type=int, default=1, help="the seed of a sample (default: 1)")
+        parser.add_argument("--count", action="store_true", help="only count, make nothing")
         parser.add_argument("--json", action="store_true", help="print the count as JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -66,7 +66,7 @@ class Command(RejudgeCommand):
             shared = ", ".join(f"{many:,}" for many in one["shared"])
             self.stdout.write(
                 f"run {number}, {one['name']}: {one['documents']:,} documents, {one['alone']:,} "
-                f"alone; with each run {shared}"
+                f"in no other run; shared with each run: {shared}"
             )
         made = "would hold" if options["count"] else "holds"
         self.stdout.write(f"{options['name']} {made} {_words(counted)}")

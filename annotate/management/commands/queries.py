@@ -27,24 +27,24 @@ class Command(RejudgeCommand):
         parser.add_argument("project", help="the project's short name")
         parser.add_argument("action", choices=["remove", "restore", "list", "draw"])
         parser.add_argument(
-            "--query", action="append", default=[], metavar="ID", help="may be given again"
+            "--query", action="append", default=[], metavar="ID", help="a query; may be repeated"
         )
         parser.add_argument(
             "--pair",
             action="append",
             default=[],
             metavar="ID",
-            help="an instruction pair; may be given again",
+            help="an instruction pair; may be repeated",
         )
         parser.add_argument("--reason", default="", help="why they are taken out")
-        parser.add_argument("--number", type=int, help="of draw: how many topics")
-        parser.add_argument("--seed", type=int, default=1, help="of draw (default: 1)")
-        parser.add_argument("--least", type=int, help="of draw: relevant documents, at least")
-        parser.add_argument("--most", type=int, help="of draw: relevant documents, at most")
+        parser.add_argument("--number", type=int, help="draw: how many topics")
+        parser.add_argument("--seed", type=int, default=1, help="draw: the seed (default: 1)")
+        parser.add_argument("--least", type=int, help="draw: relevant documents, at least")
+        parser.add_argument("--most", type=int, help="draw: relevant documents, at most")
         parser.add_argument(
             "--without-narrative",
             action="store_true",
-            help="of draw: also topics without a narrative",
+            help="draw: also topics without a narrative",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -92,7 +92,7 @@ def _restored(project: Project, options: dict[str, Any]) -> list[str]:
 
 
 def _named(project: Project, options: dict[str, Any]) -> tuple[list[int], list[int]]:
-    """Look every id up before anything is changed."""
+    """Look up every id before anything is changed."""
     if not options["query"] and not options["pair"]:
         raise CommandError("Name queries with --query, or instruction pairs with --pair.")
     queries = removal.query_keys(project, options["query"])
@@ -100,12 +100,12 @@ def _named(project: Project, options: dict[str, Any]) -> tuple[list[int], list[i
 
 
 def _lines(found: list[Changed], done: str) -> list[str]:
-    return [f"{one.changed:,} {done}, {one.unchanged:,} were so already" for one in found]
+    return [f"{one.changed:,} {done}, {one.unchanged:,} unchanged" for one in found]
 
 
 def _drawn(project: Project, options: dict[str, Any]) -> list[str]:
     if options["number"] is None:
-        raise CommandError("Say how many topics with --number.")
+        raise CommandError("Give the number of topics with --number.")
     conditions = choosing.Conditions(
         not options["without_narrative"], options["least"], options["most"]
     )

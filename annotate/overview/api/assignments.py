@@ -1,4 +1,4 @@
-"""Who works on what: assignments are taken, and given back while nothing was done in them."""
+"""Assignments: listed, taken, and given back while nothing was done in them."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ class AssignmentSerializer(serializers.Serializer[Any]):
     taken_at = serializers.DateTimeField()
     touched_at = serializers.DateTimeField(
         allow_null=True,
-        help_text="When work began; an untouched assignment comes back after a while.",
+        help_text="When work began; an untouched assignment is freed after a while.",
     )
     done_at = serializers.DateTimeField(
         allow_null=True,
-        help_text="When the work here was ended; null also where a file brought it.",
+        help_text="When the work was finished; null also if its answers came from a file.",
     )
     open = serializers.BooleanField(help_text="Whether work is left.")
 
 
 class TakenSerializer(serializers.Serializer[Any]):
-    """What came of asking for an assignment."""
+    """The assignment that you got, if any."""
 
     assignment = AssignmentSerializer(
         allow_null=True, help_text="null: every assignment is taken, or there is nothing to do now."
@@ -46,32 +46,32 @@ class TakenSerializer(serializers.Serializer[Any]):
 
 
 class SentConfirmation(Sent):
-    """That a lead may take an assignment that hides figures from them."""
+    """A lead's confirmation of an assignment that hides figures from them."""
 
     become_blind = serializers.BooleanField(
         default=False,
         help_text="Leads send true to take an assignment to judge or review: until they have "
-        "answered everything in it, they see no agreement, export or release. Else 422.",
+        "answered everything in it, they see no agreement, export or release. Otherwise 422.",
     )
 
 
 class SentTask(SentConfirmation):
-    """What is to be done in the assignment."""
+    """The task of the assignment."""
 
     task = serializers.ChoiceField(choices=Assignment.Task.choices)
 
 
 class AskedAssignments(Asked):
-    """Which assignments."""
+    """Filter of the assignments."""
 
     task = serializers.ChoiceField(choices=Assignment.Task.choices, required=False)
     open = serializers.BooleanField(
-        required=False, default=True, help_text="Only those with work left; else all."
+        required=False, default=True, help_text="Only those with work left; false: all."
     )
 
 
 class Assignments(Resource):
-    """The assignments of the person who asks, in one project."""
+    """Your assignments in one project."""
 
     tag = "Assignments"
 
@@ -89,7 +89,7 @@ class Assignments(Resource):
 
     @writes(TakenSerializer, sent=SentTask, scope=Scope.JUDGE)
     def post(self, request: Request, slug: str) -> Response:
-        """Take the next open task of a kind; the one you have not begun, if there is one."""
+        """Take the next open task of a kind, or get the one you hold and have not begun."""
         member = access.member(self.person, slug)
         sent = self.sent()
         taken = assignments.take_next(
@@ -105,7 +105,7 @@ class OneAssignment(Resource):
 
     @writes(None, status=204, scope=Scope.JUDGE)
     def delete(self, request: Request, slug: str, assignment: int) -> Response:
-        """Give an assignment back in which nothing was done. A lead may free anyone's."""
+        """Give back an assignment in which nothing was done. A lead may free anyone's."""
         member = access.member(self.person, slug)
         assignments.give_back(assignment=pairs_access.assignment(member, assignment), by=member)
         return done()
@@ -118,7 +118,7 @@ class PairAssignments(Resource):
 
     @writes(AssignmentSerializer, sent=SentTask, scope=Scope.JUDGE)
     def post(self, request: Request, pair: int) -> Response:
-        """Take an assignment on this very pair; the one you hold, if you do."""
+        """Take an assignment on this pair, or get the one you hold."""
         member, found = pairs_access.pair(self.person, pair)
         sent = self.sent()
         taken = assignments.take(

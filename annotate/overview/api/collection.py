@@ -1,4 +1,4 @@
-"""What there is to judge: queries with their pools, pairs with their narratives, documents."""
+"""The collection: queries with their pools, pairs with their narratives, documents."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Queries(Resource):
 
     @reads(QuerySerializer, asked=AskedQueries, paged=True)
     def get(self, request: Request, slug: str) -> Response:
-        """List the queries, with how far each is."""
+        """List the queries with the progress of each."""
         member = access.member(self.person, slug)
         found = member.project.queries.all()
         if search := self.asked().get("search"):
@@ -85,11 +85,11 @@ class Candidates(Resource):
 
     @reads(CandidateSerializer, paged=True)
     def get(self, request: Request, slug: str, query: int) -> Response:
-        """List the documents of a pool, with what was said of them as far as you may know."""
+        """List the documents of a pool, with the answers that you may see."""
         member = access.member(self.person, slug)
         found = collection_access.query(member, query)
         pairs = set(found.pairs.values_list("pk", flat=True))
-        # Who still judges here is blind to what was said before, leads too.
+        # A reader who still judges is blind to earlier grades, leads included.
         prior = member.project.show_prior or (
             member.leads and blind_pairs(member).isdisjoint(pairs)
         )
@@ -127,7 +127,7 @@ class OnePair(Resource):
 
     @reads(FullPairSerializer)
     def get(self, request: Request, pair: int) -> Response:
-        """Read a pair with its narratives in force."""
+        """Read a pair with its current narratives."""
         member, found = pairs_access.pair(self.person, pair)
         known = InstructionPair.objects.with_narratives().select_related("query").get(pk=found.pk)
         versions = [found.current(side) for side in Narrative.Side.values]
@@ -199,7 +199,7 @@ def _queries(member: Membership, rows: list[Query]) -> list[dict[str, Any]]:
 
 
 def _pair(pair: Any) -> dict[str, Any]:
-    """A pair with the columns that `with_narratives` adds, and its query."""
+    """Return a pair, read with its query and the columns that `with_narratives` adds."""
     return {
         "id": pair.pk,
         "pair_id": pair.pair_id,

@@ -14,7 +14,7 @@ from base.api.resource import Asked, KeyField
 
 
 class CameToSerializer(serializers.Serializer[Any]):
-    """What people's judgments of a query come to."""
+    """Outcomes of people's judgments of a query."""
 
     kept = serializers.IntegerField()
     dropped = serializers.IntegerField()
@@ -24,27 +24,27 @@ class CameToSerializer(serializers.Serializer[Any]):
     disputed = serializers.IntegerField()
 
 
-# Judgments and final flags alike: apart they would tell which of the two somebody gave.
+# Judgments and final flags together: two counts would reveal which one somebody gave.
 ANSWERED = (
-    "Answers that are there of those wanted: judgments and final flags (“cannot judge”, “problem”) "
-    "of people under the narratives in force, whoever brought them."
+    "How many of the wanted answers are given: people's judgments and final flags (“cannot judge”, "
+    "“problem”) under the current narratives, whatever their source."
 )
 
 
 class QuerySerializer(serializers.Serializer[Any]):
-    """A query, and how far it is."""
+    """A query and its progress."""
 
     id = serializers.IntegerField()
-    query_id = serializers.CharField(help_text="As the files have it.")
+    query_id = serializers.CharField(help_text="As in the files.")
     title = serializers.CharField()
     description = serializers.CharField()
     core = serializers.CharField(
         help_text="The key of its core query: queries with the same one differ in the instruction."
     )
     answered = serializers.IntegerField(help_text=ANSWERED)
-    wanted = serializers.IntegerField(help_text="How many there shall be.")
+    wanted = serializers.IntegerField(help_text="How many answers are wanted.")
     came_to = CameToSerializer(
-        allow_null=True, help_text="For leads, of what they do not judge themselves; else null."
+        allow_null=True, help_text="For leads, unless they still judge one of its pairs; else null."
     )
 
 
@@ -52,22 +52,23 @@ class PairSerializer(serializers.Serializer[Any]):
     """An instruction pair."""
 
     id = serializers.IntegerField()
-    pair_id = serializers.CharField(help_text="As the files have it.")
+    pair_id = serializers.CharField(help_text="As in the files.")
     query = serializers.IntegerField()
     query_id = serializers.CharField()
     category = serializers.CharField()
     restates = serializers.IntegerField(
-        allow_null=True, help_text="The pair that asks the same as a list; this one in words."
+        allow_null=True,
+        help_text="The pair that asks the same as a list; this one asks it in prose.",
     )
     origin = serializers.ChoiceField(choices=InstructionPair.Origin.choices)
-    model = serializers.CharField(help_text="As its file said last; each version has its own.")
+    model = serializers.CharField(help_text="From its latest file; each version has its own.")
     original = serializers.IntegerField(
         allow_null=True, help_text="The key of the original narrative."
     )
     altered = serializers.IntegerField(
-        allow_null=True, help_text="The key of the altered narrative in force; null: unwritten."
+        allow_null=True, help_text="The key of the current altered narrative; null: unwritten."
     )
-    sent_back = serializers.BooleanField(help_text="Whether the altered one shall be written anew.")
+    sent_back = serializers.BooleanField(help_text="Whether the altered one must be rewritten.")
     removed_at = serializers.DateTimeField(allow_null=True)
 
 
@@ -80,7 +81,7 @@ class AssignmentTakenSerializer(serializers.Serializer[Any]):
 
 
 class OutcomeSerializer(serializers.Serializer[Any]):
-    """What the judgments under a narrative come to."""
+    """Outcomes of the judgments under a narrative."""
 
     kept = serializers.IntegerField()
     dropped = serializers.IntegerField()
@@ -93,7 +94,7 @@ class OutcomeSerializer(serializers.Serializer[Any]):
 
 
 class FullPairSerializer(PairSerializer):
-    """A pair with its narratives in force, and who works on it."""
+    """A pair with its current narratives, and who works on it."""
 
     narratives = FullNarrativeSerializer(many=True)
     assignments = AssignmentTakenSerializer(many=True)
@@ -101,7 +102,7 @@ class FullPairSerializer(PairSerializer):
         child=serializers.IntegerField(), help_text="Assignments that you could take, by task."
     )
     outcome = OutcomeSerializer(
-        allow_null=True, help_text="null while there is none, or it is not for you."
+        allow_null=True, help_text="null while there is none, or if you may not see it."
     )
 
 
@@ -121,7 +122,7 @@ class FullQuerySerializer(QuerySerializer):
 
 
 class OneSaidSerializer(serializers.Serializer[Any]):
-    """What one person said of a document."""
+    """One person's answer to a document."""
 
     member = serializers.CharField(
         allow_null=True, help_text="null: hidden until the disagreement is settled."
@@ -133,14 +134,14 @@ class OneSaidSerializer(serializers.Serializer[Any]):
 
 
 class CandidateUnderSerializer(serializers.Serializer[Any]):
-    """A document under one narrative in force."""
+    """A document under one current narrative."""
 
     pair = serializers.IntegerField(allow_null=True)
     narrative = serializers.IntegerField(allow_null=True)
     outcome = serializers.CharField(
-        allow_null=True, help_text="For leads, once they have judged it themselves; else null."
+        allow_null=True, help_text="For leads; if they judge the pair, once they have judged it."
     )
-    said = OneSaidSerializer(many=True, help_text="For annotators: by themselves.")
+    said = OneSaidSerializer(many=True, help_text="For annotators: only their own.")
 
 
 class CandidateSerializer(serializers.Serializer[Any]):
@@ -152,17 +153,17 @@ class CandidateSerializer(serializers.Serializer[Any]):
         allow_null=True, help_text="null while it is hidden from you: until you have answered."
     )
     title = serializers.CharField(
-        allow_blank=True, help_text="Empty also where it is made of an id that is hidden."
+        allow_blank=True, help_text="Empty also if it is made of a hidden id."
     )
     markup = serializers.ChoiceField(choices=Document.Markup.choices)
     length = serializers.IntegerField(allow_null=True, help_text="Characters; null: no text.")
     prior_relevance = serializers.IntegerField(
-        allow_null=True, help_text="null also where it is hidden from you."
+        allow_null=True, help_text="null also if it is hidden from you."
     )
     made_for = serializers.IntegerField(
         allow_null=True,
-        help_text="The only pair in whose pool it is: it was written for it. null also for "
-        "annotators, and for leads who judge.",
+        help_text="The only pair whose pool has it, because it was written for that pair. null "
+        "also for annotators, and for leads who judge.",
     )
     under = CandidateUnderSerializer(many=True)
 
@@ -175,30 +176,30 @@ class DocumentSerializer(serializers.Serializer[Any]):
         allow_null=True, help_text="null while it is hidden from you: until you have answered."
     )
     title = serializers.CharField(
-        allow_blank=True, help_text="Empty also where it is made of an id that is hidden."
+        allow_blank=True, help_text="Empty also if it is made of a hidden id."
     )
     markup = serializers.ChoiceField(choices=Document.Markup.choices)
     text_version = serializers.IntegerField(
         allow_null=True, help_text="Which of its texts this is, from 1."
     )
-    text = serializers.CharField(allow_null=True, help_text="null where only its id is known.")
+    text = serializers.CharField(allow_null=True, help_text="null if only its id is known.")
 
 
 class AskedQueries(Asked):
-    """Which queries."""
+    """Filter of the queries."""
 
     search = serializers.CharField(
         required=False, max_length=200, help_text="Part of the id, or words of the title."
     )
     core = serializers.CharField(
-        required=False, max_length=255, help_text="Those of this core query, by its key."
+        required=False, max_length=255, help_text="Only queries of this core query, by its key."
     )
 
 
 class AskedPairs(Asked):
-    """Which pairs."""
+    """Filter of the pairs."""
 
-    query = KeyField(required=False, help_text="Those of this query.")
+    query = KeyField(required=False, help_text="Only pairs of this query.")
     category = serializers.CharField(required=False, max_length=60)
     removed = serializers.BooleanField(
         required=False, default=False, help_text="Also removed ones."

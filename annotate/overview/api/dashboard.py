@@ -1,4 +1,4 @@
-"""How the work goes: how far, at which pace, what was flagged, and who said what of what."""
+"""The dashboard in the API: progress, pace, flags and the matrix."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ from base.api.resource import Resource, reads, wrong
 
 
 class Progress(Resource):
-    """How far a project is."""
+    """Progress of a project."""
 
     tag = "Progress"
 
     @reads(ProgressSerializer)
     def get(self, request: Request, slug: str) -> Response:
-        """Read how far a project is."""
+        """Read the progress of a project."""
         member = access.member(self.person, slug)
         judgments = completion.judging(member.project)
         return Response(
@@ -60,7 +60,7 @@ class Progress(Resource):
 
 
 class Pace(Resource):
-    """How a project comes on."""
+    """Pace of a project."""
 
     tag = "Progress"
 
@@ -107,17 +107,17 @@ class Pace(Resource):
 
 
 class MemberPace(Resource):
-    """How one person comes on."""
+    """Pace of one person."""
 
     tag = "Progress"
 
     @reads(OnePersonPaceSerializer, asked=AskedPace)
     def get(self, request: Request, slug: str, member: int) -> Response:
-        """Read what one person has done: for themselves, and for leads."""
+        """Read what one person has done; leads may read everybody's, others their own."""
         reader = access.member(self.person, slug)
         found = access.fellow(reader, member)
         if found.pk != reader.pk and not reader.leads:
-            raise PermissionDenied(_("This is another person's. You can read your own."))
+            raise PermissionDenied(_("This is another person's pace. You can read only your own."))
         pace = self.asked()["days"]
         calendar = _calendar()
         done = next(iter(paces.people_pace(reader, calendar, of=found)), None)
@@ -126,13 +126,13 @@ class MemberPace(Resource):
 
 
 class ProjectFlags(Resource):
-    """What was flagged in a project."""
+    """The flags of a project."""
 
     tag = "Progress"
 
     @reads(FlaggedSerializer, asked=AskedFlags, paged=True)
     def get(self, request: Request, slug: str) -> Response:
-        """List what was flagged, with the words."""
+        """List the flags with their words."""
         member = access.lead(self.person, slug)
         asked = self.asked()
         flags = standing(member)
@@ -145,7 +145,7 @@ class ProjectFlags(Resource):
 
 
 class MatrixPart(Resource):
-    """What each person said of each document."""
+    """Each person's answer to each document."""
 
     tag = "Progress"
 
@@ -169,7 +169,7 @@ class MatrixPart(Resource):
 
 
 def _calendar() -> paces.Calendar:
-    """The days of whoever asks."""
+    """Return the calendar in the reader's time zone."""
     return paces.Calendar.of(personal.zone_of_reader() or datetime.UTC)
 
 
@@ -233,7 +233,7 @@ def _cell(one: Membership, cell: Cell) -> dict[str, Any]:
 
 
 def _place(request: Request, name: str, key: Key | None) -> str | None:
-    """The address of the part before or behind this one."""
+    """Return the address of the part before or after this one."""
     if key is None:
         return None
     url = request.build_absolute_uri(request.path)

@@ -16,7 +16,7 @@ from base.api.resource import Asked, KeyField
 
 
 class TaskSerializer(serializers.Serializer[Any]):
-    """How far one task is, in assignments."""
+    """Progress of one task, in assignments."""
 
     task = serializers.ChoiceField(choices=Assignment.Task.choices)
     done = serializers.IntegerField()
@@ -25,22 +25,22 @@ class TaskSerializer(serializers.Serializer[Any]):
 
 
 class ProgressSerializer(serializers.Serializer[Any]):
-    """How far a project is."""
+    """Progress of a project."""
 
     answered = serializers.IntegerField(help_text=ANSWERED)
-    wanted = serializers.IntegerField(help_text="How many there shall be.")
+    wanted = serializers.IntegerField(help_text="How many answers are wanted.")
     tasks = TaskSerializer(many=True)
 
 
 class EstimateSerializer(serializers.Serializer[Any]):
-    """When what is left will be done, at the pace of the last days."""
+    """When the work left will be done at the pace of the last days."""
 
     left = serializers.IntegerField()
-    days = serializers.IntegerField(help_text="Days that were counted; today, if it has work ...")
-    done = serializers.IntegerField(help_text="... and what was done on them.")
-    pace = serializers.FloatField(help_text="A day.")
-    slow = serializers.FloatField(help_text="The pace lies with 80 % between this ...")
-    fast = serializers.FloatField(help_text="... and this.")
+    days = serializers.IntegerField(help_text="Days counted; today only if it has work.")
+    done = serializers.IntegerField(help_text="Pieces of work done on these days.")
+    pace = serializers.FloatField(help_text="The mean per day.")
+    slow = serializers.FloatField(help_text="Lower bound of the 80 % interval of the pace.")
+    fast = serializers.FloatField(help_text="Upper bound of the 80 % interval of the pace.")
     soonest = serializers.DateField(allow_null=True)
     latest = serializers.DateField(allow_null=True)
 
@@ -53,15 +53,15 @@ class OutlookSerializer(serializers.Serializer[Any]):
 
 
 class DaySerializer(serializers.Serializer[Any]):
-    """What was answered on one day of the reader's. Imported judgments have no date."""
+    """Answers of one day in the reader's time zone. Imported judgments have no date."""
 
     on = serializers.DateField()
     counting = serializers.IntegerField(help_text="Answers that count now.")
-    other = serializers.IntegerField(help_text="Judged again since, taken back, or stale.")
+    other = serializers.IntegerField(help_text="Judged again since, withdrawn, or stale.")
 
 
 class EffortSerializer(serializers.Serializer[Any]):
-    """Time with documents before the eyes."""
+    """Active time: time spent looking at documents."""
 
     seconds = serializers.FloatField()
     judgments = serializers.IntegerField(help_text="Those whose time is known.")
@@ -73,9 +73,7 @@ class PersonPaceSerializer(serializers.Serializer[Any]):
     member = serializers.IntegerField()
     name = serializers.CharField()
     answered = serializers.IntegerField(help_text=ANSWERED)
-    lately = serializers.IntegerField(
-        help_text="On the last days, today included, of what counts now."
-    )
+    lately = serializers.IntegerField(help_text="Counted answers of the last days, today included.")
     flags = serializers.IntegerField()
     last_on = serializers.DateField(allow_null=True)
     effort = EffortSerializer()
@@ -88,7 +86,7 @@ class OnePersonPaceSerializer(PersonPaceSerializer):
 
 
 class TaskPaceSerializer(serializers.Serializer[Any]):
-    """How one task comes on, in assignments."""
+    """Pace of one task, in assignments."""
 
     task = serializers.ChoiceField(choices=Assignment.Task.choices)
     done = serializers.IntegerField()
@@ -98,12 +96,12 @@ class TaskPaceSerializer(serializers.Serializer[Any]):
 
 
 class TimeEstimateSerializer(serializers.Serializer[Any]):
-    """How much time the judgments that are left take people."""
+    """How much time the judgments left will take."""
 
-    judgments = serializers.IntegerField(help_text="Left; where `planned`, wanted later.")
+    judgments = serializers.IntegerField(help_text="Judgments left; if `planned`, wanted later.")
     each = serializers.FloatField(help_text="Seconds for one judgment.")
     measured = serializers.IntegerField(
-        help_text="Of how many judgments that is the mean; 0: it is assumed."
+        help_text="The number of judgments it is the mean of; 0: it is assumed."
     )
     planned = serializers.BooleanField(
         help_text="Whether the narratives are still to be written: then the whole pool is counted."
@@ -112,17 +110,17 @@ class TimeEstimateSerializer(serializers.Serializer[Any]):
 
 
 class PaceSerializer(serializers.Serializer[Any]):
-    """How a project comes on."""
+    """Pace of a project."""
 
-    zone = serializers.CharField(help_text="Whose days these are: as you chose, else UTC.")
+    zone = serializers.CharField(help_text="The time zone of the days: yours if chosen, else UTC.")
     wanted = serializers.IntegerField()
     answered = serializers.IntegerField(help_text=ANSWERED)
     flagged = serializers.IntegerField(
-        help_text="How many of the answers are final flags; not of pairs that you still judge."
+        help_text="How many answers are final flags; on pairs that you still judge, only yours."
     )
     left = serializers.IntegerField()
     time_estimate = TimeEstimateSerializer(
-        allow_null=True, help_text="null where nothing is left to judge."
+        allow_null=True, help_text="null if nothing is left to judge."
     )
     outlook = OutlookSerializer()
     tasks = TaskPaceSerializer(many=True)
@@ -131,20 +129,20 @@ class PaceSerializer(serializers.Serializer[Any]):
 
 
 class AskedPace(Asked):
-    """By which days."""
+    """The days over which the pace is measured."""
 
     days = serializers.ChoiceField(
         choices=list(paces.PACES),
         default=paces.PACES[0],
-        help_text="The last so many days, today included.",
+        help_text="How many of the last days, today included.",
     )
 
 
 class AskedFlags(Asked):
-    """Which flags."""
+    """Filter of the flags."""
 
     kind = serializers.ChoiceField(choices=Flag.Kind.choices, required=False)
-    member = KeyField(required=False, help_text="Those of this member.")
+    member = KeyField(required=False, help_text="Only flags of this member.")
 
 
 class FlaggedSerializer(serializers.Serializer[Any]):
@@ -163,14 +161,14 @@ class FlaggedSerializer(serializers.Serializer[Any]):
 
 
 class AskedMatrix(Asked):
-    """Which rows."""
+    """Filter of the rows."""
 
     query = serializers.CharField(required=False, max_length=255, help_text="The query's id.")
     person = KeyField(required=False, help_text="The key of a member.")
-    category = serializers.CharField(required=False, max_length=60, help_text="- for none named.")
+    category = serializers.CharField(required=False, max_length=60, help_text="-: none named.")
     state = serializers.ChoiceField(choices=[one.value for one in Wanted], required=False)
     grades = serializers.RegexField(
-        r"^-?[0-9]{1,4}~-?[0-9]{1,4}$", required=False, help_text="Where two grades met: 0~2."
+        r"^-?[0-9]{1,4}~-?[0-9]{1,4}$", required=False, help_text="Two people's grades: 0~2."
     )
     after = serializers.RegexField(
         r"^[0-9]{1,18}~[0-9]{1,18}$", required=False, help_text="From `next` of another page."
@@ -181,16 +179,16 @@ class AskedMatrix(Asked):
 
 
 class CellSerializer(serializers.Serializer[Any]):
-    """How a person stands with a document."""
+    """State of one person's answer to one document."""
 
     member = serializers.IntegerField()
     said = serializers.ChoiceField(choices=[one.value for one in CellState])
     relevance = serializers.IntegerField(allow_null=True)
-    kind = serializers.CharField(help_text="Of a flag.")
+    kind = serializers.CharField(help_text="The kind of a flag.")
 
 
 class MatrixRowSerializer(serializers.Serializer[Any]):
-    """A document under one narrative in force, with a cell for each person."""
+    """A document under one current narrative, with a cell for each person."""
 
     pair = serializers.IntegerField()
     pair_id = serializers.CharField()
@@ -198,14 +196,14 @@ class MatrixRowSerializer(serializers.Serializer[Any]):
     candidate = serializers.IntegerField()
     doc_id = serializers.CharField()
     state = serializers.CharField(
-        allow_null=True, help_text="What it comes to; null: hidden until you have judged it."
+        allow_null=True, help_text="The outcome; null: hidden until you have judged it."
     )
     relevance = serializers.IntegerField(allow_null=True)
     cells = CellSerializer(many=True)
 
 
 class ColumnSerializer(serializers.Serializer[Any]):
-    """Who has a column."""
+    """A person who has a column."""
 
     member = serializers.IntegerField()
     name = serializers.CharField()

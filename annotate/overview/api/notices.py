@@ -1,4 +1,4 @@
-"""What is new for the person who asks."""
+"""Notices of what waits for the signed-in person."""
 
 from __future__ import annotations
 
@@ -22,36 +22,36 @@ class NoticeSerializer(serializers.Serializer[Any]):
     )
     text = serializers.CharField()
     count = serializers.IntegerField()
-    at = serializers.DateTimeField(help_text="The moment of its latest cause.")
+    at = serializers.DateTimeField(help_text="The time of its latest cause.")
     new = serializers.BooleanField(help_text="Whether that is after `seen_until`.")
 
 
 class NoticesSerializer(serializers.Serializer[Any]):
-    """What waits for you, newest first."""
+    """Your notices, newest first."""
 
     seen_until = serializers.DateTimeField(allow_null=True)
     notices = NoticeSerializer(many=True)
 
 
 class SentSeen(Sent):
-    """Up to which moment you have read your notices."""
+    """The time up to which you have read your notices."""
 
     seen_until = serializers.DateTimeField()
 
 
 class MyNotices(Resource):
-    """What is new for the person who asks."""
+    """Your notices."""
 
     tag = "You"
 
     @reads(NoticesSerializer)
     def get(self, request: Request) -> Response:
-        """List what waits for you."""
+        """List your notices."""
         return Response(_as_json(self.person))
 
     @writes(NoticesSerializer, sent=SentSeen, scope=Scope.JUDGE)
     def put(self, request: Request) -> Response:
-        """Mark notices as read up to a moment. An earlier one than before changes nothing."""
+        """Mark notices as read up to a time. One before the stored time changes nothing."""
         mark_read(until=self.sent()["seen_until"], by=self.person)
         return Response(_as_json(self.person))
 

@@ -55,7 +55,7 @@ class QueryPeople(Resource):
 
     @writes(PeopleSerializer, sent=SentPeople, scope=Scope.LEAD)
     def put(self, request: Request, slug: str, query: int) -> Response:
-        """Name who takes each task of a query. Tasks that people hold already stay theirs."""
+        """Set who takes each task of a query. People keep the tasks that they already hold."""
         by = access.lead(self.person, slug)
         found = collection_access.query(by, query)
         name_people(query=found, people=self.sent(), by=by)

@@ -1,4 +1,4 @@
-"""The steps of a project, for programs."""
+"""The steps of a project in the API."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Steps(Resource):
 
     @reads(StepsSerializer, scope=Scope.LEAD)
     def get(self, request: Request, slug: str) -> Response:
-        """Read how far each step is, and which is next."""
+        """Read the state of each step, and which is next."""
         member = access.lead(self.person, slug)
         judging = completion.judging(member.project)
         context = overview(member, details=True).context

@@ -1,4 +1,4 @@
-"""How the work goes: progress and pace, the matrix, flags; and for each person their own page."""
+"""The dashboard: progress and pace, the matrix, flags; and a page for each person."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from annotate.projects.models import Membership
 from base import reader_preferences
 from base.page_request import PageRequest
 
-# Of one person, listed at once; begun ones come first.
+# How many assignments of a person are listed; begun ones come first.
 ASSIGNMENTS = 50
 
 
@@ -73,7 +73,7 @@ def progress(request: PageRequest, slug: str) -> HttpResponse:
             "time_left": effort.for_(work.left),
             "active_lately": sum(day.active for day in days[-pace:]),
             "tasks": how_fast,
-            # Where nobody judges, the reviews are what will be done some day.
+            # If nobody is asked to judge, the page estimates when the reviews will be done.
             "reviewing": None if project.overlap_judge else reviewing,
             "people": people,
             "reviewed": {pk: one.reviews for pk, one in reviewed.items()},
@@ -89,7 +89,7 @@ def _last_days(
     reviews: Mapping[int, Reviewed],
     zone: datetime.tzinfo,
 ) -> dict[int, datetime.date | None]:
-    """The last day on which each person judged, flagged or reviewed here, by the member's key."""
+    """Return the last day on which each person judged, flagged or reviewed, by member key."""
     reviewed = {pk: one.last_at.astimezone(zone).date() for pk, one in reviews.items()}
     return {
         pk: max(filter(None, (one.last_on, reviewed.get(pk))), default=None)
@@ -104,7 +104,7 @@ def person(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     member = access.member(request.user, slug)
     found = access.fellow(member, pk)
     if found.pk != member.pk and not member.leads:
-        raise PermissionDenied(_("Everybody has a page of their own; this is another person's."))
+        raise PermissionDenied(_("This is another person's page. You can open only your own."))
     project = member.project
     calendar = paces.Calendar.of(_zone())
     done = next(iter(paces.people_pace(member, calendar, of=found)), None)
@@ -155,7 +155,7 @@ def person(request: PageRequest, slug: str, pk: int) -> HttpResponse:
 
 @require_GET
 def flags(request: PageRequest, slug: str) -> HttpResponse:
-    """List what was flagged, with the words; `?kind=` and `?person=` narrow it."""
+    """List the flags with their words; `?kind=` and `?person=` filter them."""
     member = access.lead(request.user, slug)
     listed = flagged(member, request.GET)
     people = member.project.memberships.people().order_by("name")
@@ -177,7 +177,7 @@ def flags(request: PageRequest, slug: str) -> HttpResponse:
 
 @require_GET
 def matrix(request: PageRequest, slug: str) -> HttpResponse:
-    """Show what each person said of each document; query, person and state are in the address."""
+    """Show each person's answer to each document; the address holds the filter."""
     member = access.lead(request.user, slug)
     form = MatrixForm(member, request.GET)
     asked = form.asked()
@@ -208,7 +208,7 @@ def matrix(request: PageRequest, slug: str) -> HttpResponse:
 
 
 def _row(member: Membership, row: Row, people: list[Membership]) -> dict[str, Any]:
-    """A row with the address behind each of its cells; nothing leads to what is hidden."""
+    """Return a row with the address behind each cell; empty and hidden cells have none."""
     pair, candidate = row.narrative.pair_id, row.candidate.pk
     mine = reverse("annotate:judge", args=[pair, candidate])
     said = reverse("audit:disagreement", args=[row.narrative.pk, candidate])
@@ -232,7 +232,7 @@ def _row(member: Membership, row: Row, people: list[Membership]) -> dict[str, An
 
 
 def _place(kept: dict[str, str], name: str, key: Key | None) -> str:
-    """The address of the page before or behind this one."""
+    """Return the address of the page before or after this one; "" if there is none."""
     return "" if key is None else f"?{urlencode({**kept, name: str(key)})}"
 
 
@@ -253,11 +253,11 @@ def _flags(listed: Flagged, member: Membership, request: PageRequest) -> dict[st
 
 
 def _zone() -> datetime.tzinfo:
-    """The zone whose days the charts show: the reader's, if they chose one."""
+    """Return the time zone of the charts: the reader's if they chose one, else UTC."""
     return reader_preferences.zone_of_reader() or datetime.UTC
 
 
 def _pace(request: PageRequest) -> int:
-    """The days of `?pace=`, by which the end is counted."""
+    """Return the days of `?pace=`, over which the pace is measured."""
     asked = request.GET.get("pace", "")
     return next((days for days in paces.PACES if str(days) == asked), paces.PACES[0])

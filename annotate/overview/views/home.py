@@ -1,9 +1,10 @@
-"""The first page: what waits for me, and what I lead."""
+"""The home page: a person's work in each project; and taking and releasing tasks."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from django.contrib import messages
@@ -30,16 +31,20 @@ from annotate.projects.models import Membership
 from base.errors import Refused
 from base.fragments import draw
 from base.page_request import PageRequest
+from base.prepared_queries import Built, prepared
 from base.routes import address
 from jobs.status import worker_status
 
 
 @require_GET
 def home(request: PageRequest) -> HttpResponse:
-    """Show for each project the person's tasks with work left, the tasks they could take, what else
-    waits for them, and how far it is if they lead it.
+    """Show the person's work in each project.
+
+    That is: their tasks with work left, the tasks they could take, what else waits for them, and
+    the project's progress if they lead it.
     """
-    members = list(access.memberships_of(request.user).order_by("project__name", "pk"))
+    every = access.projects_of(request.user)
+    members = [member for member in every if member.project.archived_at is None]
     read_assignments(members)
     work_left.read_left(members)
     today = judged_today(members)
@@ -62,7 +67,7 @@ def home(request: PageRequest) -> HttpResponse:
             "role": roles[member.role],
             "leads": member.leads,
             "today": today.get(member.pk, 0),
-            "today_words": _judged_today_words(today.get(member.pk, 0)),
+            "today_words": _judged_today_words(today[member.pk]) if member.pk in today else "",
             "assignments": assignment_rows(my_assignments(member)),
             "offers": [_on_page(one) for one in offers[member.pk] if not one["hides_figures"]],
             "hiding": [_on_page(one) for one in offers[member.pk] if one["hides_figures"]],
@@ -74,7 +79,7 @@ def home(request: PageRequest) -> HttpResponse:
     ]
     # Projects with work come first, in each half by name.
     rows.sort(key=lambda one: not (one["assignments"] or one["offers"] or one["todo"]))
-    # Once for all forms: each time it is asked for it is disguised anew.
+    # One token for all forms: each call would mask it differently.
     token = get_token(request)
     return render(
         request,
@@ -88,7 +93,7 @@ def home(request: PageRequest) -> HttpResponse:
                 )
                 for place, row in enumerate(rows)
             ],
-            "archived": list(access.archived_projects(request.user).order_by("project__name")),
+            "archived": [one for one in every if one.leads and one.project.archived_at is not None],
             **(worker() if any(member.leads for member in members) else {}),
             "csrf_token": token,
         },
@@ -96,7 +101,7 @@ def home(request: PageRequest) -> HttpResponse:
 
 
 def _on_page(offer: Mapping[str, Any]) -> dict[str, Any]:
-    """What the page says of an offer."""
+    """Return the values of an offer that the page shows."""
     words = ("task", "task_name", "url", "free_words", "documents")
     return {name: offer[name] for name in words if name in offer}
 
@@ -117,14 +122,14 @@ def assignment(request: PageRequest, slug: str) -> HttpResponse:
         messages.error(request, str(refused))
         return redirect(member.project)
     if taken is None:
-        messages.info(request, _("Every task is taken, or there is nothing to do here now."))
+        messages.info(request, _("No task is free: every task is taken or done."))
         return redirect("annotate:home")
     return redirect(work_url(taken))
 
 
 @require_POST
 def pair_assignment(request: PageRequest, pk: int) -> HttpResponse:
-    """Take an assignment on this very pair and go to its work."""
+    """Take an assignment on this pair and go to its work."""
     member, pair = pairs_access.pair(request.user, pk)
     try:
         taken = assignments.take(
@@ -143,7 +148,7 @@ def pair_assignment(request: PageRequest, pk: int) -> HttpResponse:
 
 @require_POST
 def give_back_assignment(request: PageRequest, slug: str, pk: int) -> HttpResponse:
-    """Leave an assignment in which nothing was done."""
+    """Give back an assignment in which nothing was done."""
     member = access.member(request.user, slug)
     try:
         assignments.give_back(assignment=pairs_access.assignment(member, pk), by=member)
@@ -155,7 +160,7 @@ def give_back_assignment(request: PageRequest, slug: str, pk: int) -> HttpRespon
 
 
 def work_url(assignment: Assignment) -> str:
-    """Where the work of an assignment is done."""
+    """Return the address of the page where an assignment is worked on."""
     name = {
         Assignment.Task.REWRITE: "annotate:rewrite",
         Assignment.Task.JUDGE: "annotate:judging",
@@ -165,8 +170,9 @@ def work_url(assignment: Assignment) -> str:
 
 
 def assignment_rows(assignments: Iterable[MyAssignment]) -> list[dict[str, Any]]:
-    """Assignments with work left, as the pages list them. Where two would read the same, as of two
-    instructions of one query, each names its instruction.
+    """Return assignments with work left, as the pages list them.
+
+    If two would read the same, as for two instructions of one query, each names its instruction.
     """
     rows = list(assignments)
     alike = Counter(_task_and_title(mine.assignment) for mine in rows)
@@ -195,7 +201,7 @@ def _task_and_title(assignment: Assignment) -> tuple[str, str]:
 
 
 def _title_of(assignment: Assignment, *, alone: bool) -> str:
-    """Return what an assignment is called; `alone`: no other one has the title of its query."""
+    """Return the title of an assignment; `alone`: no other one has the title of its query."""
     pair = assignment.pair
     if not pair.query.title:
         return pair.pair_id
@@ -203,14 +209,15 @@ def _title_of(assignment: Assignment, *, alone: bool) -> str:
 
 
 def worker() -> dict[str, Any]:
-    """Whether work in the background is being done, as components/_worker.html wants it."""
+    """Return the state of the background worker, as components/_worker.html expects it."""
     status = worker_status()
     return {"heartbeat": status.last_seen, "worker_alive": status.alive, "worker_known": True}
 
 
 def offers_of(members: Sequence[Membership]) -> dict[int, list[dict[str, Any]]]:
-    """The tasks in which each of these members of different projects could take an assignment now,
-    each with the pair that would be next: three queries.
+    """Return the tasks that each of these members could take now: three queries.
+
+    The members are one person's, in different projects. Each offer has the pair that comes next.
     """
     found: dict[int, list[dict[str, Any]]] = {member.pk: [] for member in members}
     for task in Assignment.Task:
@@ -246,8 +253,9 @@ def _judged_today_words(documents: int) -> str:
 
 
 def name_next_documents(offers: Sequence[dict[str, Any]]) -> None:
-    """Add to each offer to judge how many documents of the next pair the member has left: one
-    query. They may have answered some without a task, in a file.
+    """Add to each offer to judge how many documents of its next pair are left: one query.
+
+    The member may have answered some of them without a task, in a file.
     """
     judging = [offer for offer in offers if offer["task"] == Assignment.Task.JUDGE]
     if not judging:
@@ -274,30 +282,36 @@ def name_next_documents(offers: Sequence[dict[str, Any]]) -> None:
 
 
 def judged_today(members: Sequence[Membership]) -> dict[int, int]:
-    """How many documents each of these members judged today on their tasks: one query, which reads
-    the judgments of today alone. Read their assignments first.
+    """Return how many documents each of these members judged today on their tasks: one query.
+
+    It reads today's judgments only. Call `read_assignments` first.
     """
     midnight = timezone.localtime().replace(hour=0, minute=0, second=0, microsecond=0)
     pairs = {member.pk: {one.pair_id for one in member.assignments.all()} for member in members}
-    judged = (
-        Judgment.objects.current()
-        .filter(annotator__in=pairs, source=Judgment.Source.PAGE, at__gte=midnight)
-        .values_list("annotator_id", "narrative__pair_id")
-        .annotate(n=Count("pk"))
-    )
     found: Counter[int] = Counter()
-    for member, pair, number in judged:
+    for member, pair, number in _judged_since.rows(members=list(pairs), since=midnight):
         found[member] += number if pair in pairs[member] else 0
     return found
 
 
+@prepared("members", moments=["since"])
+def _judged_since(members: int, since: datetime) -> Built:
+    return (
+        Judgment.objects.current()
+        .filter(annotator__in=[members], source=Judgment.Source.PAGE, at__gte=since)
+        .order_by()
+        .values_list("annotator_id", "narrative__pair_id")
+        .annotate(n=Count("pk"))
+    )
+
+
 def confirmed(request: PageRequest) -> bool:
-    """Whether the form says that a lead may take an assignment that hides figures from them."""
+    """Return whether a lead has confirmed taking an assignment that hides figures from them."""
     return request.POST.get("become_blind") == "yes"
 
 
 def confirm_assignment(request: PageRequest, member: Membership) -> HttpResponse:
-    """Ask a lead whether they want the assignment, and say what it hides: the same form again."""
+    """Ask a lead to confirm the assignment, and say what it hides: the same form again."""
     return render(
         request,
         "overview/become_blind.html",

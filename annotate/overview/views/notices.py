@@ -1,4 +1,4 @@
-"""The page of what is new for a person, and its count."""
+"""The page of a person's notices, and the number of new ones."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from base.page_request import PageRequest
 
 @require_http_methods(["GET", "POST"])
 def notices(request: PageRequest) -> HttpResponse:
-    """List what waits for the reader, what is new first; a POST marks what was shown as read."""
+    """List the reader's notices, new ones first; a POST marks those shown as read."""
     if request.method == "POST":
         until = _moment(request.POST.get("until", ""))
         if until is not None:
@@ -44,7 +44,7 @@ def notices_count(request: PageRequest) -> HttpResponse:
 
 
 def _moment(typed: str) -> datetime | None:
-    """Read a moment with its zone; None for anything else."""
+    """Parse a time with its zone; return None for anything else."""
     try:
         found = parse_datetime(typed)
     except ValueError:

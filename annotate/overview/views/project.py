@@ -1,4 +1,4 @@
-"""A project's pages: overview, queries, members, rules."""
+"""A project's pages: its overview, the list of its queries, and each query."""
 
 from __future__ import annotations
 
@@ -52,13 +52,13 @@ from base.word_diff import diff
 
 @require_GET
 def project(request: PageRequest, slug: str) -> HttpResponse:
-    """How far are we, how much do we agree, what needs me."""
+    """Show the project's progress, its agreement, and what needs the reader."""
     member = access.member(request.user, slug)
     read_assignments([member])
     work_left.read_left([member])
     far = completion.judging_by_pair(member.project)
     judgments = completion.total(far.values())
-    # What is taken out is nobody's work; the list of queries has it.
+    # Queries that are taken out are on the list of queries only.
     page = page_by_key(member.project.queries.filter(removed_at__isnull=True), request.GET)
     added = overview(member, details=True)
     assignments = my_assignments(member)
@@ -66,7 +66,7 @@ def project(request: PageRequest, slug: str) -> HttpResponse:
     free = [task for task in tasks if task.free]
     people = _people(member)
     rows = _query_rows(member, page, far)
-    # Their pages are for leads.
+    # Only leads may open the pages of the steps.
     found = steps.steps(member, judgments, tasks, added.context) if member.leads else []
     return render(
         request,
@@ -84,7 +84,7 @@ def project(request: PageRequest, slug: str) -> HttpResponse:
                 one.task == Assignment.Task.REWRITE and one.done < one.total for one in tasks
             ),
             "reviewing": _reviewing(member.project, tasks),
-            # What would hide the project's figures from a lead stands apart.
+            # Tasks that would hide the project's figures from a lead are listed apart.
             "offered": [one for one in free if not hides_figures(task=one.task, by=member)],
             "hiding": [one for one in free if hides_figures(task=one.task, by=member)],
             "steps": found,
@@ -108,9 +108,10 @@ def project(request: PageRequest, slug: str) -> HttpResponse:
 
 @require_GET
 def queries(request: PageRequest, slug: str) -> HttpResponse:
-    """Progress per query, in pages; `?search=` finds queries by id or by words of the title,
-    `?core=` those of a core query, `?state=` those in a state, `?sort=` puts them in another order
-    than that of loading.
+    """List the queries with their progress, in pages.
+
+    `?search=` finds queries by id or by words of the title, `?core=` those of a core query,
+    `?state=` those in a state; `?sort=` replaces the order of loading by another.
     """
     member = access.member(request.user, slug)
     search = request.GET.get("search", "").replace("\0", "").strip()[:200]
@@ -153,7 +154,7 @@ def queries(request: PageRequest, slug: str) -> HttpResponse:
 
 @require_GET
 def query(request: PageRequest, slug: str, pk: int) -> HttpResponse:
-    """One query: its narratives, and its pool with what was said (annotators: by themselves)."""
+    """Show one query: its narratives, and its pool with the answers (annotators: their own)."""
     member = access.member(request.user, slug)
     project = member.project
     found = collection_access.query(member, pk)
@@ -165,7 +166,7 @@ def query(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     else:
         page = page_in_order(pool, neutral_order(found, project), request.GET)
     said = statements_of(member, page.rows)
-    # Where systems rank a document could lead who still judges, leads too.
+    # The ranks of a document could influence a reader who still judges, leads included.
     may_see_ranks = member.leads and not must_answer_first(member)
     return render(
         request,
@@ -186,7 +187,7 @@ def query(request: PageRequest, slug: str, pk: int) -> HttpResponse:
             "matrix": matrix_of(said) if len(pairs) > 1 else None,
             "names": names_to(member, page.rows),
             "grades": list(project.grades.order_by("value")),
-            # Who still judges here is blind to what was said before, leads too.
+            # A reader who still judges is blind to earlier grades, leads included.
             "show_prior": project.show_prior
             or (member.leads and blind_pairs(member).isdisjoint(pair.pk for pair in pairs)),
             "pool": found.candidates.count(),
@@ -201,7 +202,7 @@ def query(request: PageRequest, slug: str, pk: int) -> HttpResponse:
 
 
 def _pair(member: Membership, pair: InstructionPair) -> dict[str, Any]:
-    """One pair on its query's page: its narratives, and the way to work on it."""
+    """Return one pair for its query's page: its narratives and tasks."""
     original = pair.current(Narrative.Side.ORIGINAL)
     altered = pair.current(Narrative.Side.ALTERED)
     before = original.text if original else ""
@@ -233,8 +234,9 @@ def _pair(member: Membership, pair: InstructionPair) -> dict[str, Any]:
 def _query_rows(
     member: Membership, page: Page[Query], far: Mapping[int, PairJudging] | None = None
 ) -> list[dict[str, Any]]:
-    """Queries as lists show them; what judgments come to is for leads alone. `far`: how far the
-    judging of each pair is, where it is known.
+    """Return queries as lists show them, with outcomes for leads alone.
+
+    `far` is the judging progress of each pair, if it is known already.
     """
     return [
         {
@@ -261,13 +263,13 @@ def _query_rows(
 
 
 def _shows_judging(project: Project, rows: Sequence[Mapping[str, Any]]) -> bool:
-    """Say whether lists show what judging comes to: somebody is asked to judge, or has judged."""
+    """Return whether lists show judging: somebody is asked to judge, or has judged."""
     came_to = ("answered", "kept", "dropped", "others", "disputed")
     return bool(project.overlap_judge) or any(row.get(key) for row in rows for key in came_to)
 
 
 def _reviewing(project: Project, tasks: Sequence[TaskProgress]) -> TaskProgress | None:
-    """How far the reviews are, where nobody is asked to judge and somebody to review."""
+    """Return the progress of reviews if people are asked to review and nobody to judge."""
     if project.overlap_judge:
         return None
     found = (task for task in tasks if task.task == Assignment.Task.REVIEW and task.total)
@@ -275,7 +277,7 @@ def _reviewing(project: Project, tasks: Sequence[TaskProgress]) -> TaskProgress 
 
 
 def _people(member: Membership) -> list[dict[str, Any]] | None:
-    """Who is where, for leads."""
+    """Return the progress of each member, for leads."""
     if not member.leads:
         return None
     reviewed = reviews_by_member(member.project)
@@ -294,7 +296,7 @@ def _people(member: Membership) -> list[dict[str, Any]] | None:
 
 
 def _begun(assignments: Sequence[MyAssignment]) -> list[Todo]:
-    """Tasks with work left: a line for each kind, not for each task."""
+    """Return the tasks with work left: one line for each kind of task."""
     found: dict[str, list[dict[str, Any]]] = {}
     for row in assignment_rows(assignments):
         found.setdefault(row["task"], []).append(row)

@@ -19,7 +19,7 @@ from base.page_request import PageRequest
 
 @require_http_methods(["GET", "POST"])
 def query_people(request: PageRequest, slug: str, pk: int) -> HttpResponse:
-    """Say who takes each task of a query: the ticked people, or everybody."""
+    """Set who takes each task of a query: the ticked people, or everybody."""
     member = access.lead(request.user, slug)
     found = collection_access.query(member, pk)
     tasks = [task for task in Assignment.Task if member.project.overlap(task)]
@@ -35,7 +35,7 @@ def query_people(request: PageRequest, slug: str, pk: int) -> HttpResponse:
         except Refused as refused:
             form.add_error(None, str(refused))
         else:
-            messages.success(request, _("Saved. Tasks that people hold already stay theirs."))
+            messages.success(request, _("Saved. People keep the tasks that they already hold."))
             return redirect("annotate:query", slug, pk)
     return render(
         request,

@@ -1,4 +1,4 @@
-"""Narratives and conditions as the API shows them."""
+"""Serializers of narratives and conditions."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ class ConditionSerializer(serializers.Serializer[Any]):
 
 
 class NarrativeSerializer(serializers.Serializer[Any]):
-    """A version of a narrative, without its words."""
+    """A version of a narrative, without its text."""
 
     id = serializers.IntegerField()
     side = serializers.ChoiceField(choices=Narrative.Side.choices)
     version = serializers.IntegerField()
     note = serializers.CharField()
-    author = serializers.CharField(allow_null=True, help_text="null: it came with a file.")
+    author = serializers.CharField(allow_null=True, help_text="null: it was loaded from a file.")
     origin = serializers.ChoiceField(choices=InstructionPair.Origin.choices)
     model = serializers.CharField(
-        allow_blank=True, help_text="Which language model wrote this version, if one did."
+        allow_blank=True, help_text="The language model that wrote this version, if one did."
     )
     created_at = serializers.DateTimeField()
 
 
 def version_as_json(narrative: Narrative) -> dict[str, Any]:
-    """Return a narrative version without its text, as the API sends it."""
+    """Return the data of a `NarrativeSerializer`."""
     return {
         "id": narrative.pk,
         "side": narrative.side,

@@ -1,1 +1,1 @@
-"""Topics and instruction pairs: queries with their titles, narratives with their versions."""
+"""Intake of topics and instruction pairs: query titles, and versions of narratives."""

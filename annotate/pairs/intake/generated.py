@@ -1,4 +1,4 @@
-"""Intake of documents that were written for one instruction: they enter its pool alone."""
+"""Intake of documents that were written for one instruction: they enter only its pool."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ from formats.records import Generated
 
 
 class GeneratedDocuments(Arrivals):
-    """Documents of one instruction of a query. One that is in the pool already is kept in that of
-    its instruction, unless something was said of it under another one.
+    """Documents of one instruction of a query.
+
+    One that is already in the query's pool is restricted to its instruction; it is refused if it
+    has labels or answers under another one.
     """
 
-    # After whatever else puts a document of the file into a pool, and before what is said of it.
+    # After all other records that add candidates, and before answers about them.
     order = 55
     records: ClassVar = (Generated,)
 
@@ -24,7 +26,7 @@ class GeneratedDocuments(Arrivals):
             "stage_generated",
             pair_id="text",
             doc_id="text",
-            # Found when it is written.
+            # Looked up when it is written.
             pair="integer NULL",
             candidate="integer NULL",
         )
@@ -41,7 +43,7 @@ class GeneratedDocuments(Arrivals):
             self.generated,
             ["pair_id", "doc_id"],
             "1 = 0",
-            lambda first, pair_id, doc_id: f"{doc_id} of {pair_id} is on {first} already",
+            lambda first, pair_id, doc_id: f"{doc_id} of {pair_id} is already on {first}",
         )
 
     def write(self) -> None:
@@ -102,7 +104,7 @@ class GeneratedDocuments(Arrivals):
         rows.unchanged += bulk.number("SELECT COUNT(*) FROM stage_generated") - taken
 
     def _refuse_several(self) -> int:
-        """Refuse documents of which another instruction knows as well; return how many."""
+        """Refuse documents that another instruction uses as well; return their number."""
         refused = self.intake.refuse_found(
             """
             SELECT s.n, s.place, s.doc_id, s.pair_id, o.pair_id AS other FROM stage_generated s

@@ -1,4 +1,4 @@
-"""What an instruction pair may hold when it comes in: lengths, conditions, words."""
+"""Limits of an instruction pair in a file: lengths, number of conditions, empty texts."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ MAX_DOMAIN = 120
 
 
 def fault_of(record: PairRecord) -> str | None:
-    """Say in a sentence why this pair cannot be kept, if it cannot."""
+    """Return an error message if this pair cannot be loaded, else None."""
     for value, most, what in (
         (record.category, MAX_CATEGORY, "category"),
         (record.model, MAX_MODEL, "model"),
         (record.core, MAX_CORE, "id of the core query"),
-        (record.source_fields, MAX_SOURCE_FIELDS, "part that is kept of the source's other fields"),
+        (record.source_fields, MAX_SOURCE_FIELDS, "stored part of the source's other fields"),
         (record.domain, MAX_DOMAIN, "domain"),
     ):
         if len(value) > most:
             return f"the {what} is longer than {most:,} characters"
     if record.restates == record.pair_id:
-        return f"instruction pair {record.pair_id} says that it restates itself"
+        return f"instruction pair {record.pair_id} restates itself"
     for one in record.narratives:
         if one.side != "original" and not one.text.strip():
             return f"version {one.version} of the {one.side} narrative has no words"
@@ -49,7 +49,7 @@ def fault_of(record: PairRecord) -> str | None:
         if len(one.conditions) > condition_lines.MOST:
             return (
                 f"version {one.version} of the {one.side} narrative has "
-                f"{len(one.conditions):,} conditions; at most {condition_lines.MOST} are kept"
+                f"{len(one.conditions):,} conditions; at most {condition_lines.MOST} are allowed"
             )
         for number, condition in enumerate(one.conditions, 1):
             if not condition.text.strip():

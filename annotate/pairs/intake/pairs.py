@@ -55,9 +55,9 @@ class Pairs(Arrivals):
             note="text",
             origin="text",
             model="text",
-            # Whether the version itself says who wrote it; else it is as its pair says.
+            # Whether the version itself names its writer; if not, the pair does.
             said="integer",
-            # All of them, to be compared with those of another line.
+            # All conditions as JSON, for comparison with those of another line.
             conditions="text",
         )
         self.conditions = self.stage(
@@ -118,7 +118,7 @@ class Pairs(Arrivals):
             "OR s.category <> f.category OR s.origin <> f.origin OR s.model <> f.model "
             "OR s.domain <> f.domain OR s.restates <> f.restates",
             lambda first, pair_id: (
-                f"instruction pair {pair_id} was already on {first}, described otherwise"
+                f"instruction pair {pair_id} was already on {first}, described differently"
             ),
         )
         self.repeats(
@@ -131,7 +131,7 @@ class Pairs(Arrivals):
                 f"conditions or another writer on {first}"
             ),
         )
-        # Conditions said twice belong to narratives said twice: they say the same.
+        # Repeated conditions belong to repeated narratives, so they are the same.
         self.repeats(
             self.conditions,
             ["pair_id", "side", "version", "number"],
@@ -189,7 +189,7 @@ class Pairs(Arrivals):
         )
 
     def _write_core_queries(self) -> None:
-        """Give queries the core query that the file names."""
+        """Set the core query of queries to the one that the file names."""
         self.intake.run(
             """
             UPDATE annotate_query SET core = s.core, core_given = (1 = 1)
@@ -258,7 +258,7 @@ class Pairs(Arrivals):
         pairs.unchanged += bulk.number("SELECT COUNT(*) FROM stage_pairs") - made - changed
 
     def _write_restated(self) -> None:
-        """Write the domains of queries, and which pairs restate others."""
+        """Write the domains of queries, and the pairs that other pairs restate."""
         self.intake.run(
             """
             UPDATE annotate_query SET domain = s.domain FROM stage_pairs s
@@ -314,7 +314,7 @@ class Pairs(Arrivals):
         narratives.unchanged += bulk.number("SELECT COUNT(*) FROM stage_narratives") - written
 
     def _write_conditions(self) -> None:
-        """Give narratives that came just now their conditions; those that were here have theirs."""
+        """Write the conditions of new narratives; existing narratives already have theirs."""
         if not self.conditions.count:
             return
         written = self.intake.run(
@@ -334,7 +334,7 @@ class Pairs(Arrivals):
             ORDER BY x.n
             """
         )
-        # What people have said already stays.
+        # Only where it is not known yet: people's answers are kept.
         self.intake.run(
             """
             UPDATE annotate_condition SET negated = (x.negated = 1)
@@ -352,7 +352,7 @@ class Pairs(Arrivals):
         conditions.unchanged += bulk.number("SELECT COUNT(*) FROM stage_conditions") - written
 
     def _write_missing_originals(self) -> None:
-        """Give each pair without an original narrative the topic's own, or an empty one."""
+        """Give each pair without an original narrative that of the topic, or an empty one."""
         self.intake.rows("narratives").new += self.intake.run(
             f"""
             INSERT INTO annotate_narrative (pair_id, side, version, text, note, created_at)

@@ -1,4 +1,4 @@
-"""Refuses instruction pairs of a file that would overwrite what is here, or restate no pair."""
+"""Refuse instruction pairs that would overwrite existing versions, or that restate no pair."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import partial
 from annotate.collection.intake.arrivals import Intake
 from base import bulk
 
-# Narratives of the file that are here already: `s` in its stage, `o` its row.
+# Narratives of the file that already exist: `s` is the staged row, `o` the existing one.
 _KNOWN = """
     FROM stage_narratives s
     CROSS JOIN annotate_instructionpair p
@@ -17,7 +17,7 @@ _KNOWN = """
 """
 
 
-# Whether the file gives such a narrative, of the same words, other conditions.
+# Whether the file has such a narrative with the same text and different conditions.
 _OTHER_CONDITIONS = """
     o.text = s.text AND (
         (SELECT COUNT(*) FROM annotate_condition c WHERE c.narrative_id = o.id)
@@ -35,7 +35,7 @@ _OTHER_CONDITIONS = """
 
 
 def refuse_overwriting(intake: Intake) -> None:
-    """Refuse versions that are here already with other words, conditions or another writer."""
+    """Refuse versions that exist with another text, other conditions or another writer."""
     for what, differs in (("words", "o.text <> s.text"), ("conditions", _OTHER_CONDITIONS)):
         intake.refuse_found(
             f"""
@@ -53,8 +53,8 @@ def refuse_overwriting(intake: Intake) -> None:
         {_KNOWN} AND s.said = 1 AND (o.origin <> s.origin OR o.model <> s.model)
         """,
         lambda pair, side, version, origin, model: (
-            f"version {version} of the {side} narrative of {pair} is already here, written by "
-            f"{_named(origin, model)}: who wrote a version is never changed"
+            f"version {version} of the {side} narrative of {pair} already exists, written by "
+            f"{_named(origin, model)}: the writer of a version is never changed"
         ),
     )
     other = bulk.number(
@@ -65,15 +65,14 @@ def refuse_overwriting(intake: Intake) -> None:
         intake.params,
     )
     if other:
-        versions = "version is" if other == 1 else "versions are"
+        versions = "version already exists" if other == 1 else "versions already exist"
         intake.report.notes.append(
-            f"{other:,} {versions} here already, written by another model: what is here keeps "
-            "who wrote it"
+            f"{other:,} {versions}, written by another model: the recorded writer stays"
         )
 
 
 def refuse_unknown_restated(intake: Intake) -> None:
-    """Refuse pairs that restate one which is no pair of their query."""
+    """Refuse pairs that restate a pair that their query does not have."""
     intake.refuse_found(
         """
         SELECT s.n, s.place, s.pair_id, s.restates FROM stage_pairs s
@@ -87,15 +86,15 @@ def refuse_unknown_restated(intake: Intake) -> None:
         )
         """,
         lambda pair, restated: (
-            f"instruction pair {pair} restates {restated}, which is no pair of its query"
+            f"instruction pair {pair} restates {restated}, which is not a pair of its query"
         ),
     )
 
 
 def _overwritten(what: str, pair: str, side: str, version: int, newest: int) -> str:
     return (
-        f"version {version} of the {side} narrative of {pair} is already here with other {what}, "
-        f"and no version is overwritten: give these as version {newest + 1}"
+        f"version {version} of the {side} narrative of {pair} already exists with other {what}, "
+        f"and no version is overwritten: load these as version {newest + 1}"
     )
 
 

@@ -1,4 +1,4 @@
-"""What intakes that name pairs share: limits, other queries, work that is open again."""
+"""Shared by intakes that name pairs: limits, pairs of other queries, reopened work."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from base import bulk
 
 MAX_NAME = Membership._meta.get_field("name").max_length or 0
 
-# The version in force of one side of a pair: `%s` is the narrative's alias.
+# The current version of one side of a pair; `{0}` is the narrative's alias.
 NEWEST = """
     {0}.version = (
         SELECT MAX(v.version) FROM annotate_narrative v
@@ -21,9 +21,9 @@ NEWEST = """
 
 
 def retitle(intake: Intake, stage: str) -> None:
-    """Give queries the titles and descriptions of a stage; a text that a file lacks erases nothing.
+    """Set titles and descriptions of queries from a stage; an empty one erases nothing.
 
-    Marks the rows of the stage whose query was known and is called otherwise now, in `retitled`.
+    Sets `retitled` on the rows of the stage whose query existed and has changed.
     """
     differs = """
         (s.title <> '' AND q.title <> s.title
@@ -73,10 +73,9 @@ def refuse_other_query(intake: Intake, stage: str, pair_id: str = "pair_id") -> 
 
 
 def reopen_assignments(intake: Intake, pairs: str, *tasks: str) -> None:
-    """Let there be work again in the assignments of these tasks, for what they worked on has
-    changed.
+    """Reopen the finished assignments of these tasks, because their pairs have changed.
 
-    `pairs` is a query for keys of pairs.
+    `pairs` is SQL for keys of pairs.
     """
     named = ", ".join(f"'{task}'" for task in tasks)
     intake.run(
@@ -88,7 +87,7 @@ def reopen_assignments(intake: Intake, pairs: str, *tasks: str) -> None:
 
 
 def after_rows(intake: Intake, newest: int) -> None:
-    """Do what follows when rows were loaded."""
+    """Update pairs, core queries and assignments after a load wrote its rows."""
     take_out_new_pairs(intake)
     named = bulk.number("SELECT COUNT(*) FROM stage_query_ids")
     if named:
@@ -97,7 +96,7 @@ def after_rows(intake: Intake, newest: int) -> None:
 
 
 def take_out_new_pairs(intake: Intake) -> None:
-    """Take out the pairs that a file brought for queries that are taken out."""
+    """Take out new pairs of queries that are taken out."""
     intake.run(
         """
         UPDATE annotate_instructionpair SET removed_at = q.removed_at,
@@ -110,11 +109,11 @@ def take_out_new_pairs(intake: Intake) -> None:
 
 
 def reopen_judging(intake: Intake, newest: int) -> None:
-    """Let there be work again for judges whose pool has grown."""
+    """Reopen judging of pairs whose pool has grown."""
     candidates = intake.rows("candidates")
     if not candidates.new and not candidates.changed:
         return
-    # Which of the old ones have changed is not kept: any of their queries may be among these.
+    # It is not recorded which existing candidates changed: any query of the file may have one.
     grown = "c.id > %(newest)s" if not candidates.changed else "1 = 1"
     in_scope = pool_sql(intake.project, "c", "p.id")
     intake.params |= {"newest": newest, "relevant_from": intake.project.relevant_from}

@@ -1,7 +1,7 @@
-"""Steps that the intakes of what people said share: who said it, what ended, how many are new.
+"""Steps shared by the intakes of answers: find their authors, end old answers, count.
 
-Each works on a stage with the columns `known` (the key of the row it already is), `member` and
-`state` (1 changed, 2 new).
+Each works on a stage with the columns `known` (the key of the existing row), `member` and `state`
+(1 changed, 2 new).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Callable
 from annotate.collection.intake.arrivals import Intake
 from base import bulk
 
-# Who took a row `s` of a stage back.
+# The member who withdrew a row `s` of a stage.
 WITHDRAWN_BY = """(
     SELECT m.id FROM annotate_membership m
     WHERE m.project_id = %(project)s AND m.name = s.withdrawn_by
@@ -19,7 +19,7 @@ WITHDRAWN_BY = """(
 
 
 def find_members(intake: Intake, stage: str, name: str) -> None:
-    """Find the member whose name stands in a column; everybody named is a member by now."""
+    """Find the member named in a column; by now everybody named is a member."""
     intake.run(
         f"""
         UPDATE {stage} SET member = (
@@ -33,13 +33,13 @@ def find_members(intake: Intake, stage: str, name: str) -> None:
 def refuse_machines(
     intake: Intake, stage: str, name: str, act: str, *, where: str = "1 = 1"
 ) -> None:
-    """Refuse what only people can do ("a decision") where a machine is said to have done it."""
+    """Refuse an act that only people can do ("a decision") if a machine is named for it."""
     intake.refuse_found(
         f"""
         SELECT s.n, s.place, s.{name} FROM {stage} s
         JOIN annotate_membership m ON m.id = s.member WHERE {where} AND m.is_machine
         """,  # noqa: S608
-        lambda name: f"“{name}” is a machine here: {act} is made by a person",
+        lambda name: f"“{name}” is a machine in this project: {act} is made by a person",
     )
 
 
@@ -52,8 +52,9 @@ def refuse_second(
     *,
     where: str = "1 = 1",
 ) -> None:
-    """Refuse rows whose key an earlier row of the file has. `sentence` takes the place of the first
-    one in words, then the columns.
+    """Refuse rows with the same key as an earlier row of the file.
+
+    `sentence` takes the place of the first one in words, then the columns.
     """
     intake.refuse_found(
         f"""
@@ -67,8 +68,9 @@ def refuse_second(
 
 
 def refuse_missing_texts(intake: Intake, staged: str, version: str) -> None:
-    """Refuse text versions that a document does not have. `staged` joins rows `s` of a stage with
-    their documents `d`.
+    """Refuse text versions that a document does not have.
+
+    `staged` joins rows `s` of a stage with their documents `d`.
     """
     intake.refuse_found(
         f"""
@@ -76,7 +78,7 @@ def refuse_missing_texts(intake: Intake, staged: str, version: str) -> None:
         AND s.{version} > 1 AND COALESCE(d.text_version, 0) < s.{version}
         """,
         lambda doc_id, version, newest: (
-            f"the text of document {doc_id} has no version {version} here; the newest is "
+            f"the text of document {doc_id} has no version {version}; the newest is "
             f"{newest or 'none'}: load the documents first"
         ),
     )
@@ -92,9 +94,9 @@ def end_known(
     also: str = "",
     where: str = "1 = 1",
 ) -> None:
-    """End the rows that stand here while the file says since when they no longer do.
+    """End current rows for which the file gives an end.
 
-    `ended` and `staged` are the columns of that moment in table and stage; `also` sets more
+    `ended` and `staged` are the columns of the end time in table and stage; `also` sets more
     columns.
     """
     intake.run(
@@ -113,7 +115,7 @@ def end_known(
 
 
 def count_states(intake: Intake, stage: str, kind: str, *, where: str = "1 = 1") -> tuple[int, int]:
-    """Count the rows of a stage for the report, and return how many are new and changed."""
+    """Add the rows of a stage to the report; return the numbers of new and of changed rows."""
     [(new, changed, total)] = bulk.select(
         f"""
         SELECT COALESCE(SUM(CASE WHEN state = 2 THEN 1 ELSE 0 END), 0),

@@ -12,7 +12,7 @@ from formats.records import Topic
 
 
 class Topics(Arrivals):
-    """Topics: each a query and, under the query's own id, a pair with its original narrative."""
+    """Topics: each is a query and, with the same id, a pair with its original narrative."""
 
     order = 20
     records: ClassVar = (Topic,)
@@ -81,10 +81,10 @@ class Topics(Arrivals):
         )
 
     def _find_pairs(self) -> None:
-        """Mark the topics that are a pair of their own, and those of them that are one already.
+        """Mark topics that become pairs (`own`), and those that already are pairs (`paired`).
 
-        Every topic with a narrative is; one without, only where its query has no pair otherwise
-        and the file brings none: the queries of FollowTable are there for their instructions.
+        Every topic with a narrative is a pair. A topic without one is a pair only if its query has
+        no other pair and the file contains none: FollowTable's queries have instructions instead.
         """
         brought = "AND 1 = 0" if self.intake.brings(Pairs) else ""
         self.intake.run(

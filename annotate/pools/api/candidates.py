@@ -1,4 +1,4 @@
-"""Candidates that are out of their pools: taking some out, and bringing them back."""
+"""Candidates that were taken out of their pools: list them, take more out, bring them back."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ from base.api.resource import Resource, Scope, Sent, reads, writes
 
 
 class CandidateIdSerializer(Sent):
-    """A candidate by its ids."""
+    """The ids of a candidate."""
 
     query_id = serializers.CharField(max_length=255, trim_whitespace=False)
     doc_id = serializers.CharField(max_length=512, trim_whitespace=False)
 
 
 class SentCandidates(Sent):
-    """Which candidates."""
+    """Candidates to change."""
 
     candidates = serializers.ListField(child=CandidateIdSerializer(), max_length=MOST)
 
 
 class SentRemoval(SentCandidates):
-    """Which candidates are taken out, and why."""
+    """Candidates to take out, and the reason."""
 
     reason = serializers.CharField(max_length=MAX_REASON)
 
 
 class RemovedCandidateSerializer(serializers.Serializer[Any]):
-    """A candidate that is out of its pool."""
+    """A candidate that was taken out of its pool."""
 
     query_id = serializers.CharField()
     doc_id = serializers.CharField()
@@ -45,20 +45,20 @@ class RemovedCandidateSerializer(serializers.Serializer[Any]):
 
 
 class RemovedCandidates(Resource):
-    """The candidates of a project that are out of their pools."""
+    """The candidates of a project that were taken out of their pools."""
 
     tag = "Pools"
 
     @reads(RemovedCandidateSerializer, paged=True, scope=Scope.LEAD)
     def get(self, request: Request, slug: str) -> Response:
-        """List them with the reasons. 403 for a lead who still judges."""
+        """List removed candidates with their reasons. 403 for a lead who still judges."""
         member = access.lead(self.person, slug)
         rows = removal.removed_candidates(member.project)
         return self.page(rows.select_related("query", "document", "removed_by"), _as_json)
 
     @writes(ChangedRowsSerializer, sent=SentRemoval, scope=Scope.LEAD)
     def post(self, request: Request, slug: str) -> Response:
-        """Take candidates out: nobody is asked about them, and they are in no qrels."""
+        """Take candidates out: nobody judges them any more, and they are in no qrels."""
         member = access.lead(self.person, slug)
         given = self.sent()
         changed = removal.remove_candidates(
@@ -71,13 +71,13 @@ class RemovedCandidates(Resource):
 
 
 class CandidateRestoration(Resource):
-    """Bringing candidates back into their pools."""
+    """The return of candidates to their pools."""
 
     tag = "Pools"
 
     @writes(ChangedRowsSerializer, sent=SentCandidates, scope=Scope.LEAD)
     def post(self, request: Request, slug: str) -> Response:
-        """Bring candidates back; what people said of them counts again."""
+        """Bring candidates back; people's answers about them count again."""
         member = access.lead(self.person, slug)
         changed = removal.restore_candidates(
             project=member.project,

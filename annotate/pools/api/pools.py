@@ -1,4 +1,4 @@
-"""Pools: counting one, making one, and which runs brought its documents."""
+"""Pools: count one, make one, and list the runs that contributed its documents."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from base.csv_output import csv_lines
 
 
 class SentRule(Sent):
-    """By which rule documents are chosen, from which runs."""
+    """The rule by which a pool chooses documents, and the runs it chooses from."""
 
     method = serializers.ChoiceField(choices=Pool.Method.choices)
     runs = serializers.ListField(
         child=serializers.CharField(max_length=255),
         max_length=actions.MOST_RUNS,
-        help_text="Names of runs. For what is judged so far there may be none.",
+        help_text="Names of runs. May be empty for the method judged.",
     )
     depth = serializers.IntegerField(
         required=False, min_value=1, max_value=actions.MAX_DEPTH, help_text="For union and fusion."
@@ -34,7 +34,7 @@ class SentRule(Sent):
     strata = serializers.CharField(
         required=False,
         max_length=200,
-        help_text="For a sample, as in 10:100 50:20: ranks 1-10 whole, 20% of ranks 11-50.",
+        help_text="For a sample, as in 10:100 50:20: all of ranks 1-10, 20% of ranks 11-50.",
     )
     seed = serializers.IntegerField(default=1, min_value=0, max_value=actions.MAX_SEED)
 
@@ -46,12 +46,12 @@ class SentPool(SentRule):
     counted = serializers.CharField(
         required=False,
         max_length=64,
-        help_text="The sha256 of its count: then the same pool is made, or none.",
+        help_text="The sha256 of its count: then exactly that pool is made, or none.",
     )
 
 
 class StatesSerializer(serializers.Serializer[Any]):
-    """How many documents there are: `waiting` ones are candidates that nobody has judged."""
+    """Numbers of documents by state; `waiting` ones are candidates that nobody has judged."""
 
     documents = serializers.IntegerField()
     new = serializers.IntegerField()
@@ -61,33 +61,33 @@ class StatesSerializer(serializers.Serializer[Any]):
 
 
 class QueryCountSerializer(StatesSerializer):
-    """The documents of one query."""
+    """The counts of one query."""
 
     query_id = serializers.CharField()
 
 
 class RunCountSerializer(serializers.Serializer[Any]):
-    """What one run brings."""
+    """The documents that one run contributes."""
 
     name = serializers.CharField()
     documents = serializers.IntegerField()
-    alone = serializers.IntegerField(help_text="Of these, brought by no other run.")
+    alone = serializers.IntegerField(help_text="Of these, documents from no other run.")
     shared = serializers.ListField(
         child=serializers.IntegerField(),
-        help_text="Documents that each run brings as well, in the order of `runs`.",
+        help_text="Documents shared with each run, in the order of `runs`.",
     )
 
 
 class PoolCountSerializer(StatesSerializer):
-    """What a pool holds."""
+    """The contents of a pool, counted."""
 
     queries = QueryCountSerializer(many=True)
     runs = RunCountSerializer(many=True)
-    sha256 = serializers.CharField(help_text="Of the documents, and which of them are new.")
+    sha256 = serializers.CharField(help_text="Of the documents, and of which of them are new.")
 
 
 class FullPoolCountSerializer(PoolCountSerializer):
-    """What a pool would hold, and what to know before making it."""
+    """The contents that a pool would have, counted, with warnings."""
 
     warnings = serializers.ListField(child=serializers.CharField())
 
@@ -101,7 +101,7 @@ class PoolRunSerializer(serializers.Serializer[Any]):
 
 
 class PoolSerializer(JobSerializer):
-    """A pool. A worker makes it."""
+    """A pool, made by a background job."""
 
     name = serializers.CharField()
     method = serializers.ChoiceField(choices=Pool.Method.choices)
@@ -127,7 +127,7 @@ class Pools(Resource):
 
     @writes(PoolSerializer, sent=SentPool, scope=Scope.LEAD, status=201)
     def post(self, request: Request, slug: str) -> Response:
-        """Make a pool: documents that are no candidates yet become some."""
+        """Make a pool: documents that are not candidates yet become candidates."""
         member = access.lead(self.person, slug)
         given = self.sent()
         name, counted = given.pop("name"), given.pop("counted", "")
@@ -137,13 +137,13 @@ class Pools(Resource):
 
 
 class PoolCount(Resource):
-    """What a pool would hold."""
+    """The count of a pool that is not made."""
 
     tag = "Pools"
 
     @writes(FullPoolCountSerializer, sent=SentRule, scope=Scope.LEAD)
     def post(self, request: Request, slug: str) -> Response:
-        """Count it. Nothing is made."""
+        """Count what a pool would contain, without making it."""
         member = access.lead(self.person, slug)
         recipe = actions.recipe_of(project=member.project, **self.sent())
         return Response(FullPoolCountSerializer(actions.count_pool(recipe)).data)
@@ -156,19 +156,19 @@ class OnePool(Resource):
 
     @reads(PoolSerializer, scope=Scope.LEAD)
     def get(self, request: Request, slug: str, pool: int) -> Response:
-        """Read how it is coming on, and what it holds."""
+        """Read the progress of a pool, and its contents once it is made."""
         _member, found = access.pool(self.person, slug, pool)
         return Response(_as_json([found])[0])
 
 
 class PoolCancellation(Resource):
-    """Cancelling a pool."""
+    """The cancellation of a pool."""
 
     tag = "Pools"
 
     @writes(PoolSerializer, scope=Scope.LEAD)
     def post(self, request: Request, slug: str, pool: int) -> Response:
-        """Cancel it while it is being made; one that is made stays."""
+        """Cancel a pool that is being made; a finished one stays."""
         member, found = access.pool(self.person, slug, pool)
         actions.cancel_pool(pool=found, by=member)
         found.refresh_from_db()
@@ -182,7 +182,7 @@ class PoolDocuments(Resource):
 
     @reads(OpenApiTypes.STR, media="text/csv", scope=Scope.LEAD)
     def get(self, request: Request, slug: str, pool: int) -> StreamingHttpResponse:
-        """Take them as a table, with each run that brought a document and its rank there."""
+        """Download the documents as a table, with each run that ranks a document and its rank."""
         _member, found = access.pool(self.person, slug, pool)
         return StreamingHttpResponse(
             csv_lines(provenance.table(found)), content_type="text/csv; charset=utf-8"
@@ -190,24 +190,24 @@ class PoolDocuments(Resource):
 
 
 class AskedCutoffs(Asked):
-    """At which ranks."""
+    """Query parameters: the cutoffs."""
 
     k = serializers.RegexField(
         r"^[0-9]{1,5}(,[0-9]{1,5}){0,9}$",
         required=False,
-        help_text="Cutoffs with commas between them, as in 10,20,100.",
+        help_text="Cutoffs separated by commas, as in 10,20,100.",
     )
 
 
 class JudgedSerializer(serializers.Serializer[Any]):
-    """How much of the top of a run has a label."""
+    """The judged@k of a run: how many of its first documents have a label."""
 
     run = serializers.CharField()
     system = serializers.CharField()
     topics = serializers.IntegerField(help_text="Topics of the run that have a label.")
     judged = serializers.DictField(
         child=serializers.FloatField(allow_null=True),
-        help_text="By cutoff the mean share over these topics; null without a topic.",
+        help_text="By cutoff, the mean share over these topics; null without a topic.",
     )
 
 
@@ -218,7 +218,7 @@ class JudgedAt(Resource):
 
     @reads(JudgedSerializer, asked=AskedCutoffs, many=True, scope=Scope.LEAD)
     def get(self, request: Request, slug: str) -> Response:
-        """Read how much of the top of each run is judged."""
+        """Read judged@k of each run."""
         member = access.lead(self.person, slug)
         given = self.asked().get("k")
         cutoffs = [int(k) for k in given.split(",")] if given else CUTOFFS
@@ -235,14 +235,14 @@ class JudgedAt(Resource):
 
 
 class SystemsSerializer(serializers.Serializer[Any]):
-    """Whose non-relevant documents a release lists as hard negatives."""
+    """The systems whose non-relevant documents a release lists as hard negatives."""
 
-    runs = serializers.ListField(child=serializers.CharField(), help_text="None: no file.")
+    runs = serializers.ListField(child=serializers.CharField(), help_text="Empty: no file.")
     depth = serializers.IntegerField()
 
 
 class SentSystems(Sent):
-    """Whose non-relevant documents a release shall list."""
+    """The systems whose non-relevant documents releases are to list."""
 
     runs = serializers.ListField(
         child=serializers.CharField(max_length=255), max_length=actions.MOST_RUNS
@@ -257,13 +257,13 @@ class HardNegativeSystems(Resource):
 
     @reads(SystemsSerializer, scope=Scope.LEAD)
     def get(self, request: Request, slug: str) -> Response:
-        """Read which systems, and how deep."""
+        """Read the systems and the depth."""
         member = access.lead(self.person, slug)
         return Response(_systems(hard_negative_systems(member.project)))
 
     @writes(SystemsSerializer, sent=SentSystems, scope=Scope.LEAD)
     def put(self, request: Request, slug: str) -> Response:
-        """Choose the systems and the depth; no runs switch the file off."""
+        """Choose the systems and the depth; without runs, releases have no such file."""
         member = access.lead(self.person, slug)
         given = self.sent()
         chosen = choose_hard_negatives(

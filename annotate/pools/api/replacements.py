@@ -1,4 +1,4 @@
-"""Replacing documents that failed: what it changes, doing it, and undoing it."""
+"""Replacements of failed documents: preview one, make one, undo one."""
 
 from __future__ import annotations
 
@@ -17,13 +17,17 @@ from base.api.resource import Resource, Scope, Sent, reads, writes
 
 
 class SentNewDocument(Sent):
-    """The document that is replaced, by the ids of a candidate, and the one that comes in."""
+    """The candidate whose document is replaced, by its ids, and the new document."""
 
     query_id = serializers.CharField(max_length=255, trim_whitespace=False)
     doc_id = serializers.CharField(max_length=512, trim_whitespace=False)
     new_doc_id = serializers.CharField(max_length=512, trim_whitespace=False)
     title = serializers.CharField(
-        max_length=1_000, required=False, default="", allow_blank=True, help_text="Of a new one."
+        max_length=1_000,
+        required=False,
+        default="",
+        allow_blank=True,
+        help_text="Of a new document.",
     )
     text = serializers.CharField(
         max_length=replacing.MAX_TEXT,
@@ -31,32 +35,34 @@ class SentNewDocument(Sent):
         default="",
         allow_blank=True,
         trim_whitespace=False,
-        help_text="Of a new document; empty for one that is here.",
+        help_text="Of a new document; empty for an existing one.",
     )
 
 
 class SentReplacement(SentNewDocument):
-    """A replacement that is made."""
+    """A replacement to make."""
 
     reason = serializers.CharField(max_length=MAX_REASON)
-    token = serializers.CharField(max_length=64, help_text="Of the preview: what it said holds.")
+    token = serializers.CharField(
+        max_length=64, help_text="From the preview, whose effects must still be the same."
+    )
 
 
 class EffectsSerializer(serializers.Serializer[Any]):
-    """What a replacement changes."""
+    """The effects of a replacement."""
 
     queries = serializers.ListField(
-        child=serializers.CharField(), help_text="Whose pools it is replaced in."
+        child=serializers.CharField(), help_text="Queries in whose pools it is replaced."
     )
-    judgments = serializers.IntegerField(help_text="Of people, that no longer count.")
-    checks = serializers.IntegerField(help_text="Of people, that no longer count.")
-    claims = serializers.IntegerField(help_text="That the new document takes over.")
+    judgments = serializers.IntegerField(help_text="People's judgments that no longer count.")
+    checks = serializers.IntegerField(help_text="People's checks that no longer count.")
+    claims = serializers.IntegerField(help_text="Claims that the new document takes over.")
     rules = serializers.DictField(
         child=serializers.ListField(child=serializers.CharField()),
         help_text="Rules that the old document breaks, with the pairs.",
     )
     releases = serializers.ListField(
-        child=serializers.CharField(), help_text="Releases, which stay as they are."
+        child=serializers.CharField(), help_text="Releases, which do not change."
     )
     makes_document = serializers.BooleanField()
     token = serializers.CharField()
@@ -76,13 +82,13 @@ class ReplacementSerializer(serializers.Serializer[Any]):
 
 
 class ReplacementPreview(Resource):
-    """What a replacement would change."""
+    """The preview of a replacement."""
 
     tag = "Pools"
 
     @writes(EffectsSerializer, sent=SentNewDocument, scope=Scope.LEAD)
     def post(self, request: Request, slug: str) -> Response:
-        """Count what would change. Nothing is written."""
+        """Count what a replacement would change. Nothing is written."""
         member = access.lead(self.person, slug)
         given = self.sent()
         found = replacing.effects(_candidate(member, given), _new(given))
@@ -104,14 +110,14 @@ class Replacements(Resource):
 
     @reads(ReplacementSerializer, paged=True, scope=Scope.LEAD)
     def get(self, request: Request, slug: str) -> Response:
-        """List them, also those that were undone. 403 for a lead who still judges."""
+        """List replacements, including undone ones. 403 for a lead who still judges."""
         member = access.lead(self.person, slug)
         rows = replacing.replacements(member.project)
         return self.page(rows, lambda part: [_as_json(row) for row in part])
 
     @writes(ReplacementSerializer, sent=SentReplacement, scope=Scope.LEAD, status=201)
     def post(self, request: Request, slug: str) -> Response:
-        """Replace a document. 409 where it changes something else than the preview said."""
+        """Replace a document. 409 if its effects differ from those of the preview."""
         member = access.lead(self.person, slug)
         given = self.sent()
         made = replacing.replace_document(
@@ -125,13 +131,13 @@ class Replacements(Resource):
 
 
 class ReplacementUndoing(Resource):
-    """Undoing a replacement."""
+    """The undoing of a replacement."""
 
     tag = "Pools"
 
     @writes(ReplacementSerializer, scope=Scope.LEAD)
     def post(self, request: Request, slug: str, replacement: int) -> Response:
-        """Put the old document back. Undoing twice changes nothing."""
+        """Undo a replacement: the old document is back. Undoing twice changes nothing."""
         member, found = access.replacement(self.person, slug, replacement)
         return Response(_as_json(replacing.undo_replacement(replacement=found, by=member)))
 

@@ -1,4 +1,4 @@
-"""Pools of a project: what there is, what one would hold, making one."""
+"""Pages of pools: list them, count one, make one."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from base.errors import Refused
 from base.page_request import PageRequest
 from base.pagination import newest_by_key
 
-# Queries of a count that a page shows; the others are in the table to download.
+# How many queries of a count a page shows; the download has all of them.
 QUERIES = 200
 
 
 @require_GET
 def pools(request: PageRequest, slug: str) -> HttpResponse:
-    """List the pools, and how much of each run is judged."""
+    """List the pools, and judged@k of each run."""
     member = access.lead(request.user, slug)
     page = newest_by_key(
         Pool.objects.filter(project=member.project_id).select_related("by", "project"), request.GET
@@ -62,7 +62,7 @@ def pools(request: PageRequest, slug: str) -> HttpResponse:
 
 @require_http_methods(["GET", "POST"])
 def new_pool(request: PageRequest, slug: str) -> HttpResponse:
-    """Count what a pool would hold; a post has it made."""
+    """Count what a pool would contain; a POST makes it."""
     member = access.lead(request.user, slug)
     runs = _runs(member)
     given = request.POST if request.method == "POST" else request.GET
@@ -99,10 +99,10 @@ def new_pool(request: PageRequest, slug: str) -> HttpResponse:
 
 @require_GET
 def pool(request: PageRequest, slug: str, pk: int) -> HttpResponse:
-    """Show how a pool is coming on and, once it is made, what it holds."""
+    """Show the progress of a pool and, once it is made, its contents."""
     member, found = access.pool(request.user, slug, pk)
     if request.htmx and found.is_over:
-        # The poll of a job that has ended: the whole page has changed.
+        # The job has ended since the last poll, so the whole page has changed.
         return HttpResponseClientRefresh()
     counts = found.counts if found.state == Pool.State.DONE else None
     return render(
@@ -134,7 +134,7 @@ def cancellation(request: PageRequest, slug: str, pk: int) -> HttpResponse:
 
 @require_GET
 def documents(request: PageRequest, slug: str, pk: int) -> StreamingHttpResponse:
-    """Download the documents of a pool, with the runs and ranks that brought each."""
+    """Download the documents of a pool, with the runs that rank each and the ranks."""
     _member, found = access.pool(request.user, slug, pk)
     return StreamingHttpResponse(
         csv_lines(provenance.table(found)),
@@ -145,7 +145,7 @@ def documents(request: PageRequest, slug: str, pk: int) -> StreamingHttpResponse
 
 @require_POST
 def hard_negatives(request: PageRequest, slug: str) -> HttpResponse:
-    """Choose whose non-relevant documents a release lists."""
+    """Choose the systems whose non-relevant documents a release lists."""
     member = access.lead(request.user, slug)
     form = NegativesForm(_runs(member), request.POST)
     if not form.is_valid():
@@ -170,7 +170,7 @@ def _runs(member: Membership) -> list[Run]:
 
 
 def _free_name(member: Membership) -> str:
-    """Propose a name that no pool has."""
+    """Propose a name that no pool of the project has."""
     taken = {
         name.casefold()
         for name in Pool.objects.filter(project=member.project_id).values_list("name", flat=True)

@@ -1,4 +1,4 @@
-"""Taking candidates out of pools, and bringing them back."""
+"""Pages for taking candidates out of pools and bringing them back."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def removal(request: PageRequest, slug: str, pk: int) -> HttpResponse:
 
 @require_GET
 def removed(request: PageRequest, slug: str) -> HttpResponse:
-    """List what was taken out of the pools, with the reasons."""
+    """List the candidates that were taken out of pools, with the reasons."""
     member = access.lead(request.user, slug)
     rows = removed_candidates(member.project).select_related("query", "document", "removed_by")
     page = page_by_key(rows, request.GET)

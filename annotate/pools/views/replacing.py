@@ -1,4 +1,4 @@
-"""Replacing a document that failed, and undoing that."""
+"""Pages for replacing documents that failed a check."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from base.pagination import page_by_key
 
 @require_http_methods(["GET", "POST"])
 def replacement(request: PageRequest, slug: str, pk: int, candidate: int) -> HttpResponse:
-    """Show what replacing a document would change; with the digest of that, replace it."""
+    """Preview the effects of replacing a document; with their digest, replace it."""
     member, found = access.candidate(request.user, slug, pk, candidate)
     form = ReplacementForm(request.POST or None)
     effects = None
@@ -65,7 +65,7 @@ def replacement(request: PageRequest, slug: str, pk: int, candidate: int) -> Htt
 
 @require_GET
 def replacements(request: PageRequest, slug: str) -> HttpResponse:
-    """List what was replaced, why and by whom, also what was undone."""
+    """List replacements with their reasons, including undone ones."""
     member = access.lead(request.user, slug)
     page = page_by_key(actions.replacements(member.project), request.GET)
     return render(

@@ -1,6 +1,4 @@
-"""What someone writes on one side of a pair before it is a version: drafts, advice, the
-documents at stake.
-"""
+"""Writing a narrative before it is a version: drafts, advice, the documents at stake."""
 
 from __future__ import annotations
 
@@ -25,22 +23,22 @@ from base.api.resource import Asked, KeyField, Resource, Scope, Sent, done, read
 from base.raw_sql import LARGEST_KEY
 
 SIDES = [Narrative.Side.ALTERED.value, Narrative.Side.REVERSED.value]
-# Candidates that one draft can name.
+# How many candidates one draft can name.
 MOST_DROPS = 10_000
 
 
 class DraftSerializer(serializers.Serializer[Any]):
-    """What you are writing."""
+    """Your draft."""
 
     text = serializers.CharField()
     note = serializers.CharField()
-    conditions = serializers.CharField(help_text="One a line.")
+    conditions = serializers.CharField(help_text="One per line.")
     based_on = serializers.IntegerField(help_text="The version it was begun from; 0: none.")
     drops = serializers.ListField(
         child=serializers.IntegerField(), help_text="Candidates that would drop out."
     )
-    place = serializers.CharField(help_text="Which page or program wrote it last ...")
-    turn = serializers.IntegerField(help_text="... and when, in milliseconds of its clock.")
+    place = serializers.CharField(help_text="The page or program that wrote it last.")
+    turn = serializers.IntegerField(help_text="When that was, in milliseconds of its clock.")
     saved_at = serializers.DateTimeField()
     overtaken = serializers.ListField(
         child=serializers.JSONField(),
@@ -55,7 +53,7 @@ class KeptDraftSerializer(serializers.Serializer[Any]):
 
 
 class SentDraft(Sent):
-    """What shall be kept."""
+    """The draft to store."""
 
     side = serializers.ChoiceField(choices=SIDES, default=SIDES[0])
     text = serializers.CharField(
@@ -77,24 +75,24 @@ class SentDraft(Sent):
         r"^[A-Za-z0-9._-]+$",
         max_length=36,
         required=False,
-        help_text="Who writes: make one UUID and keep to it.",
+        help_text="Who writes: choose one UUID and reuse it.",
     )
     turn = serializers.IntegerField(
         min_value=0,
         max_value=LARGEST_KEY,
         required=False,
-        help_text="When it was written, in milliseconds; left out: now.",
+        help_text="When it was written, in milliseconds; default: now.",
     )
     seen = serializers.DictField(
         child=serializers.IntegerField(min_value=0, max_value=LARGEST_KEY),
         required=False,
         default=dict,
-        help_text="What it goes on from: the turn of each place that you have read.",
+        help_text="What it continues from: the turn of each place that you have read.",
     )
 
 
 class SentWords(Sent):
-    """What is written, to be looked at."""
+    """The text to get advice on."""
 
     side = serializers.ChoiceField(choices=SIDES, default=SIDES[0])
     text = serializers.CharField(
@@ -113,28 +111,28 @@ class SentWords(Sent):
 
 
 class AdviceSerializer(serializers.Serializer[Any]):
-    """One thing that is worth a second look."""
+    """The result of one check of a text."""
 
     check = serializers.CharField()
-    good = serializers.BooleanField(allow_null=True, help_text="null: not looked at.")
+    good = serializers.BooleanField(allow_null=True, help_text="null: not checked.")
     found = serializers.ListField(child=serializers.CharField())
     number = serializers.IntegerField()
     of = serializers.IntegerField()
 
 
 class AskedSide(Asked):
-    """Which side of the pair."""
+    """The side of the pair."""
 
     side = serializers.ChoiceField(choices=SIDES, default=SIDES[0])
 
 
 class AskedRewriteImpact(Asked):
-    """Which of the documents at stake."""
+    """Filter of the documents at stake."""
 
     find = serializers.CharField(
         required=False, max_length=MOST_FIND, help_text="Words of the title or the id."
     )
-    in_texts = serializers.BooleanField(default=False, help_text="Look also in the texts.")
+    in_texts = serializers.BooleanField(default=False, help_text="Search the texts too.")
 
 
 class AtRewriteImpactSerializer(serializers.Serializer[Any]):
@@ -144,15 +142,15 @@ class AtRewriteImpactSerializer(serializers.Serializer[Any]):
     name = serializers.CharField(help_text="What pages call it: its title, or a neutral name.")
     doc_id = serializers.CharField(allow_null=True, help_text="null while it is hidden from you.")
     title = serializers.CharField(
-        allow_blank=True, help_text="Empty also where it is made of an id that is hidden."
+        allow_blank=True, help_text="Empty also if it is made of a hidden id."
     )
     prior_relevance = serializers.IntegerField(
-        allow_null=True, help_text="null where the project hides it."
+        allow_null=True, help_text="null if the project hides it."
     )
 
 
 class MyDraft(Resource):
-    """What the person who asks is writing on one side of a pair."""
+    """Your draft on one side of a pair."""
 
     tag = "Rewriting"
 
@@ -166,9 +164,7 @@ class MyDraft(Resource):
 
     @writes(KeptDraftSerializer, sent=SentDraft, scope=Scope.JUDGE)
     def put(self, request: Request, pair: int) -> Response:
-        """Keep a draft, and read the one that counts: of two that write, the newest words do, and
-        the others are put by.
-        """
+        """Store a draft and get the one that counts: the newest words; others become overtaken."""
         member, found = access.pair(self.person, pair)
         sent = self.sent()
         kept = drafts.save_draft(
@@ -192,20 +188,20 @@ class MyDraft(Resource):
 
     @writes(None, status=204, asked=AskedSide, scope=Scope.JUDGE)
     def delete(self, request: Request, pair: int) -> Response:
-        """Throw your draft away."""
+        """Discard your draft."""
         member, found = _writer(self, pair)
         drafts.discard_draft(pair=found, side=self.asked()["side"], by=member)
         return done()
 
 
 class Overtaken(Resource):
-    """Words of the person who asks that were overtaken by others of their own."""
+    """Words of yours that were overtaken by newer words of yours."""
 
     tag = "Rewriting"
 
     @writes(KeptDraftSerializer, asked=AskedSide, scope=Scope.JUDGE)
     def put(self, request: Request, pair: int, which: str) -> Response:
-        """Let these words be the draft again; those that were the draft are put by."""
+        """Make these words the draft again; those that were the draft become overtaken."""
         member, found = _writer(self, pair)
         side = self.asked()["side"]
         kept = drafts.take_overtaken(pair=found, side=side, which=which, by=member)
@@ -213,20 +209,20 @@ class Overtaken(Resource):
 
     @writes(None, status=204, asked=AskedSide, scope=Scope.JUDGE)
     def delete(self, request: Request, pair: int, which: str) -> Response:
-        """Throw these words away."""
+        """Delete these words."""
         member, found = _writer(self, pair)
         drafts.drop_overtaken(pair=found, side=self.asked()["side"], which=which, by=member)
         return done()
 
 
 class LookAtWords(Resource):
-    """Advice on what is written."""
+    """Advice on a text."""
 
     tag = "Rewriting"
 
     @writes(AdviceSerializer, sent=SentWords, many=True, scope=Scope.READ)
     def post(self, request: Request, pair: int) -> Response:
-        """Look at what is written. Nothing is saved."""
+        """Get advice on a text. Nothing is saved."""
         member, found = _writer(self, pair)
         sent = self.sent()
         source = found.written_from(sent["side"])
@@ -285,7 +281,7 @@ def _stakes(member: Membership, rows: list[Candidate], *, prior: bool) -> list[d
 
 
 def _writer(resource: Resource, pair: int) -> tuple[Membership, InstructionPair]:
-    """Who asks and the pair, if they may write on it; else refused."""
+    """Return the member and the pair, or refuse a member who may not rewrite it."""
     member, found = access.pair(resource.person, pair)
     drafts.may_write(pair=found, by=member)
     return member, found

@@ -24,7 +24,7 @@ class FullNarrativeSerializer(NarrativeSerializer):
 
 
 class AskedNarratives(Asked):
-    """Which versions."""
+    """Filter of the versions."""
 
     side = serializers.ChoiceField(choices=Narrative.Side.choices, required=False)
 
@@ -42,11 +42,11 @@ class SentNarrative(Sent):
         trim_whitespace=False,
         required=False,
         allow_blank=True,
-        help_text="One a line, a name before a colon if it has one; left out: as they were.",
+        help_text="One per line, with its name, if any, before a colon; default: unchanged.",
     )
     note = serializers.CharField(max_length=MAX_NOTE, required=False, allow_blank=True)
     based_on = serializers.IntegerField(
-        min_value=0, max_value=2**31 - 1, help_text="The version you had before you; 0: none."
+        min_value=0, max_value=2**31 - 1, help_text="The version you started from; 0: none."
     )
 
 
@@ -57,7 +57,7 @@ class Narratives(Resource):
 
     @reads(NarrativeSerializer, asked=AskedNarratives, paged=True)
     def get(self, request: Request, pair: int) -> Response:
-        """List the versions, without their words."""
+        """List the versions, without their text."""
         _member, found = pairs_access.pair(self.person, pair)
         versions = found.narratives.select_related("author").defer("text")
         if side := self.asked().get("side"):
@@ -66,7 +66,7 @@ class Narratives(Resource):
 
     @writes(FullNarrativeSerializer, sent=SentNarrative, status=201, scope=Scope.JUDGE)
     def post(self, request: Request, pair: int) -> Response:
-        """Write the next version: 409 if somebody was faster than what you had before you."""
+        """Write the next version; 409 if a version newer than `based_on` was saved."""
         member, found = pairs_access.pair(self.person, pair)
         saved = rewriting.rewrite_narrative(pair=found, **self.sent(), by=member)
         return Response(full_narrative(saved), status=201)
@@ -79,7 +79,7 @@ class OneNarrative(Resource):
 
     @reads(FullNarrativeSerializer)
     def get(self, request: Request, pair: int, narrative: int) -> Response:
-        """Read a version with its words and conditions."""
+        """Read a version with its text and conditions."""
         _member, found = pairs_access.pair(self.person, pair)
         return Response(full_narrative(pairs_access.narrative(found, narrative)))
 

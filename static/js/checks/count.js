@@ -1,5 +1,5 @@
-// The conditions of a check that counts them, or its two questions. One row is current: its keys answer it and go on to the next open one; when
-// all are answered, Enter saves them. Without script the rows are radios like any others.
+// The conditions of a check that counts them, or its two questions. One row is current: its keys answer it and move to the
+// next open one; when all are answered, Enter saves them. Without a script the rows are ordinary radio buttons.
 const strip = document.querySelector("[data-conditions]");
 const rows = [...strip.querySelectorAll("[data-condition]")];
 const spoken = strip.querySelector("[data-conditions-spoken]");
@@ -13,7 +13,7 @@ function go(index, speak = true) {
   const row = rows[Math.max(0, Math.min(index, rows.length - 1))];
   for (const other of rows) delete other.dataset.current;
   row.dataset.current = "";
-  // Within their own frame: the page stays where one reads.
+  // Scroll only their own frame: the page itself must not move.
   const frame = row.parentElement;
   const [inner, outer] = [row.getBoundingClientRect(), frame.getBoundingClientRect()];
   frame.scrollTop += Math.min(0, inner.top - outer.top) + Math.max(0, inner.bottom - outer.bottom);
@@ -45,7 +45,7 @@ strip.addEventListener("click", (event) => {
   else if (row) go(rows.indexOf(row), false);
 });
 
-// On a radio the browser takes these keys for itself.
+// On a radio button the browser would handle these keys itself.
 strip.addEventListener("keydown", (event) => {
   if (!event.target.matches("input") || event.isComposing) return;
   if (event.key === "Enter") save.click();
@@ -56,7 +56,7 @@ strip.addEventListener("keydown", (event) => {
   if (event.key !== "Enter") event.target.blur();
 });
 
-// What is not answered is gone to, instead of asking the server what it is.
+// Move to the first unanswered row instead of letting the server report it.
 save.form.addEventListener("submit", (event) => {
   if (!rows.some(open)) return;
   event.preventDefault();

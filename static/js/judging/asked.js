@@ -1,6 +1,6 @@
 // The narrative pane of the judge page. `[data-asked-view]` shows the narrative in one of three ways: clean, with its
-// changes marked, or beside the original; `[data-asked-next]` goes from one to the next. `[data-asked-fold]` folds the pane
-// away and back. Both are remembered in this browser. The guidelines are a <details> of the pane: Escape closes them.
+// changes marked, or beside the original; `[data-asked-next]` switches to the next way. `[data-asked-fold]` folds the pane
+// away and back. Both are remembered in this browser. The guidelines are a <details> in the pane: Escape closes them.
 const root = document.querySelector(".judge");
 const pane = root?.querySelector("[data-asked]");
 const VIEW = "judge-narrative";
@@ -10,7 +10,7 @@ const FOLDED = "judge-folded";
 const remember = (name, on) => localStorage.setItem(name, on ? "yes" : "");
 const remembered = (name) => localStorage.getItem(name) === "yes";
 
-// Shows the narrative if it is folded away, without changing what is remembered: someone is about to point into it.
+// Shows the narrative if it is folded away, without changing what is remembered, for somebody about to mark in it.
 export function unfold() {
   if (root && "folded" in root.dataset) fold(false);
 }
@@ -21,7 +21,7 @@ function fold(on) {
   pane.querySelector(".judge__question").tabIndex = on ? -1 : 0;
 }
 
-// The original is the marked text without what was added.
+// Fills in the original: the marked text without its additions.
 function fillOriginal() {
   const original = pane.querySelector("[data-asked-original]").lastElementChild;
   const narrative = pane.querySelector("[data-narrative]");
@@ -62,7 +62,7 @@ if (pane) {
       const button = target.closest("button");
       if (!button) return;
       if (button.dataset.askedView) return choose(button.dataset.askedView);
-      // Folded away there is nothing to see: the key opens the pane side by side.
+      // If the pane is folded away, the key opens it side by side.
       const folded = "folded" in root.dataset;
       if (folded) fold(false);
       choose(folded ? "split" : VIEWS[(VIEWS.indexOf(root.dataset.narrativeView) + 1) % VIEWS.length]);

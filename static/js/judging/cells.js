@@ -1,9 +1,9 @@
 import { inSight } from "../in-sight.js";
 
-// The cells of a table as evidence: each stands somewhere in the document's text, as the server says (`data-cells`: for each
-// cell of the window the way from the end of the one before, and its length, in code points).
-// chooseCell(cells, { chosen(cell), toggle(cell), left(), say(words) }) -> a function that leaves. A click chooses a cell and
-// ends; the arrows move, Space chooses and goes on, Enter chooses and ends, Escape ends.
+// The cells of a table as evidence: each is a span of the document's text, as the server says (`data-cells`: for each cell
+// of the window, the distance from the end of the one before, and its length, in code points).
+// chooseCell(cells, { chosen(cell), toggle(cell), left(), say(words) }) -> a function that ends choosing. A click chooses a
+// cell and ends; the arrows move, Space chooses and continues, Enter chooses and ends, Escape ends.
 export function cellsOf(documentView) {
   const table = documentView.querySelector(".document__table");
   if (!table) return [];
@@ -46,7 +46,7 @@ export function chooseCell(cells, { chosen, toggle, left, say }) {
     say(wordsOf(current));
   }
 
-  // The nearest cell in a direction: in the same line of sight first.
+  // The nearest cell in a direction, preferring the same row or column.
   function neighbour(key) {
     const here = current.element.getBoundingClientRect();
     const across = key === "ArrowLeft" || key === "ArrowRight";

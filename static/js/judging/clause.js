@@ -1,6 +1,6 @@
-// Choosing a clause of the narrative: by its number, by a click, or with the arrows. A number or a click chooses one and
-// ends; Space chooses and goes on, Enter chooses and ends, Escape ends. Choosing a clause again takes it away.
-// chooseClause(narrative, { chosen(clause), toggle(clause), left(), say(kind, clause) }) -> a function that leaves.
+// Chooses clauses of the narrative: by number, by a click, or with the arrows. A number or a click chooses one and ends;
+// Space chooses and continues, Enter chooses and ends, Escape ends. Choosing a clause again removes it.
+// chooseClause(narrative, { chosen(clause), toggle(clause), left(), say(kind, clause) }) -> a function that ends choosing.
 export const clausesOf = (narrative) => [...(narrative?.querySelectorAll("[data-clause]") ?? [])];
 
 export function chooseClause(narrative, { chosen, toggle, left, say }) {
@@ -38,7 +38,7 @@ export function chooseClause(narrative, { chosen, toggle, left, say }) {
     else if (key === "Enter" && chosen(clauses[current])) leave();
     else if (key === "Enter") take(clauses[current]);
     else if (key === "Escape") leave();
-    // A number that no clause has is a grade that was not meant.
+    // Swallow a number that no clause has: it must not give a grade.
     else if (!/^[0-9]$/.test(key)) return;
     event.preventDefault();
     event.stopImmediatePropagation();

@@ -1,19 +1,19 @@
-// How long a person was at a document: while the page is seen, has the focus, and something was done within the last 30
-// seconds. The time away from it does not count; coming back to a document goes on where it stopped.
+// The active time at a document: while the page is visible, has the focus, and the person did something within the last 30
+// seconds. Time away does not count; returning to a document continues its time.
 const IDLE = 30_000;
 
 export class Clock {
   #spent = new Map(); // document -> milliseconds
   #document = null;
-  #from = null; // since when the page is looked at, or null
-  #last = 0; // when something was done last
+  #from = null; // since when time is counted, or null
+  #last = 0; // the time of the last activity
   #now;
 
   constructor(now = () => performance.now()) {
     this.#now = now;
   }
 
-  // Something was done: it counts what went before, up to the limit.
+  // Records activity: counts the time since the last one, up to the limit.
   touch() {
     const now = this.#now();
     this.#count(now);
@@ -32,19 +32,19 @@ export class Clock {
     this.#from = null;
   }
 
-  // From now on it is this document's time.
+  // Counts the time from now on for this document.
   turn(document) {
     this.touch();
     this.#document = document;
   }
 
-  // The time at a document so far, in whole milliseconds.
+  // Returns the time at a document so far, in whole milliseconds.
   read(document) {
     this.touch();
     return Math.round(this.#spent.get(document) ?? 0);
   }
 
-  // A judgment took its time; the next one of the same document starts afresh.
+  // Clears the time after a judgment; the next one of the same document starts at zero.
   clear(document) {
     this.#spent.delete(document);
   }

@@ -1,6 +1,6 @@
-// The conditions of the judge page. One row is current: its keys answer it and go on to the next open one. The grade that
-// follows by the project's rule says so on its button, and Enter is its key; another grade asks for a word in the note
-// first. By such a rule every condition is answered. Answers go with the judgment and come back with its document.
+// The conditions on the judge page. One row is current: its keys answer it and move to the next open one. The grade that
+// follows by the project's rule is marked on its button, and Enter gives it; another grade needs a note first. Such a rule
+// requires an answer to every condition. Answers are sent with the judgment and shown again with its document.
 import { derived } from "./derived.js";
 import { kept } from "./kept.js";
 import { openNote } from "./note.js";
@@ -16,7 +16,7 @@ function listen({ condition_rule: rule, grades }) {
   const keys = new Map(buttons.map((button) => [button, button.dataset.key]));
   const sum = strip.querySelector("[data-conditions-sum]");
   const spoken = strip.querySelector("[data-conditions-spoken]");
-  // Candidate -> answers that were given and not sent; uuid of a judgment -> its answers.
+  // Candidate -> its unsent answers; UUID of a judgment -> its answers.
   const unsent = kept("answers");
   const sent = new Map();
   let candidate = null;
@@ -37,7 +37,7 @@ function listen({ condition_rule: rule, grades }) {
     if (speak) spoken.textContent = words("openSpoken", { number: rows.indexOf(row) + 1, text: row.querySelector("bdi").textContent });
   }
 
-  // Within their own frame only: where the bar stands at the end of the document, the page stays where one reads.
+  // Scrolls only the frame of the rows: the page itself must not move.
   function intoSight(row) {
     const frame = row.parentElement;
     const [inner, outer] = [row.getBoundingClientRect(), frame.getBoundingClientRect()];
@@ -83,7 +83,7 @@ function listen({ condition_rule: rule, grades }) {
     else if (row) go(rows.indexOf(row), false);
   });
 
-  // On a radio the browser takes these keys for itself.
+  // On a radio button the browser would handle these keys itself.
   strip.addEventListener("keydown", (event) => {
     if (!event.target.matches("input") || event.isComposing) return;
     if (event.key === "Enter") buttons.find((button) => Number(button.value) === follows())?.click();
@@ -109,7 +109,7 @@ function listen({ condition_rule: rule, grades }) {
     if (uuid) sent.set(uuid, saved);
     const given = unsent.get(candidate) ?? saved;
     for (const row of rows) for (const input of row.querySelectorAll("input")) input.checked = given[row.dataset.condition] === input.value;
-    // Enter belongs to the grade that follows, not to the one that was clicked last.
+    // Enter must give the grade that follows, not press the button that was clicked last.
     if (document.activeElement?.matches("button[name=relevance]")) document.activeElement.blur();
     draw();
     go(Math.max(0, rows.findIndex(open)), false);
@@ -138,7 +138,7 @@ function listen({ condition_rule: rule, grades }) {
   root.addEventListener("judge:saved", ({ detail: { entry } }) => {
     unsent.delete(entry.candidate);
     if (entry.kind === "judgment") sent.set(entry.uuid, entry.verdicts);
-    // A grade that is taken back leaves the answers to the next one.
+    // The answers of an undone grade are kept for the next one.
     if (entry.kind === "undo" && sent.has(entry.undoes)) unsent.set(entry.candidate, sent.get(entry.undoes));
   });
 

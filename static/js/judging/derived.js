@@ -1,5 +1,5 @@
-// The relevance that follows from one answer per condition (null: not answered yet), or null where none follows: the rule
-// of annotate.judgments.conditions.derived.
+// Returns the relevance that follows from one answer per condition (null: not answered yet), or null if none follows, by the
+// rule of annotate.judgments.conditions.derived.
 export function derived(rule, answers, grades) {
   if (!answers.length) return null;
   const met = answers.filter((answer) => answer === "met").length;

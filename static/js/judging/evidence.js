@@ -1,7 +1,7 @@
-// Evidence of the judge page: passages of the document, cells of its table and clauses of the narrative that decided. They
-// are listed in the bar, painted where they stand, go with the judgment, and come back with its document. What was marked and not sent yet is
-// kept while one looks at other documents. Where the project asks for evidence and this grade needs it, the grade is
-// refused and one is put into marking. Offsets are code points of the stored text.
+// Evidence on the judge page: passages of the document, cells of its table and clauses of the narrative that decided. They
+// are listed in the bar, highlighted in place, sent with the judgment, and shown again with its document. Unsent marks are
+// kept while other documents are shown. If the project requires evidence for this grade, the grade is refused and marking
+// starts. Offsets are code points of the stored text.
 import { chooseClause, clausesOf } from "./clause.js";
 import { unfold } from "./asked.js";
 import { cellsOf, chooseCell, wordsOf as wordsOfCell } from "./cells.js";
@@ -27,7 +27,7 @@ const spanOf = (clause) => ({ start: Number(clause.dataset.start), end: Number(c
 const wordsOf = (clause) => [...clause.childNodes].filter((node) => node.nodeName !== "DEL").map((node) => node.textContent).join("");
 const within = (span, { start, end }) => start < span.end && span.start < end;
 
-// Candidate -> what was marked and not sent; uuid of a judgment -> what it was marked with.
+// Candidate -> its unsent marks; UUID of a judgment -> its marks.
 const unsent = strip ? kept("marks") : new Map();
 const sent = new Map();
 let now = null;
@@ -37,16 +37,16 @@ function say(sentence) {
   part("spoken").textContent = sentence;
 }
 
-// --- what is marked -------------------------------------------------------------------------------
+// --- the marks ------------------------------------------------------------------------------------
 
-// The text is walked when something has to be found in it, not for every document that goes by.
+// The text is walked only when a position in it is needed, not for every document that is shown.
 function text() {
   const element = now.documentView.querySelector(".document__text");
   if (element) now.text ??= new Text(element);
   return now.text;
 }
 
-// The cells of the window of the table that is shown.
+// The cells of the shown window of the table.
 function cells() {
   if (!now.cells?.[0]?.element.isConnected) now.cells = cellsOf(now.documentView);
   return now.cells;
@@ -84,7 +84,7 @@ const isChosen = (clause) => now.clauses.some((span) => within(span, spanOf(clau
 
 function toggleClause(clause) {
   const chosen = isChosen(clause);
-  // Spans of neighbours without a blank between them are one: what is left of it stays.
+  // Adjacent clauses without a blank between them share one span: keep the rest of it.
   const spans = clausesOf(narrative).filter((other) => (other === clause ? !chosen : isChosen(other))).map(spanOf);
   say(words(chosen ? "unmarked" : "marked", { text: wordsOf(clause) }));
   change("clauses", spans);
@@ -97,7 +97,7 @@ function takeBack() {
   draw();
 }
 
-// --- what is seen ---------------------------------------------------------------------------------
+// --- drawing --------------------------------------------------------------------------------------
 
 function draw() {
   const passages = now.evidence.map((span) => {
@@ -122,7 +122,7 @@ function draw() {
   paint();
 }
 
-// A cell of another window of the table has no words here.
+// The text of a cell in another window of the table is not known here.
 function cellChip(span) {
   const cell = cells().find((one) => within(span, one));
   const quoted = cell ? wordsOfCell(cell) : words("elsewhere");
@@ -151,7 +151,7 @@ function chip(label, whole, go, away) {
   return item;
 }
 
-// Without this part of CSS the passages are listed, and not painted.
+// Without CSS highlights, passages are listed but not highlighted.
 function paint() {
   for (const cell of cells()) cell.element.toggleAttribute("data-evidence-cell", isMarked(cell));
   if (!("highlights" in CSS) || !text()) return CSS.highlights?.delete("evidence");
@@ -195,7 +195,7 @@ function markPassage() {
   );
 }
 
-// The sentence under the pointer, of the words selected, or the first in sight; in a table, the cell under the pointer.
+// Marks the sentence of the selection, else under the pointer, else the first visible one; in a table, the pointed cell.
 function markSentence() {
   const element = document.elementFromPoint(pointer.x, pointer.y);
   if (cells().length) {
@@ -228,11 +228,11 @@ function markClause() {
   );
 }
 
-// Where the pointer was last.
+// The last position of the pointer.
 const pointer = { x: -1, y: -1 };
 document.addEventListener("pointermove", ({ clientX, clientY }) => Object.assign(pointer, { x: clientX, y: clientY }), { passive: true });
 
-// Whether the selection was made with Alt: then it is taken as it is, and not by whole words.
+// Whether the selection was made with Alt: then it is taken exactly, not by whole words.
 let isExact = false;
 document.addEventListener("pointerup", (event) => (isExact = event.altKey));
 
@@ -244,12 +244,12 @@ function selected() {
 
 // --- the page -------------------------------------------------------------------------------------
 
-// The rule of annotate.judgments.evidence.lacking; "" where nothing lacks, else the name of its sentence.
+// Returns the name of the message on missing evidence, "" for none, by the rule of annotate.judgments.evidence.lacking.
 function lacking(rule, entry) {
   const wanted = (now.documentView.dataset.evidenceWanted ?? "").split(" ").includes(String(entry.relevance));
   if (!wanted || rule === "none") return "";
   const markable = rule === "document" ? now.documentView.querySelector(".document__text") !== null : clausesOf(narrative).length > 0;
-  // Of a table a cell can be marked, or named in the note.
+  // In a table, a cell can be marked, or the note can name it.
   if (rule === "document" && markable && !now.evidence.length) return "wantPassage";
   if (rule === "narrative" && markable && !now.clauses.length) return "wantClause";
   if (!markable && !now.evidence.length && !now.clauses.length && !entry.note.trim()) return "wantNote";
@@ -259,7 +259,7 @@ function lacking(rule, entry) {
 function listen(rule) {
   for (const kind of ["passage", "sentence", "clause"]) {
     part(kind).hidden = false;
-    // A click on the button leaves the selection as it is.
+    // A click on the button must not change the selection.
     part(kind).addEventListener("mousedown", (event) => event.preventDefault());
   }
   part("back").addEventListener("click", takeBack);
@@ -283,7 +283,7 @@ function listen(rule) {
     part("help").hidden = true;
     say("");
     const version = documentView.dataset.textVersion;
-    // Marks of another text of the document would mark other words.
+    // Marks of another text version would mark other words.
     const marked = unsent.get(candidate);
     const begun = marked?.version === version ? marked : null;
     if (said.uuid) sent.set(said.uuid, { evidence: said.evidence ?? [], clauses: said.clauses ?? [], version });
@@ -317,7 +317,7 @@ function listen(rule) {
     leave?.();
     unsent.delete(entry.candidate);
     if (entry.kind === "judgment") sent.set(entry.uuid, { evidence: entry.evidence, clauses: entry.clauses, version: String(entry.text_version) });
-    // A grade that is taken back leaves the marks to the next one.
+    // The marks of an undone grade are kept for the next one.
     const marks = entry.kind === "undo" ? sent.get(entry.undoes) : null;
     if (marks) unsent.set(entry.candidate, { ...marks, before: [] });
   });

@@ -1,7 +1,7 @@
-// The find box. Its words stay from document to document, as long as the tab is open; any of them is found, wherever it
-// stands and however it is written (the same rule as annotate.collection.table_windows.searched). Enter goes to the next match, with Shift
-// to the one before; Escape leaves the box and the words stay. In a table that is shown in windows the server says how many
-// there are, and in which window the next one is.
+// The find box. Its words are kept from document to document, as long as the tab is open; each of them is found anywhere,
+// also within words and in any case (the same rule as annotate.collection.table_windows.searched). Enter goes to the next
+// match, Shift and Enter to the one before; Escape leaves the box and keeps the words. For a table that is shown in windows
+// the server says how many matches there are, and in which window the next one is.
 import { canMark, paint, rangeOf, texts } from "./marked.js";
 import { reveal } from "./reveal.js";
 import { address, fetched, put, sayFailed } from "./table.js";
@@ -22,7 +22,7 @@ if (form && root && canMark) {
   let documentView = null;
   let matches = []; // those that count, in the order of the document: {element, start, end}, in units
   let at = -1;
-  let whole = null; // of a table shown in windows: {before, total}; null while it is not known, or all is shown
+  let whole = null; // for a table shown in windows: {before, total}; null while unknown, or if all of it is shown
   let asked = 0;
   let timer = 0;
 
@@ -38,8 +38,8 @@ if (form && root && canMark) {
     return terms.length ? new RegExp(terms.map((term) => term.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&")).join("|"), "giu") : null;
   }
 
-  // A cell that another window has as its own is painted here and counted there; what stands below a table of several
-  // windows belongs to none.
+  // A cell that belongs to another window is highlighted here and counted there; a note below a table of several windows
+  // belongs to none of them.
   const counts = (element) => !("again" in element.dataset) && !(place() && element.matches(".document__note"));
 
   function search() {
@@ -79,7 +79,7 @@ if (form && root && canMark) {
     if (place() && pattern()) ask();
   }
 
-  // Of a table in windows only the server knows the count; it is asked once one stops typing.
+  // For a table in windows only the server knows the count; it is asked when typing pauses.
   function ask() {
     clearTimeout(timer);
     timer = setTimeout(async () => {
@@ -96,7 +96,7 @@ if (form && root && canMark) {
     }, PAUSE);
   }
 
-  // What an answer says of the window `here`: it may be that of a later one, where this one has no match.
+  // The counts of a response for the window `here`: it may be for a later window, if this one has no match.
   function known(answer, here) {
     const total = Number(answer.dataset.foundTotal ?? 0);
     const before = Number(answer.dataset.foundBefore ?? 0);
@@ -107,7 +107,7 @@ if (form && root && canMark) {
   async function step(way) {
     if (!pattern()) return;
     const next = at < 0 && way < 0 ? matches.length - 1 : at + way;
-    // Back from the first match of a window one comes to the window before, if one has any, and not to the title.
+    // Going back from the first match of a window leads to an earlier window with a match, if any, not to the title.
     const low = whole?.before ? outside() : 0;
     const turning = place() && (next < low || next >= matches.length);
     if (turning && (await turned(way))) return;
@@ -115,7 +115,7 @@ if (form && root && canMark) {
     go((next + matches.length) % matches.length);
   }
 
-  // Goes to the next window that has a match; false where there is no other, or none can be had.
+  // Goes to the next window that has a match; returns false if there is none, or if it cannot be fetched.
   async function turned(way) {
     const here = place();
     const turn = ++asked;
@@ -158,7 +158,7 @@ if (form && root && canMark) {
     if (!documentView?.contains(event.target)) return;
     search();
     count(false);
-    // Turned by its own links, not by this box.
+    // The window was changed by its own links, not by this box.
     if (pattern() && event.target.dataset.foundTotal === undefined) ask();
   });
   field.addEventListener("input", typed);

@@ -1,5 +1,5 @@
-// What stands at the end of a query: how many of each grade and flag, which documents were noted or flagged, how long it took.
-// `[data-sum]` holds a count, `[data-documents]` the links; a row of nothing is hidden, but for grades.
+// The summary at the end of a query: the number of each grade and flag, the documents with a note or a flag, the time spent.
+// `[data-sum]` holds a count, `[data-documents]` the links; rows with the count 0 are hidden, except grades.
 const timeSpent = (words, ms) => {
   const seconds = Math.round(ms / 1000);
   if (seconds < 60) return words("seconds", { count: seconds });

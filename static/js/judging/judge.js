@@ -1,4 +1,4 @@
-// All that the judge page runs, in this order.
+// The modules of the judge page, in the order in which they run.
 import "./page.js";
 import "./asked.js";
 import "./conditions.js";

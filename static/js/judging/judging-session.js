@@ -1,16 +1,17 @@
-// One judge before one narrative: the documents in their order and what was said of each. The same rule as
-// annotate.judging.judging_session.JudgingSession, so that the page knows the next document without asking; a test compares the two.
-// Beyond it, this one knows the statements one by one: what was taken back or refused gives way to what stood before.
+// One judge's session on one narrative: the documents in order and the answer to each. It follows the same rules as
+// annotate.judging.judging_session.JudgingSession, so that the page knows the next document without asking the server; a
+// test compares the two. Beyond it, this one holds every statement: if one is withdrawn or refused, its predecessor becomes
+// current again.
 
 export class JudgingSession {
-  #statements = []; // in the order of saying: {candidate, kind, value, uuid, given, fixed, undoneBy, refused}
+  #statements = []; // oldest first: {candidate, kind, value, uuid, given, fixed, undoneBy, refused}
   #byCandidate = new Map();
   #byUuid = new Map();
-  #asked; // UUIDs of the statements with which a lead's rejudge request is shown
+  #asked; // UUIDs of the statements that rejudge requests are shown with
   #places;
 
-  // `said`: candidate -> [kind, value, uuid]; `history`: the candidates of `said` that can be taken back, the earliest first
-  // (what came from a file stays). `asked`: what a lead wants looked at again, by the UUID of what was said.
+  // `said`: candidate -> [kind, value, uuid]; `history`: the candidates of `said` whose statement can be withdrawn, oldest
+  // first (statements from a file cannot). `asked`: UUIDs of the statements that rejudge requests are shown with.
   constructor({ order, said = {}, history = [], asked = [] }) {
     this.order = order;
     this.#asked = new Set(asked);
@@ -38,7 +39,7 @@ export class JudgingSession {
     this.#byUuid.set(made.uuid, made);
   }
 
-  // Takes an entry of the journal in; once, however often it is told.
+  // Applies a journal entry; applying it again changes nothing.
   apply(entry) {
     if (entry.kind === "undo") {
       const undone = this.#byUuid.get(entry.undoes);
@@ -46,18 +47,18 @@ export class JudgingSession {
       return;
     }
     const before = this.#byUuid.get(entry.uuid);
-    // What is put off is still asked for.
+    // The rejudge request remains open after "later".
     if (entry.flag === "later" && this.asked(entry.candidate)) this.#asked.add(entry.uuid);
     if (before) before.refused = false;
     else this.#add({ candidate: entry.candidate, kind: entry.kind, value: entry.kind === "flag" ? entry.flag : entry.relevance, uuid: entry.uuid });
   }
 
-  // Whether a statement was taken in already.
+  // Whether a statement was applied already.
   knows(uuid) {
     return this.#byUuid.has(uuid);
   }
 
-  // An entry that the server refused, or that was thrown away, counts no more.
+  // Ignores an entry that the server refused or that was discarded.
   withdraw(entry) {
     const statement = this.#byUuid.get(entry.kind === "undo" ? entry.undoes : entry.uuid);
     if (!statement) return;
@@ -65,22 +66,22 @@ export class JudgingSession {
     else statement.refused = true;
   }
 
-  // What the server says stood before all that is known of a candidate here.
+  // Adds a statement from the server that is older than all statements known here for a candidate.
   underlie(candidate, kind, value, uuid) {
     if (!this.#byUuid.has(uuid)) this.#add({ candidate, kind, value, uuid, given: true }, true);
   }
 
-  // What stands of a candidate: {kind: "judgment" | "flag", value, uuid}, or null.
+  // The current statement about a candidate: {kind: "judgment" | "flag", value, uuid}, or null.
   said(candidate) {
     return this.#byCandidate.get(candidate)?.findLast((one) => !one.undoneBy && !one.refused) ?? null;
   }
 
-  // Whether a lead's rejudge request goes with what stands.
+  // Whether the current statement has a rejudge request.
   asked(candidate) {
     return this.#asked.has(this.said(candidate)?.uuid);
   }
 
-  // The statement to be taken back next, or null. Of one that was `given` it is not known here what it had replaced.
+  // The statement to undo next, or null. For one that was `given`, its predecessor is not known here.
   last() {
     return this.#statements.findLast((one) => !one.undoneBy && !one.refused && !one.fixed) ?? null;
   }
@@ -97,23 +98,23 @@ export class JudgingSession {
     return this.settled === this.total;
   }
 
-  // How many have this flag.
+  // The number of documents with this flag.
   flagged(kind) {
     return this.order.filter((candidate) => this.said(candidate)?.kind === "flag" && this.said(candidate).value === kind).length;
   }
 
-  // The next document to judge: onward from `after`, then around; what is asked for again comes first, what was put off last.
+  // The next document to judge, searching from `after` and wrapping around: rejudge requests first, "later" flags last.
   next(after = null) {
     return this.upcoming(after, 1)[0] ?? null;
   }
 
-  // The documents that come after `after` if each is judged in its turn, at most `count`.
+  // The documents that follow `after` if each is judged in turn, at most `count`.
   upcoming(after, count) {
     const start = this.#places.has(after) ? this.#places.get(after) + 1 : 0;
     const again = [];
     const fresh = [];
     const later = [];
-    // Where nothing is asked for again, no more is looked at than is wanted.
+    // Without rejudge requests, stop at `count`.
     const whole = this.#asked.size > 0;
     for (let step = 0; step < this.order.length && (whole || fresh.length < count); step++) {
       const candidate = this.order[(start + step) % this.order.length];
@@ -134,7 +135,7 @@ export class JudgingSession {
     return this.order[this.#places.get(candidate) + 1] ?? null;
   }
 
-  // A document's place, from 1; 0 if it is none of them.
+  // A document's position, from 1; 0 if it is not in the order.
   position(candidate) {
     return (this.#places.get(candidate) ?? -1) + 1;
   }

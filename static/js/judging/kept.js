@@ -1,5 +1,5 @@
-// What was begun and not sent, by candidate: a map that a reload does not lose, nor a look at another page. Kept as long as
-// the tab is open, for one person and one version of the narrative. `last(map)` is asked before the page goes.
+// A map, by candidate, of what was begun and not sent. It survives a reload and a visit to another page, as long as the tab
+// is open, for one person and one narrative version. `last(map)` is called before the page is left.
 export function kept(name, last = () => {}) {
   const { user, narrative } = JSON.parse(document.getElementById("judging-session").textContent);
   const key = `rejudge.${name}.${user}.${narrative}`;

@@ -1,6 +1,6 @@
-// List mode: the rows of a pool, one of them current; a grade's key journals the judgment and goes on to the next row. The
-// marks on the rows come from the same judging session and the same journal as the judge page, so that both say the same. Parts of
-// a long list are fetched and put in place, and what is known of the whole pool stays.
+// List mode: the rows of a pool, one of them current; a grade's key journals the judgment and moves to the next row. The
+// badges on the rows come from the same judging session and journal as on the judge page, so that both agree. Pages of a
+// long list are fetched and replaced in place, and the data on the whole pool is kept.
 import { inSight } from "../in-sight.js";
 import { add, journal, unknown, uuid } from "../journal.js";
 import { forget, tell } from "../told.js";
@@ -9,7 +9,7 @@ import { cover, marksIn, wantsMarks } from "./marked.js";
 import { JudgingSession } from "./judging-session.js";
 import { Stack } from "./stack.js";
 
-// So many documents are kept ready below and above the current row.
+// How many documents are kept ready below and above the current row.
 const NEAR = { below: 8, above: 2 };
 
 const root = document.querySelector("[data-listing]");
@@ -17,11 +17,11 @@ const given = JSON.parse(document.getElementById("judging-session").textContent)
 const judgingSession = new JudgingSession(given);
 const stack = new Stack(given.urls.documents);
 const clock = watched(new Clock());
-const heard = new Set(); // the UUIDs of what was said since the page was drawn
-const elsewhere = new Map(); // candidate -> uuid of what another tab said of it, until this tab was told by a key
-const unsure = new Set(); // what is taken back without that what it had replaced is known here
+const heard = new Set(); // the UUIDs of entries since the page was rendered
+const elsewhere = new Map(); // candidate -> UUID of another tab's answer, until a key press here has reported it
+const unsure = new Set(); // UUIDs of undo entries for which the statement to restore is not known here
 
-// What comes again on the judge page (given there by another number) is no row here.
+// Repeats (which have other numbers on the judge page) have no row in the list.
 const ours = (entry) => entry.pair === given.pair && entry.narrative === given.narrative && judgingSession.position(entry.candidate) > 0;
 const part = () => root.querySelector("[data-part]");
 const rows = () => [...part().querySelectorAll("[data-row]")];
@@ -36,7 +36,7 @@ const make = (tag, properties, ...children) => {
   return made;
 };
 
-// --- what the page shows --------------------------------------------------------------------------
+// --- drawing --------------------------------------------------------------------------------------
 
 function mark(kind, value) {
   return root.querySelector(`template[data-mark="${kind} ${value}"]`)?.content.cloneNode(true) ?? "";
@@ -51,7 +51,7 @@ function draw(row) {
   for (const button of row.querySelectorAll("[name=relevance]")) button.ariaPressed = String(said?.kind === "judgment" && said.value === Number(button.value));
 }
 
-// Undo rests while there is nothing to take back.
+// Disables undo while there is nothing to undo.
 const rest = () => (document.getElementById("undo").disabled = judgingSession.last() === null);
 
 function count() {
@@ -88,7 +88,7 @@ function go(row, focus = true) {
   row.dataset.current = "";
   row.ariaCurrent = "true";
   if (focus) row.querySelector("a").focus({ preventScroll: true });
-  // Tab goes on from where a page was scrolled to: on a list just opened, to the skip link first.
+  // Tab continues from where a page was scrolled to; on a list that was just opened, it must reach the skip link first.
   if (focus || !inSight(row)) row.scrollIntoView({ block: "nearest" });
   clock.turn(candidateOf(row));
   root.querySelector("[data-mode]").href = row.querySelector("a").href;
@@ -109,8 +109,8 @@ function step(by) {
   }
 }
 
-// Puts another part of the list in the place of this one; `then` is the row that is current then: first, last, or a candidate.
-// Keys that are pressed meanwhile are for the rows that come.
+// Replaces this page of the list with another; `then` is the row to make current: "first", "last", or a candidate.
+// Keys that are pressed in the meantime are held for the new rows.
 async function show(search, then, keep = true) {
   root.dataset.keysWait = "";
   try {
@@ -148,10 +148,10 @@ async function open(row) {
   const candidate = candidateOf(row);
   if (await stack.ensure(candidate)) place.replaceChildren(...stack.get(candidate).childNodes);
   else place.remove();
-  // The row says already what it is asked again for.
+  // The row itself already shows its rejudge request.
   for (const one of place.querySelectorAll("[data-again]")) one.remove();
   paintMarks();
-  // One reads from the top.
+  // Show the text from its top.
   if (row === current() && row.getBoundingClientRect().bottom > innerHeight) row.scrollIntoView({ block: "start" });
 }
 
@@ -162,13 +162,13 @@ function close(row) {
   paintMarks();
 }
 
-// The words of the query and of the change, in the texts that are open.
+// Marks the words of the query and of the change in the open texts.
 const paintMarks = () => cover(wantsMarks() ? marksIn(part()) : []);
 document.addEventListener("document:window", paintMarks);
 
 const isOpen = (row) => row.querySelector("[data-open]").ariaExpanded === "true";
 
-// Says in the row why its document's own page is needed, and opens the row.
+// Shows in the row why the document's own page is needed, and opens the row.
 function send(row, sentence) {
   row.querySelector(".listing__word")?.remove();
   const key = root.querySelector("[data-mode] kbd").cloneNode(true);
@@ -177,14 +177,14 @@ function send(row, sentence) {
   open(row);
 }
 
-// --- saying ---------------------------------------------------------------------------------------
+// --- answering ------------------------------------------------------------------------------------
 
 function entry(kind, candidate, fields) {
   const { user, pair, narrative } = given;
   return { uuid: uuid(), kind, user, pair, narrative, candidate, made_at: new Date().toISOString(), ...fields };
 }
 
-// The first key on a row that another tab has judged meanwhile says so; the next one replaces what stands.
+// The first key on a row that another tab has judged in the meantime says so; the next one replaces that answer.
 function isFromElsewhere(row) {
   const candidate = candidateOf(row);
   const stands = judgingSession.said(candidate)?.uuid;
@@ -195,12 +195,12 @@ function isFromElsewhere(row) {
   return isNew;
 }
 
-// Journals what was said of the row's document, and goes on to the next row, which opens if this one was open.
+// Journals an answer to the row's document, and moves to the next row, which opens if this one was open.
 async function say(row, kind, fields, words) {
   const candidate = candidateOf(row);
   if (isFromElsewhere(row)) return;
   const made = entry(kind, candidate, { ...fields, text_version: Number(row.dataset.textVersion), instead_of: judgingSession.said(candidate)?.uuid ?? null });
-  // At once, so that the next key knows of it.
+  // Applied at once, before the next key.
   judgingSession.apply(made);
   rest();
   forget();
@@ -216,7 +216,7 @@ async function say(row, kind, fields, words) {
 function grade(row, button, pressed) {
   const value = Number(button.value);
   const said = judgingSession.said(candidateOf(row));
-  // Nothing new: what it holds besides stays. Who is asked to look again answers with the same grade, too.
+  // The same grade changes nothing, and keeps note and evidence, unless it answers a rejudge request.
   if (said?.kind === "judgment" && said.value === value && !judgingSession.asked(candidateOf(row))) return step(1);
   if (root.dataset.needsConditions) return send(row, root.dataset.needsConditions);
   if (row.dataset.wanted?.split(" ").includes(button.value)) return send(row, root.dataset.needsEvidence);
@@ -245,7 +245,7 @@ async function undo() {
   speak(`${root.dataset.takenBack}: ${current() ? nameOf(current()) : ""}`);
 }
 
-// --- what happens ---------------------------------------------------------------------------------
+// --- events ---------------------------------------------------------------------------------------
 
 root.addEventListener("click", (event) => {
   const target = event.target.closest("button, a");
@@ -254,7 +254,7 @@ root.addEventListener("click", (event) => {
   if (target.matches("[name=relevance]")) {
     event.preventDefault();
     go(row);
-    // A key clicks without a pointer.
+    // A click caused by a key has no pointer.
     grade(row, target, event.detail ? "click" : "key");
   } else if (target.matches("[data-open]")) {
     go(row);
@@ -316,14 +316,14 @@ journal.addEventListener("answer", async ({ detail: { entry: sent, answer } }) =
     judgingSession.withdraw(sent);
     tell(answer.sentence || root.dataset.refused, { kind: "error", stays: true });
   } else if (unsure.delete(sent.uuid) && (await stack.ensure(sent.candidate, true))) {
-    // What the statement had replaced stands again, and only the server knows whether there was something.
+    // The statement's predecessor is current again, and only the server knows whether there was one.
     const before = JSON.parse(stack.get(sent.candidate).dataset.said || "{}");
     if (before.kind) judgingSession.underlie(sent.candidate, before.kind, before.relevance ?? before.flag, before.uuid);
   }
   redraw(sent.candidate);
 });
 
-// --- begin ----------------------------------------------------------------------------------------
+// --- start ----------------------------------------------------------------------------------------
 
 function ready() {
   for (const hidden of root.querySelectorAll("[data-scripted][hidden]")) hidden.hidden = false;

@@ -1,5 +1,5 @@
-// The texts of a document that can be marked, in the order in which they are read, and the highlights over them. Nothing
-// in the document changes: the ranges are the browser's own (CSS Custom Highlight API).
+// The texts of a document that can be marked, in reading order, and the highlights over them. The document itself does not
+// change: the highlights use the CSS Custom Highlight API.
 import { Text } from "./spans.js";
 
 export const canMark = "highlights" in CSS;
@@ -8,20 +8,20 @@ const READ = ".document h2, .document__text, .document__table caption, .document
 
 export const texts = (documentView) => documentView.querySelectorAll(READ);
 
-// A text is walked once, however often something is marked in it.
+// Each text is walked only once.
 const walked = new WeakMap();
 export function textOf(element) {
   if (!walked.has(element)) walked.set(element, new Text(element));
   return walked.get(element);
 }
 
-// Whether a person wants words to be marked; they said it once for all documents.
+// Whether the person wants marked words, for all documents.
 const KEPT = "rejudge.marks";
 export const wantsMarks = () => localStorage.getItem(KEPT) !== "off";
 export const keepMarks = (wanted) => localStorage.setItem(KEPT, wanted ? "on" : "off");
 
-// What the server says is to be marked in a place of the page, in the order of the documents: {element, start, end, kind},
-// in units. Kind 0 are words of the query, 1 those of the change.
+// The words to mark in a part of the page, as the server says, in document order: {element, start, end, kind}, in units.
+// Kind 0 is for words of the query, 1 for words of the change.
 export function marksIn(place) {
   return [...place.querySelectorAll("[data-marks]")].flatMap((element) => {
     const text = textOf(element);

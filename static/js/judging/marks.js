@@ -1,9 +1,9 @@
-// Marked words: the query's in one colour, those of the change in another, where the server says (`data-marks`: two lists
-// of start, end, start, end ... in code points). One key turns them off and on, for good; two go from mark to mark.
+// Marked words: those of the query in one colour, those of the change in another, as the server says (`data-marks`: two
+// lists of start, end, start, end ... in code points). One key turns them off and on for good; two keys move between them.
 import { canMark, cover, keepMarks, marksIn, paint, rangeOf, wantsMarks } from "./marked.js";
 import { reveal } from "./reveal.js";
 
-// Of a very long document these are painted at once, and the rest when the document is there.
+// In a very long document this many are highlighted at once, and the rest a moment later.
 const AT_ONCE = 1_000;
 const tools = document.querySelector("[data-marks-tools]");
 const root = document.querySelector(".judge, .check");
@@ -46,14 +46,14 @@ if (tools && root && canMark) {
     if (!marks.length) return;
     at = at < 0 ? (way > 0 ? first() : marks.length - 1) : (at + way + marks.length) % marks.length;
     const here = rangeOf(marks[at]);
-    // One place is where one stands.
+    // Only one match or mark is the current one.
     paint("find-here", []);
     paint("mark-here", [here], 2);
     reveal(here);
     say(words("place", { at: at + 1, all: marks.length }), true);
   }
 
-  // The first mark from what is on the screen on: whoever read halfway does not begin anew.
+  // The first mark that is not above the screen: somebody halfway through does not start over.
   function first() {
     let low = 0;
     let high = scrollY < 8 ? 0 : marks.length - 1;

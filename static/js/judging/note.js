@@ -1,4 +1,4 @@
-// The note of the judge page, opened where words are asked for.
+// Opens the note of the judge page, when words are needed.
 const field = () => document.getElementById("note");
 
 export function openNote() {

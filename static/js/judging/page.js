@@ -1,7 +1,7 @@
-// The judge page. It stays while the documents change: what is said goes into the journal (journal.js), and once it is
-// kept there the next document is shown, from the stack of those fetched ahead. All that a person does is done in its
-// turn, and each turn ends when the document is painted: a key pressed twice quickly grades two documents.
-// Other modules of the page meet it by events on `.judge`: judge:document, judge:collect, judge:saved.
+// The judge page. It stays while the documents change: an answer goes into the journal (journal.js), and once it is kept
+// there the next document is shown, from the stack of those fetched ahead. Actions are processed one after the other, and
+// each ends when the document is painted, so a key pressed twice quickly grades two documents.
+// Other modules of the page work with it through events on `.judge`: judge:document, judge:collect, judge:saved.
 import { add, journal, unknown, uuid } from "../journal.js";
 import { forget, tell } from "../told.js";
 import { Clock, watched } from "./clock.js";
@@ -25,9 +25,9 @@ const judgingSession = new JudgingSession(given);
 const stack = new Stack(given.urls.documents);
 const clock = watched(new Clock());
 const entries = new Map(); // uuid -> an entry of the journal
-const unsure = new Set(); // what is taken back without that what it had replaced is known here
+const unsure = new Set(); // UUIDs of undo entries for which the statement to restore is not known here
 const notes = kept("notes", keepNote); // candidate -> a note that was begun and not sent
-const elsewhere = new Map(); // candidate -> uuid of what another tab said of it, until this tab was told by a key
+const elsewhere = new Map(); // candidate -> UUID of another tab's answer, until a key press here has reported it
 const visited = [];
 let current = given.candidate;
 
@@ -38,9 +38,9 @@ const ours = (entry) => entry.pair === given.pair && entry.narrative === given.n
 const gradeName = (value) => given.grades.find((grade) => grade.value === value)?.name ?? "";
 const saidIn = (entry) => (entry.kind === "flag" ? root.querySelector(`[data-flag-badge="${entry.flag}"]`).content.textContent.trim() : `${entry.relevance} ${gradeName(entry.relevance)}`);
 
-// --- one after the other --------------------------------------------------------------------------
+// --- the queue of actions -------------------------------------------------------------------------
 
-// Keys that are pressed during a turn wait for its end (see held-keys.js): they are for the document that comes.
+// Keys that are pressed during an action wait for its end (see held-keys.js): they are meant for the next document.
 let turn = Promise.resolve();
 let turns = 0;
 
@@ -57,7 +57,7 @@ function enqueue(action) {
 function painted() {
   return new Promise((resolve) => {
     if (document.visibilityState !== "visible") return resolve();
-    setTimeout(resolve, 500); // a page that went out of sight just now is not painted at all
+    setTimeout(resolve, 500); // a page that has just been hidden is not painted at all
     requestAnimationFrame(() => {
       const { port1, port2 } = new MessageChannel();
       port1.onmessage = resolve;
@@ -68,7 +68,7 @@ function painted() {
 
 // --- showing --------------------------------------------------------------------------------------
 
-// The long form of what was said of a candidate, as the server writes it on the document view.
+// The full answer to a candidate, in the form in which the server writes it on the document view.
 function said(candidate, documentView) {
   const short = judgingSession.said(candidate);
   if (!short) return {};
@@ -81,7 +81,7 @@ function said(candidate, documentView) {
   return kind === "flag" ? { kind, uuid, flag: value, words: "" } : { kind, uuid, relevance: value, note: "", evidence: [], clauses: [], verdicts: {} };
 }
 
-// What changes with every statement: the grade that was given, the flag, the progress, the ways from here.
+// Updates what changes with every statement: the grade, the flag, the progress, and the links to the neighbours.
 function draw(long) {
   const short = current === null ? null : judgingSession.said(current);
   for (const button of root.querySelectorAll("[name=relevance]")) button.setAttribute("aria-pressed", short?.kind === "judgment" && Number(button.value) === short.value);
@@ -98,7 +98,7 @@ function draw(long) {
   way("next", current === null ? null : judgingSession.behind(current));
 }
 
-// What a lead asks of the document on the page, if it goes with what stands of it: also where that was put off just now.
+// The rejudge request that belongs to the current answer to the shown document, also if that was just flagged "later".
 function rejudgeRequest() {
   if (current === null || !judgingSession.asked(current)) return null;
   const rejudgeRequests = [...place.querySelectorAll("[data-again]")];
@@ -112,7 +112,7 @@ function way(id, candidate) {
   else link.href = address(candidate);
 }
 
-// document: it is on the page; coming: it is not in the browser yet; end: there is none left.
+// States: "document" (it is on the page), "coming" (it is not in the browser yet), "end" (none is left).
 function turnTo(state) {
   root.dataset.at = state;
   part("coming").hidden = state !== "coming";
@@ -122,7 +122,7 @@ function turnTo(state) {
 
 function close() {
   for (const menu of root.querySelectorAll("details.menu[open]")) {
-    // At once: the browser itself takes the focus out only later, and the next key would be typed into what is closed.
+    // Blur at once: the browser moves the focus only later, and the next key would be typed into the closed menu.
     if (menu.contains(document.activeElement)) document.activeElement.blur();
     menu.open = false;
   }
@@ -134,17 +134,17 @@ function mark(candidate, step) {
   try {
     history[step === "push" ? "pushState" : "replaceState"]({ candidate }, "", address(candidate));
   } catch {
-    // Some browsers allow only so many steps in a while; the page itself does not need them.
+    // Some browsers limit how often the history may change; the page works without it.
   }
 }
 
 function keepNote(begun) {
   if (current !== null && note.value !== note.defaultValue) begun.set(current, note.value);
-  // It is no note of the document that comes.
+  // The note does not belong to the next document.
   note.value = note.defaultValue;
 }
 
-// Shows a candidate, or with null the end. `step`: push, replace or stay, for the browser's history.
+// Shows a candidate, or for null the end. `step`: push, replace or stay, for the browser's history.
 function show(candidate, step = "push") {
   keepNote(notes);
   close();
@@ -167,7 +167,7 @@ function show(candidate, step = "push") {
   return painted().then(ahead);
 }
 
-// Tells the other modules, and whoever listens instead of looking, which document this is.
+// Announces the document to the other modules and to screen readers.
 function arrive(documentView, long) {
   scrollTo(0, 0);
   clock.turn(current);
@@ -186,8 +186,8 @@ function ahead() {
   stack.aim([...soon.slice(0, 4), ...beside, ...soon.slice(4)], [current, ...visited]);
 }
 
-// It is not in the browser yet. What is pressed meanwhile waits with it for a moment; if the server cannot be reached, it
-// is said so, the keys rest, and the document comes when it can.
+// Waits for a document that is not in the browser yet. For a moment, keys that are pressed wait too; if the server cannot be
+// reached, the page says so, keys have no effect, and the document is shown when it arrives.
 async function wait(candidate) {
   place.replaceChildren();
   part("coming").textContent = "";
@@ -220,7 +220,7 @@ function finish() {
 
 const ticked = () => (part("noted").hidden = !note.value.trim());
 
-// --- saying ---------------------------------------------------------------------------------------
+// --- answering ------------------------------------------------------------------------------------
 
 const about = (entry, label) => ({ label, said: entry.kind === "undo" ? words("takenBack") : saidIn(entry) });
 const basis = (kind, candidate) => ({ uuid: uuid(), kind, user: given.user, pair: given.pair, narrative: given.narrative, candidate, made_at: new Date().toISOString() });
@@ -240,14 +240,14 @@ async function speak(kind, fields, pressed) {
     tell(refused, { kind: "warning" });
     return;
   }
-  // The note goes with it, also if this is the way to a document that is shown again.
+  // The note is sent with the entry: it must not be kept as a begun note.
   note.defaultValue = note.value;
   await record(entry, place.firstElementChild.dataset.label);
   clock.clear(candidate);
   await show(judgingSession.next(candidate));
 }
 
-// The first key on a document that another tab has judged meanwhile says what stands; the next one replaces it.
+// The first key on a document that another tab has judged in the meantime shows that answer; the next one replaces it.
 function isFromElsewhere(candidate) {
   const stands = judgingSession.said(candidate)?.uuid;
   const isNew = stands !== undefined && elsewhere.get(candidate) === stands;
@@ -277,15 +277,15 @@ async function record(entry, label) {
   root.dispatchEvent(new CustomEvent("judge:saved", { detail: { entry } }));
 }
 
-// --- what is heard --------------------------------------------------------------------------------
+// --- events ---------------------------------------------------------------------------------------
 
-// Something else stands now. Where all was done, there may be a document to judge again.
+// Redraws after a change of current answers. On the end page, there may be a document to judge again.
 function redraw() {
   draw();
   if (current === null) enqueue(() => (current === null && judgingSession.next() !== null ? show(judgingSession.next(), "replace") : null));
 }
 
-// Another tab of this browser spoke, or what was refused is tried again.
+// Another tab of this browser has answered, or a refused entry is tried again.
 journal.addEventListener("entry", ({ detail: { entry } }) => {
   if (!ours(entry)) return;
   const known = entries.has(entry.uuid);
@@ -310,7 +310,7 @@ journal.addEventListener("answer", async ({ detail: { entry, answer } }) => {
     redraw();
     tell(answer.sentence || words("refused"), { kind: "error", stays: true });
   } else if (unsure.delete(entry.uuid) && (await stack.ensure(entry.candidate, true))) {
-    // What the statement had replaced stands again, and only the server knows whether there was something.
+    // The statement's predecessor is current again, and only the server knows whether there was one.
     const documentView = stack.get(entry.candidate);
     const before = JSON.parse(documentView.dataset.said || "{}");
     if (before.kind) judgingSession.underlie(entry.candidate, before.kind, before.relevance ?? before.flag, before.uuid);
@@ -328,12 +328,12 @@ root.addEventListener("submit", (event) => {
   enqueue(() => (kind === "undo" ? takeBack() : speak(kind, fields, pressed)));
 });
 
-// A key clicks its button without a pointer: such a click has no count.
+// A click caused by a key has no pointer, so its `detail` is 0.
 let clicked = false;
 let clickedAt = 0;
 root.addEventListener("click", (event) => {
   clicked = event.detail > 0;
-  // The second half of a double click was not meant for the next document, which nobody has read yet.
+  // The second half of a double click is not meant for the next document, which nobody has read yet.
   if (event.detail > 1 && event.timeStamp - clickedAt < DOUBLE && event.target.closest("[data-entry] [type=submit]")) event.preventDefault();
   if (clicked) clickedAt = event.timeStamp;
 }, true);
@@ -351,17 +351,17 @@ root.addEventListener("click", (event) => {
 
 note.addEventListener("input", ticked);
 addEventListener("popstate", () => {
-  // Also sent where only the part behind the # changed: then it is the document that is shown.
+  // Also fires if only the fragment changed: then the document is already shown.
   const candidate = Number(location.pathname.match(/\/candidates\/(\d+)\/$/)?.[1]) || null;
   enqueue(() => (candidate === current ? null : show(candidate, "stay")));
 });
-// A page that the browser had put away knows nothing of what was said since.
+// A page from the browser's back/forward cache does not know the answers given since.
 addEventListener("pageshow", ({ persisted }) => persisted && location.reload());
 
-// --- the beginning --------------------------------------------------------------------------------
+// --- start ----------------------------------------------------------------------------------------
 
 enqueue(async () => {
-  // The other modules of the page are listening then.
+  // Wait until the other modules of the page are listening.
   if (document.readyState !== "complete") await new Promise((resolve) => document.addEventListener("DOMContentLoaded", resolve, { once: true }));
   const fresh = (await unknown(given.pair)).filter(ours);
   for (const entry of fresh) {
@@ -369,8 +369,8 @@ enqueue(async () => {
     judgingSession.apply(entry);
   }
   mark(current, "replace");
-  // The server sent the reader to a document that they have judged meanwhile: on to the one it would be now.
-  // Who asks for a document by its own address is shown that one.
+  // If the server redirected to a document that has been judged in the meantime, move on to the next one.
+  // A document that was requested by its own URL is shown.
   const { type, redirectCount } = performance.getEntriesByType("navigation")[0] ?? {};
   const sent = type === "navigate" && redirectCount > 0;
   const passed = sent && fresh.some((entry) => entry.candidate === current && entry.uuid === judgingSession.said(current)?.uuid);

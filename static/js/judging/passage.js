@@ -1,11 +1,10 @@
-// Choosing a passage of a text, without a selection made by mouse. A click sets where it begins, a second one where it
-// ends, both by whole words; a selection dragged meanwhile is taken at once, wherever it is let go: by whole words too, or
-// exactly with Alt. Or by keys: the arrows move a word or a
-// sentence, with Shift they extend, Enter takes what is chosen, Escape leaves.
-// choosePassage(text, { taken([start, end]), left(), say(kind, words) }) -> a function that leaves.
+// Chooses a passage of a text. A click sets its beginning and a second one its end, both by whole words; a dragged selection
+// is taken at once, wherever it is released, also by whole words, or exactly with Alt. By keyboard, the arrows move by a
+// word or a sentence and extend with Shift, Enter takes the passage, Escape ends.
+// choosePassage(text, { taken([start, end]), left(), say(kind, words) }) -> a function that ends choosing.
 import { Words } from "./words.js";
 
-const CLOSE = 5; // pixels a finger may slip between pressing and letting go
+const CLOSE = 5; // pixels that a finger may slip between pressing and releasing
 const MARGIN = 48;
 const typing = (target) => target.matches?.("textarea, input, select") || target.isContentEditable;
 
@@ -45,7 +44,7 @@ export function choosePassage(text, { taken, left, say }) {
     show();
   }
 
-  // To the end of this sentence, or of the next one from there.
+  // The end of this sentence or, from there, of the next one.
   function sentenceEnd() {
     let [start, end] = words.sentence(focus[0]);
     if (focus[1] >= end) [start, end] = words.sentence((words.below(focus) ?? focus)[0]);
@@ -89,7 +88,7 @@ export function choosePassage(text, { taken, left, say }) {
     show("begun");
   }
 
-  // A click on the last letter of a word falls behind it.
+  // A click on the last letter of a word may give the position after the word.
   const onWord = (unit) => (words.words.containing(unit)?.isWordLike ? unit : words.words.containing(unit - 1)?.isWordLike ? unit - 1 : unit);
 
   if (!anchor) {
@@ -113,13 +112,13 @@ function placeAt(x, y) {
   return range && [range.startContainer, range.startOffset];
 }
 
-// The place of the text at a point of the window; null where there is none.
+// The position in the text at a point of the window; null if there is none.
 export function unitAt(text, x, y) {
   const place = placeAt(x, y);
   return place && text.unit(...place);
 }
 
-// Where the text is that one sees: its first line on the screen.
+// The position of the first visible line of the text.
 export function unitInSight(text) {
   const { left, right, top, bottom } = text.element.getBoundingClientRect();
   if (top >= 0 || bottom <= 0) return 0;
@@ -129,7 +128,7 @@ export function unitInSight(text) {
 
 export function bringIntoSight(range) {
   const block = range.startContainer.parentElement;
-  // Text out of sight may not be laid out yet: its block is.
+  // Text outside the window may not be laid out yet, but its block is.
   if (!range.getClientRects().length) block.scrollIntoView({ block: "nearest" });
   const { top, bottom } = range.getBoundingClientRect();
   const bar = document.querySelector(".judge__bar")?.getBoundingClientRect();

@@ -1,6 +1,6 @@
-// Remembers where in each document one stopped reading, and goes there when one returns; a new document begins at its
-// start. Of a long text the part in sight is remembered, for the height of parts that were never laid out is a guess; of a
-// big table also its window. Kept as long as the tab is open, for the last 200 documents.
+// Remembers the reading position in each document, and restores it when the document is shown again; a new document begins
+// at its start. For a long text the visible part is remembered, because the height of parts that were never laid out is only
+// estimated; for a big table also its window. Kept as long as the tab is open, for the last 200 documents.
 import { address, turn } from "./table.js";
 
 const KEPT = "rejudge.places";
@@ -15,7 +15,7 @@ if (root) {
 
   history.scrollRestoration = "manual";
 
-  // The part at the upper edge of the window, and how far above it it begins.
+  // The part at the upper edge of the window, and the position of its top.
   function part() {
     const parts = documentView.querySelectorAll(".document__part");
     let low = 0;
@@ -30,7 +30,7 @@ if (root) {
 
   function note() {
     waiting = false;
-    // The document may have gone meanwhile; then the page stands at the start of another.
+    // The document may have been replaced; then the scroll position belongs to another one.
     if (!documentView?.isConnected) return;
     const table = documentView.querySelector(".document__table");
     const { row, column } = documentView.querySelector("[data-window]")?.dataset ?? {};
@@ -53,13 +53,13 @@ if (root) {
       try {
         await turn(place, address(place, { row: here.row, column: here.column }));
       } catch {
-        // Offline, the first window is there, and its links say the same.
+        // The first window is shown, and its links report that the server cannot be reached.
         return;
       }
       if (documentView !== of || !of.isConnected) return;
     }
     scroll(here);
-    // What was only guessed is laid out then.
+    // Scroll again once parts with an estimated height are laid out.
     if (here.part !== undefined) requestAnimationFrame(() => documentView === of && scroll(here));
   }
 
@@ -75,7 +75,7 @@ if (root) {
     ({ candidate, documentView } = detail);
     restore();
   });
-  // Also what scrolls within the document.
+  // Also elements that scroll within the document.
   document.addEventListener("scroll", soon, { capture: true, passive: true });
   document.addEventListener("document:window", soon);
   addEventListener("pagehide", () => sessionStorage.setItem(KEPT, JSON.stringify([...places])));

@@ -1,5 +1,5 @@
-// Where judgments are looked at later: the passages that were quoted (`[data-passage]` with offsets in code points of the
-// stored text) are painted in the document beside them.
+// Highlights quoted passages (`[data-passage]` with offsets in code points of the stored text) in the document beside them,
+// on pages that show judgments later.
 import { Text } from "./spans.js";
 
 const element = document.querySelector(".document__text");

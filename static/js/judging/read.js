@@ -1,3 +1,3 @@
-// What helps to read a document: the words of the query marked, and a search in the text.
+// Reading aids for a document: marked words of the query, and a search in the text.
 import "./marks.js";
 import "./find.js";

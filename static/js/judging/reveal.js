@@ -1,5 +1,5 @@
-// Brings a range of a document to the middle of the window, whatever scrolls around it. Parts of a long text that were
-// never in sight have only a guessed height: what is meant is looked for again once they are laid out.
+// Scrolls a range of a document to the middle of the window. Parts of a long text that were never visible have only an
+// estimated height, so the range is centred again once they are laid out.
 export function reveal(range) {
   const element = range.startContainer.parentElement;
   const cell = element.closest("td, th, caption");

@@ -1,6 +1,6 @@
-// The text of an element as the server stores it, and places in it. Browsers count UTF-16 units, the server counts code
-// points (an emoji is one): `points` and `units` turn one into the other. Spans are [start, end] in units, or
-// {start, end} in code points where they go to or come from the server.
+// The text of an element as the server stores it, and positions in it. Browsers count UTF-16 units, the server counts code
+// points (an emoji is one): `points` and `units` convert between them. Spans are [start, end] in units, or {start, end} in
+// code points when exchanged with the server.
 const PAIR = /[\ud800-\udbff][\udc00-\udfff]/g;
 
 export class Text {
@@ -24,7 +24,7 @@ export class Text {
   }
 
   units(point) {
-    // The pairs before it: the nth pair stands at the code point of its unit less n.
+    // Count the surrogate pairs before it: the code point of the nth pair is its unit minus n.
     let low = 0;
     let high = this.pairs.length;
     while (low < high) {
@@ -35,7 +35,7 @@ export class Text {
     return point + low;
   }
 
-  // The unit at a place of the document; a place before or behind the text is its beginning or its end.
+  // Returns the unit at a DOM position; a position before or after the text is its beginning or end.
   unit(node, offset) {
     const at = node.nodeType === Node.TEXT_NODE ? this.nodes.indexOf(node) : -1;
     if (at >= 0) return this.starts[at] + offset;
@@ -45,7 +45,7 @@ export class Text {
     return behind < 0 ? this.string.length : this.starts[behind];
   }
 
-  // What of a Range lies in the text, without blanks at its ends; null: nothing.
+  // Returns the part of a Range within the text, without blanks at its ends; null if there is none.
   span(range) {
     if (!range.intersectsNode(this.element)) return null;
     return this.trimmed([this.unit(range.startContainer, range.startOffset), this.unit(range.endContainer, range.endOffset)]);
@@ -71,7 +71,7 @@ export class Text {
   }
 }
 
-// How many of the sorted numbers are less than `limit`.
+// Returns how many of the sorted numbers are less than `limit`.
 function count(numbers, limit) {
   let low = 0;
   let high = numbers.length;
@@ -83,7 +83,7 @@ function count(numbers, limit) {
   return low;
 }
 
-// The spans in their order, those that touch or overlap made one: the rule of annotate.judgments.evidence.checked.
+// Returns the spans in order, merging those that touch or overlap, as annotate.judgments.evidence.checked does.
 export function merged(spans) {
   const kept = [];
   for (const { start, end } of spans.toSorted((one, other) => one.start - other.start || one.end - other.end)) {

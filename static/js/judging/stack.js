@@ -1,10 +1,10 @@
-// The documents that come next, fetched before they are needed: a few first, then more at once, up to about a hundred or
-// three megabytes ahead, so that judging goes on while the network is away. Documents left behind stay for a while.
+// The next documents, fetched before they are needed: a few first, then more at once, up to about a hundred or three
+// megabytes ahead, so that judging continues while the network is down. Recently shown documents are kept for a while.
 const FIRST = 5;
 const MOST = 20;
 const AHEAD = 100;
 const BUDGET = 3_000_000; // characters of HTML, which is near enough to bytes
-const PORTION = 600_000; // for one answer
+const PORTION = 600_000; // for one response
 const LONGEST_PAUSE = 30_000;
 
 export class Stack extends EventTarget {
@@ -27,12 +27,12 @@ export class Stack extends EventTarget {
     addEventListener("focus", () => this.#failures && this.#fill());
   }
 
-  // Keeps a document view that is on the page already.
+  // Adds a document view that is already on the page.
   put(candidate, documentView) {
     this.#documentViews.set(candidate, { documentView: documentView.cloneNode(true), size: documentView.innerHTML.length });
   }
 
-  // The document's document view, as the server drew it; null while it is not here.
+  // The document view as the server rendered it; null if it is not here yet.
   get(candidate) {
     return this.#documentViews.get(candidate)?.documentView.cloneNode(true) ?? null;
   }
@@ -41,11 +41,11 @@ export class Stack extends EventTarget {
     return this.#documentViews.has(candidate);
   }
 
-  // Fetches it before all others, and again if `afresh`; resolves when it is here: true, or false if there is none.
+  // Fetches a document view before all others, and again if `afresh`. Resolves to true, or to false if there is none.
   ensure(candidate, afresh = false) {
     if (afresh) {
       this.#documentViews.delete(candidate);
-      // What is on its way already tells of what was before.
+      // A response that is already on its way may be outdated.
       this.#since.set(candidate, this.#fetches + 1);
     }
     if (this.#documentViews.has(candidate)) return Promise.resolve(true);
@@ -56,7 +56,7 @@ export class Stack extends EventTarget {
     });
   }
 
-  // What will be wanted, the soonest first, and what may stay besides.
+  // Sets the documents that will be needed, the soonest first, and those that may be kept besides.
   aim(ahead, behind = []) {
     this.#ahead = ahead.slice(0, AHEAD);
     const wanted = new Set([...this.#ahead, ...behind]);
@@ -81,7 +81,7 @@ export class Stack extends EventTarget {
       for (let batch = this.#missing(); batch.length; batch = this.#missing()) await this.#fetch(batch);
       this.#failures = 0;
     } catch {
-      // The network or the server is away, or nobody is signed in: it is asked again until it answers.
+      // The server cannot be reached, or nobody is signed in: try again until it answers.
       this.#failures += 1;
       this.dispatchEvent(new Event("trouble"));
       this.#timer = setTimeout(() => this.#fill(), Math.min(LONGEST_PAUSE, 1000 * 2 ** (this.#failures - 1)));

@@ -1,9 +1,9 @@
-// Windows of a big table: its links bring another window in place, without leaving the page. After each turn the new window
-// says so (`document:window`). Two keys scroll a wide table (`data-table-scroll`), and at its edge bring the next window;
-// arrow keys scroll a table that has the focus, as browsers do by themselves.
+// Windows of a big table: its links replace the window in place, without leaving the page. The new window then dispatches
+// `document:window`. Two keys scroll a wide table (`data-table-scroll`), and at its edge show the next window; browsers
+// themselves scroll a focused table with the arrow keys.
 const WINDOW = ".document__window";
 
-// Fetches a window and puts it in the place of another; throws if it cannot be had.
+// Fetches a window and replaces another with it; throws if it cannot be fetched.
 export async function turn(place, address) {
   const fresh = await fetched(address);
   put(place, fresh);
@@ -21,20 +21,20 @@ export function put(place, fresh) {
   const before = place.querySelector(".document__table");
   const [top, left] = [before.scrollTop, before.scrollLeft];
   place.replaceWith(fresh);
-  // Downward one stays in the same columns, sideways in the same rows.
+  // Moving down keeps the columns, moving sideways keeps the rows.
   const table = fresh.querySelector(".document__table");
   if (fresh.dataset.row === place.dataset.row) table.scrollTop = top;
   if (fresh.dataset.column === place.dataset.column) table.scrollLeft = left;
   fresh.dispatchEvent(new CustomEvent("document:window", { bubbles: true }));
 }
 
-// The address of a window, with what else is asked of it.
+// The URL of a window, with further query parameters.
 export function address(place, values = {}) {
   const query = new URLSearchParams({ row: place.dataset.row, column: place.dataset.column, ...values });
   return `${place.dataset.window}?${query}`;
 }
 
-// Says that a window cannot be had now, where its place is said otherwise.
+// Shows that a window cannot be fetched now, in place of its position.
 export function sayFailed(place) {
   const bar = place.querySelector(".window-bar");
   bar.querySelector("[role=status]").textContent = bar.dataset.failed;
@@ -60,7 +60,7 @@ document.addEventListener("click", async (event) => {
   const place = link.closest(WINDOW);
   try {
     const fresh = await turn(place, link.href);
-    // Whoever goes on by keyboard presses the same again, or at the end of the table reads it.
+    // Keep the focus for the keyboard: on the same link or, at the end of the table, on the table.
     (fresh.querySelector(`[data-turn=${link.dataset.turn}][href]`) ?? fresh.querySelector(".document__table")).focus({ preventScroll: true });
   } catch {
     sayFailed(place);

@@ -1,5 +1,5 @@
-// Words and sentences of a text, as spans in UTF-16 units: what a caret that marks moves by. The browser knows where they
-// end in every script; a word is what one can read, not a blank or a mark of punctuation.
+// Words and sentences of a text, as spans in UTF-16 units, for moving a caret that marks. The browser knows their boundaries
+// in every script; blanks and punctuation marks are not words.
 export class Words {
   constructor(string, language) {
     this.string = string;
@@ -7,7 +7,7 @@ export class Words {
     this.sentences = new Intl.Segmenter(language, { granularity: "sentence" }).segment(string);
   }
 
-  // The word at a unit; where none is, the next one, else the one before. null: the text has no word.
+  // The word at a unit; if there is none, the next one, else the one before; null if the text has no word.
   word(unit) {
     return this.forward(unit) ?? this.backward(unit);
   }
@@ -21,7 +21,7 @@ export class Words {
     return null;
   }
 
-  // The word that ends at a unit or before it.
+  // The last word that starts before a unit.
   backward(unit) {
     for (let at = Math.min(unit, this.string.length) - 1; at >= 0; ) {
       const { index, segment, isWordLike } = this.words.containing(at);
@@ -31,20 +31,20 @@ export class Words {
     return null;
   }
 
-  // A span widened to whole words: a selection that begins or ends within a word takes all of it.
+  // A span extended to whole words: a selection that begins or ends within a word includes all of it.
   snapped([start, end]) {
     const first = this.words.containing(start);
     const last = this.words.containing(Math.max(start, end - 1));
     return [first?.isWordLike ? first.index : start, last?.isWordLike ? last.index + last.segment.length : end];
   }
 
-  // The sentence at a unit, without the blanks behind it.
+  // The sentence at a unit, without trailing blanks.
   sentence(unit) {
     const { index, segment } = this.sentences.containing(Math.min(unit, this.string.length - 1));
     return [index, index + segment.trimEnd().length];
   }
 
-  // The first word of the next sentence, and of this one or, from there, of the one before.
+  // `below`: the first word of the next sentence. `above`: the first word of this one or, from there, of the one before.
   below([, end]) {
     const { index, segment } = this.sentences.containing(Math.max(0, end - 1));
     return this.forward(index + segment.length);

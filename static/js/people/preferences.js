@@ -1,6 +1,6 @@
-// The page of one's own settings. In a field of the key map the key that is pressed becomes the value; two actions of one
-// page on one key are said at both fields and aloud, and nothing is sent until they have one each. Beside the time zone it
-// shows the time there. The server checks the same and has the last word.
+// The preferences page. In a field of the key map, the pressed key becomes the value. If two actions of one page have the
+// same key, both fields say so, it is read out, and the form is not sent. Beside the time zone it shows the time there. The
+// server makes the same checks and decides.
 import { clockIn } from "../time.js";
 
 const NAMED = ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", " ", "Backspace", "Delete", "Insert", "Home", "End", "PageUp", "PageDown"];
@@ -51,7 +51,7 @@ form.addEventListener("keydown", (event) => {
   look(field);
 });
 
-// A keyboard on glass, or an input method, sends no key that says what it is.
+// An on-screen keyboard or an input method sends no usable `key`.
 form.addEventListener("input", ({ target }) => {
   if (!fields.includes(target)) return;
   target.value = cap([...target.value].at(-1) ?? "");

@@ -1,4 +1,4 @@
-// Proposes the short name of a new thing from its name, as long as nobody typed one: `data-slug-from="id of the name"`.
+// Proposes a short name from the name field, until somebody types one: `data-slug-from="id of the name field"`.
 for (const slug of document.querySelectorAll("input[data-slug-from]")) {
   const name = document.getElementById(slug.dataset.slugFrom);
   let proposed = slug.value === "";
@@ -8,6 +8,6 @@ for (const slug of document.querySelectorAll("input[data-slug-from]")) {
     slug.value = plain.replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "").slice(0, slug.maxLength).replace(/-$/, "");
   };
   name.addEventListener("input", propose);
-  // What was typed stays; an emptied field is proposed for again.
+  // A typed name is kept; for an emptied field, proposing starts again.
   slug.addEventListener("input", () => (proposed = slug.value === ""));
 }

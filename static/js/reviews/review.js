@@ -1,6 +1,6 @@
-// The review page. What is pressed or typed goes into the journal (journal.js) and is sent from there: it is kept in this
-// browser until the server has it, over a reload and a dead connection. Words are in the browser at every letter, and in
-// the journal when one pauses. The review is handed in once nothing waits any more.
+// The review page. Ratings and words go into the journal (journal.js) and are sent from there: they are kept in this
+// browser until the server has them, across a reload or a lost connection. Words are stored in the browser at every letter,
+// and go into the journal when typing pauses. The review is submitted once no entry waits any more.
 import { add, journal, status, unknown, uuid } from "../journal.js";
 import { forget, tell } from "../told.js";
 
@@ -16,10 +16,10 @@ const letters = (row) => `rejudge.words.${given.user}.${given.narrative}.${row.d
 const timers = new Map(); // row -> the pause after its last letter
 const levels = new Map(rows.map((row) => [row, chosen(row)])); // row -> the level that its words explain
 const taken = new Map(); // row -> {level, words}: a level that was replaced, with its words
-let turn = Promise.resolve(); // what is on its way into the journal
+let turn = Promise.resolve(); // settles when all entries so far are in the journal
 
-// The page may be the answer to a review that was refused. Reloaded it is asked for anew: the form that was sent holds older
-// words than those said since, and would hand in what was not to be.
+// The page may be the response to a refused review. A reload must request it again, not repeat the POST: the form that was
+// sent holds older words than the journal, and would submit the review unasked.
 history.replaceState(history.state, "");
 
 function count() {
@@ -27,7 +27,7 @@ function count() {
   rated.textContent = rated.dataset.words.replace("{rated}", rows.filter(chosen).length);
 }
 
-// What is missing is said as it was when the review was refused.
+// The messages on what is missing are from when the review was refused: remove those that no longer apply.
 function corrected(row) {
   form.querySelector("[data-missing]")?.remove();
   if (chosen(row).dataset.rejects !== undefined && !wordsOf(row).value.trim()) return;
@@ -57,15 +57,15 @@ function say(row, ...parts) {
   const about = { label: `${given.label} · ${row.dataset.name}`, said: parts.includes("level") ? level.dataset.keyLabel : words };
   turn = turn.then(async () => {
     await add(entry, about);
-    // The journal has them now.
+    // They are in the journal now.
     if (parts.includes("words") && localStorage.getItem(letters(row)) === words) localStorage.removeItem(letters(row));
   });
   count();
   if (level) corrected(row);
 }
 
-// Words explain one level: another one takes them off the page, where they can be put back. A level that rejects as well
-// keeps them, to be changed.
+// Words explain one level: choosing another one removes them from the page, with a button to put them back. Another
+// rejecting level keeps them, to be edited.
 function choose(row) {
   const before = levels.get(row);
   const now = chosen(row);
@@ -113,7 +113,7 @@ function type(row) {
   try {
     localStorage.setItem(letters(row), words);
   } catch {
-    // This browser keeps nothing: unsent.js says so.
+    // This browser stores nothing: unsent.js says so.
   }
   clearTimeout(timers.get(row));
   timers.set(row, setTimeout(say, PAUSE, row, "words"));
@@ -134,7 +134,7 @@ form.addEventListener("change", (event) => event.target.matches("[type=radio]") 
 form.addEventListener("input", (event) => event.target.matches("textarea") && type(event.target.closest("[data-row]")));
 addEventListener("pagehide", flush);
 
-// --- handing in -----------------------------------------------------------------------------------
+// --- submitting -----------------------------------------------------------------------------------
 
 function settled() {
   return new Promise((resolve) => {
@@ -177,17 +177,17 @@ form.addEventListener("submit", async (event) => {
   }
 });
 
-// --- what the server did not know when the page was drawn -----------------------------------------
+// --- entries that are newer than the page ---------------------------------------------------------
 
 journal.addEventListener("entry", ({ detail: { entry } }) => {
   if (!ours(entry)) return;
   const row = rows.find((one) => one.dataset.row === entry.criterion);
-  // Said in another tab; what is being typed here is left alone.
+  // Entered in another tab; a field that is being edited here stays as it is.
   if (row && !timers.has(row) && !row.contains(document.activeElement)) show(row, entry.level, entry.words);
   count();
 });
 
-// The letters are at hand at once, and newer than what the journal, which may take a moment, has of the same row.
+// The stored letters can be read at once, and are newer than the journal's words of the same row.
 const begun = rows.filter((row) => localStorage.getItem(letters(row)) !== null);
 const drawn = new Map(begun.map((row) => [row, wordsOf(row).value]));
 for (const row of begun) show(row, null, localStorage.getItem(letters(row)));
@@ -198,13 +198,13 @@ for (const entry of await unknown(given.pair)) {
   show(row, entry.level, drawn.has(row) || timers.has(row) ? undefined : entry.words);
 }
 for (const row of begun) {
-  // Known to the server they are not kept on: they would come back over what is written elsewhere.
+  // Words that the server has are removed here: otherwise they would come back over words written elsewhere.
   if (wordsOf(row).value === drawn.get(row)) localStorage.removeItem(letters(row));
   else if (!timers.has(row)) say(row, "words");
 }
 count();
 for (const hidden of form.querySelectorAll("[data-scripted]")) hidden.hidden = false;
 document.querySelector("[data-rows]").dispatchEvent(new Event("rows:refresh"));
-// Enter confirms what the summary says: all of it is in view, as far as it fits.
+// Enter confirms the summary, so bring it into view as far as it fits.
 form.querySelector("[data-summary]")?.scrollIntoView({ block: "nearest" });
 delete form.dataset.keysWait;

@@ -1,7 +1,7 @@
-// Nothing typed on the rewrite page is lost. What is written is kept in this browser with every key, and on the server a
-// moment after typing stops and when the page is left. While the server cannot be reached it is tried again, with growing
-// pauses. The server decides between pages that write at the same time: see annotate/rewriting/drafts.py. It knows this page
-// by its `place`, its last writing by `turn` (milliseconds of this clock), and what it goes on from by `seen`.
+// Keeps everything that is typed on the rewrite page: in this browser at every key, and on the server a moment after typing
+// stops and when the page is left. While the server cannot be reached, sending is retried with growing pauses. The server
+// decides between pages that write at the same time: see annotate/rewriting/drafts.py. It identifies this page by its
+// `place`, its last writing by `turn` (milliseconds of this clock), and the drafts that it continues by `seen`.
 import { clock } from "../time.js";
 import { forget, tell } from "../told.js";
 import { tick, ticked } from "./ticks.js";
@@ -9,7 +9,7 @@ import { tick, ticked } from "./ticks.js";
 const PAUSE = 800;
 const LONGEST_PAUSE = 60_000;
 const PATIENCE = 20_000;
-// What a browser sends for a page that is already gone.
+// The most that a browser sends for a page that has been left.
 const MOST_ON_LEAVING = 60_000;
 
 const form = document.querySelector("[data-rewriting]");
@@ -41,7 +41,7 @@ function fill(values) {
   form.elements.text.dispatchEvent(new Event("input", { bubbles: true }));
 }
 
-// What changes is read out; that it was saved again is not.
+// Changes of state are read out, but not every save.
 function say(state, more = "", rest = []) {
   line.dataset.state = state;
   line.replaceChildren(line.dataset[state], ...(more ? [` ${more}`] : []), ...rest);
@@ -49,7 +49,7 @@ function say(state, more = "", rest = []) {
   if (told.textContent !== spoken) told.textContent = spoken;
 }
 
-// Whether the fields hold something else than what the page came with.
+// Whether the fields differ from what the page was served with.
 const fresh = () => fields.some((field) => field.value !== field.defaultValue);
 
 function read() {
@@ -67,7 +67,7 @@ function keep(entry) {
     localStorage.setItem(name, JSON.stringify(entry));
     keeps = true;
   } catch (error) {
-    keeps = false; // full: the line says so once the server fails too
+    keeps = false; // storage is full: the line says so once the server fails too
     console.warn(error);
   }
 }
@@ -98,7 +98,7 @@ async function put(writing) {
   const body = JSON.stringify({ ...writing.words, based_on: writing.basedOn, place: writing.place, turn: writing.turn, seen: writing.seen });
   const token = document.cookie.match(/(?:^|; )csrftoken=([^;]+)/)?.[1] ?? form.elements.csrfmiddlewaretoken.value;
   const headers = { "Content-Type": "application/json", "X-CSRFToken": token };
-  // Redirected: to the sign-in page, where no draft is kept.
+  // A redirect leads to the sign-in page, where no draft is saved.
   return fetch(form.dataset.draftUrl, { method: "PUT", headers, body, redirect: "manual", keepalive: leaving && body.length < MOST_ON_LEAVING, signal: leaving ? null : AbortSignal.timeout(PATIENCE) });
 }
 
@@ -122,7 +122,7 @@ async function send() {
     return say("signedOut", "", [" ", Object.assign(document.createElement("a"), { href: document.body.dataset.signIn, target: "_blank", textContent: line.dataset.signIn })]);
   }
   const answer = response.headers.get("Content-Type")?.startsWith("application/json") ? await response.json() : {};
-  // Refused, with a reason: sending the same again would change nothing.
+  // Refused, with a reason: do not send the same again.
   if (!response.ok) return say("alone", answer.sentence ?? response.statusText);
   sent = Math.max(sent, writing.turn);
   pause = PAUSE;
@@ -133,19 +133,19 @@ async function send() {
   else say("saved", clock(new Date(answer.saved_at)));
 }
 
-// What this browser kept and the server has not heard of: on the page again, unless other words are newer; in any case
-// it is sent, and the server puts by what does not count.
+// Restores the words that this browser kept and the server does not have, unless other words are newer. In any case they are
+// sent, and the server sets aside words that were overtaken.
 async function restore() {
   const kept = read();
   if (!kept?.pending) return;
   const now = words();
-  // It became a version, or a draft: there is nothing to bring back.
+  // The words became a version or a draft: there is nothing to restore.
   if (alike(kept.words, now) || (kept.basedOn < version && same(kept.words, now) && Number(form.elements.based_on.value) === version)) return keep({ ...kept, pending: false });
   const [other, theirs] = Object.entries(seen)[0] ?? ["", 0];
   const knew = !other || (kept.seen[other] ?? -1) >= theirs || kept.place === other;
-  // These words went to the server with a button of the page, and stand among those that are put by.
+  // The server already has these words among those it set aside.
   if (form.querySelector(`button[name=take][value^="${CSS.escape(kept.place)}:"]`)) return keep({ ...kept, pending: false });
-  // Someone typed already, before this script came.
+  // Somebody has typed before this script ran.
   if (fresh()) {
     await put(kept);
     return changed();
@@ -166,10 +166,10 @@ async function restore() {
 
 form.addEventListener("input", (event) => fields.includes(event.target) && changed());
 document.addEventListener("rewrite:ticked", changed);
-// Whether a button of the page would lead to the browser's own page about the network.
+// Whether a button of the page would lead to the browser's own error page.
 const away = () => !navigator.onLine || ["offline", "nowhere"].includes(line.dataset.state);
 
-// The words go on their own first. Where they arrive, the button does what it says; else the page stays and says why not.
+// Sends the words first. If they arrive, the button does its work; otherwise the page stays and says why.
 async function tryFirst(button) {
   keep(entry());
   await send();
@@ -185,7 +185,7 @@ form.addEventListener("submit", (event) => {
     return;
   }
   form.elements.drops.value = JSON.stringify(ticked());
-  // The server has the words now, or will show them again with what is wrong.
+  // The server has the words now, or will show them again with an error.
   clearTimeout(waiting);
   leaving = true;
   if (event.submitter === discard) localStorage.removeItem(name);
@@ -201,12 +201,12 @@ addEventListener("pagehide", () => {
 });
 addEventListener("pageshow", () => (leaving = false));
 document.addEventListener("visibilitychange", () => document.hidden && send());
-// Gone, not hidden: Enter in a form presses its first button, and in the search that is now the one for the texts.
+// Removed, not hidden: Enter in a form presses its first button, which is now the button for the texts in the search.
 for (const button of document.querySelectorAll("[data-without-script]")) button.remove();
-// Advice waits for the network like everything else; the line says that it is away.
+// Advice needs the network too; the line already says that the server cannot be reached.
 for (const event of ["htmx:sendError", "htmx:timeout"]) document.getElementById("advice").addEventListener(event, (failure) => failure.stopPropagation());
-// What was typed before the scripts of the page were there: as if it were typed now.
+// Treat what was typed before the page's scripts ran as if it were typed now.
 addEventListener("load", () => fresh() && form.elements.text.dispatchEvent(new Event("input", { bubbles: true })));
-// A page that was refused holds what was typed: no version, and no draft yet.
+// A page shown after a refusal holds words that are not saved as a version or a draft yet.
 if ("typed" in form.dataset) changed();
 else restore();

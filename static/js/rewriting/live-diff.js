@@ -1,9 +1,9 @@
-// Marks the change while one writes. In `[data-diff]`: `[data-diff-before]` holds the fixed text and shows what was taken
-// out, the textarea `[data-diff-after]` is written in, `[data-diff-mirror]` lies under it and shows what was added.
+// Marks changes while somebody writes. In `[data-diff]`: `[data-diff-before]` holds the original text and marks what was
+// removed, the textarea `[data-diff-after]` holds the new text, `[data-diff-mirror]` lies under it and marks additions.
 import { diff } from "../diff.js";
 
 const TAGS = { added: "ins", removed: "del" };
-// Beyond this the marks would lag behind the keys; the words themselves are safe.
+// For longer texts the marks would lag behind typing, so there are none; the text itself is not affected.
 const LONGEST = 40_000;
 
 function draw(target, pieces) {
@@ -20,7 +20,7 @@ for (const root of document.querySelectorAll("[data-diff]")) {
     waiting = 0;
     const pieces = before.length + after.value.length > LONGEST ? [["kept", after.value]] : diff(before, after.value);
     draw(original, before.length + after.value.length > LONGEST ? [["kept", before]] : pieces.filter(([op]) => op !== "added"));
-    // The mirror's letters must stand where the textarea's stand: what was taken out is a wedge without width.
+    // The mirror's letters must be in the same places as the textarea's: a removal is a mark without width.
     draw(mirror, [...pieces.map(([op, text]) => (op === "removed" ? [op, ""] : [op, text])), ["kept", "\n"]]);
   };
   root.addEventListener("input", () => (waiting ||= requestAnimationFrame(update)));

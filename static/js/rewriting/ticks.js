@@ -1,6 +1,6 @@
-// The documents that would drop out. What is ticked is known for the whole list (`<script id="drops">`), of which the page
-// holds a part (`input[name=drop]`); the share of them all is drawn in `[data-tally]` as one ticks.
-// `ticked()` are the keys; `tick(keys)` sets them; `rewrite:ticked` is said on the document when a person ticks.
+// The documents that would drop out. The ticks of the whole list are in `<script id="drops">`; the page shows a part of the
+// list (`input[name=drop]`), and `[data-tally]` shows the share of ticked documents.
+// `ticked()` returns the keys, `tick(keys)` sets them; the document gets the event `rewrite:ticked` when a person ticks.
 const root = document.querySelector("[data-tally]");
 const total = Number(root?.dataset.tally ?? 0);
 const held = document.getElementById("drops");
@@ -14,7 +14,7 @@ export function tick(keys) {
   show();
 }
 
-// As the server says it: never all or nothing for what is not quite so.
+// As on the server: 0 % and 100 % only if exact.
 function percent(share) {
   const whole = Math.round(share * 100);
   return `${share > 0 && share < 1 ? Math.min(Math.max(whole, 1), 99) : whole}\u00a0%`;
@@ -37,6 +37,6 @@ document.addEventListener("change", ({ target }) => {
   show();
   document.dispatchEvent(new Event("rewrite:ticked"));
 });
-// Another part of the list has come: the server may not know of the last ticks yet.
+// Another part of the list was loaded: the server may not have the last ticks yet.
 document.addEventListener("htmx:afterSwap", show);
 show();

@@ -1,5 +1,5 @@
-// Adopting an answer needs a cause. Adopted first, the answer waits for the cause, and is sent with it; choosing a grade
-// instead lets go of it. Without script the form is refused, and comes back with the adopted answer.
+// Adopting an answer needs a cause. An answer adopted first waits for the cause and is sent with it; choosing a grade
+// instead cancels it. Without a script the form is refused, and is shown again with the adopted answer.
 import { forget, tell } from "../told.js";
 
 const form = document.getElementById("decision");
@@ -17,7 +17,7 @@ if (causes && buttons.length) {
     if (waiting) tell(causes.dataset.causes);
   }
 
-  // Sent by its button, the answer needs no other field.
+  // With a cause, the button sends the answer; no other field is needed.
   function adopt(event) {
     if (causes.querySelector("input:checked")) return;
     event.preventDefault();
