@@ -9,7 +9,7 @@ class ExportersConfig(AppConfig):
     """Exports, releases and evaluations."""
 
     name = "exporters"
-    verbose_name = "What goes out"
+    verbose_name = "Exports, releases and evaluations"
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:

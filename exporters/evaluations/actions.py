@@ -67,7 +67,7 @@ def request_evaluation(
     a release that is not finished or belongs to another project.
     """
     if by is not None and (not by.leads or by.project_id != project.pk):
-        raise Refused(_("Only leads of this project can have systems measured."))
+        raise Refused(_("Only leads of this project can measure systems."))
     refuse_if_archived(project)
     systems.check(measured, baseline)
     if any(run.project_id != project.pk for one in measured for run in one.runs.values()):
@@ -180,7 +180,7 @@ def read_collection(
         whole = _qrels(folder / WHOLE)
         original = {pair: whole.get(of_pairs[pair], {}) for pair in changed}
         notes.append(
-            f"Nobody has judged under altered narratives: the labels of {CLAIMED} stand for the "
+            f"Nobody has judged under altered narratives: the labels of {CLAIMED} are used as the "
             "changed qrels."
         )
     if not changed:
@@ -273,7 +273,7 @@ def _read_systems(
                 )
             except ObjectDoesNotExist as gone:
                 raise Refused(
-                    _("The run %(run)s is not there any more.") % {"run": named["name"]}
+                    _("The run %(run)s no longer exists.") % {"run": named["name"]}
                 ) from gone
             ranking = systems.read(run, side, topics, room)
             room -= ranking.lines

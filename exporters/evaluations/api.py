@@ -41,12 +41,12 @@ class SentEvaluation(Sent):
     release = serializers.CharField(
         max_length=60,
         required=False,
-        help_text="A release's name; without it the rows as they are.",
+        help_text="The name of a release; without it, the current rows are measured.",
     )
     options = serializers.DictField(
         child=serializers.CharField(max_length=200),
         required=False,
-        help_text="By measure and name, as in p-mrr.documents.",
+        help_text="Values by measure and option, as in p-mrr.documents.",
     )
     baseline = serializers.CharField(
         max_length=255, required=False, help_text="The system that the others are compared with."

@@ -26,9 +26,9 @@ class EvaluationForm(forms.Form):
         required=False,
         widget=forms.CheckboxSelectMultiple,
         help_text=gettext_lazy(
-            "Runs are one system where their names differ only by a word for the mode, as in "
-            "bm25.original.run and bm25.changed.run, or where their tags are the same. Otherwise "
-            "put them together under “Another system”."
+            "Runs form one system if their names differ only in a word for the mode, as in "
+            "bm25.original.run and bm25.changed.run, or if their tags are the same. Otherwise "
+            "combine them under “Another system”."
         ),
     )
     name = forms.CharField(label=gettext_lazy("Name"), max_length=255, required=False)
@@ -40,7 +40,7 @@ class EvaluationForm(forms.Form):
         label=gettext_lazy("Options"),
         required=False,
         max_length=2_000,
-        help_text=gettext_lazy("One a line, as in p-mrr.documents=changed."),
+        help_text=gettext_lazy("One per line, as in p-mrr.documents=changed."),
         widget=forms.Textarea(attrs={"rows": 2, "spellcheck": "false"}),
     )
 
@@ -75,7 +75,7 @@ class EvaluationForm(forms.Form):
             name, equals, value = (part.strip() for part in line.partition("="))
             if line.strip() and not (name and equals and value):
                 raise forms.ValidationError(
-                    _("%(line)s: write MEASURE.OPTION=VALUE, one a line.") % {"line": line[:100]}
+                    _("%(line)s: write MEASURE.OPTION=VALUE, one per line.") % {"line": line[:100]}
                 )
             if name:
                 found[name] = value

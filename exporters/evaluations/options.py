@@ -38,7 +38,7 @@ def read_options(options: Mapping[str, str]) -> dict[str, dict[str, Any]]:
         measure, dot, option = name.partition(".")
         if measure not in found or not dot:
             raise ValueError(
-                f"{name} is no option: write MEASURE.OPTION=VALUE, where MEASURE is one of "
+                f"{name} is not an option: write MEASURE.OPTION=VALUE, where MEASURE is one of "
                 f"{', '.join(found)}"
             )
         known = option_names(measure)
@@ -51,7 +51,7 @@ def read_options(options: Mapping[str, str]) -> dict[str, dict[str, Any]]:
                 _function(measure)(**_EMPTY[measure], **found[measure])
             except TypeError as error:
                 given = ", ".join(f"{name}={value}" for name, value in found[measure].items())
-                raise ValueError(f"{measure} does not take {given}") from error
+                raise ValueError(f"{measure} does not accept {given}") from error
         if int(found[measure].get("resamples") or 0) > MOST_RESAMPLES:
             raise ValueError(f"{measure}.resamples is at most {MOST_RESAMPLES:,}")
     _check_ir(found["ir"].get("measures", []))
@@ -64,23 +64,23 @@ def _check_general(found: Mapping[str, Mapping[str, Any]]) -> None:
         for name, known in names.items():
             if known and (value := found[group].get(name, known[0])) not in known:
                 raise ValueError(
-                    f"{group}.{name} is {', '.join(known[:-1])} or {known[-1]}, not {value}"
+                    f"{group}.{name} must be {', '.join(known[:-1])} or {known[-1]}, not {value}"
                 )
     clusters = found["intervals"].get("clusters", "pair")
     if clusters != "pair" and found["differences"].get("test") == "t":
         raise ValueError(
-            "differences.test=t takes pairs for independent; leave "
-            f"intervals.clusters={clusters} out, or the t test"
+            "differences.test=t treats pairs as independent; leave out "
+            f"intervals.clusters={clusters} or the t test"
         )
     draws = found["settling"].get("resamples", FEWEST_DRAWS)
     if not isinstance(draws, int) or not FEWEST_DRAWS <= draws <= MOST_RESAMPLES:
         raise ValueError(
-            f"settling.resamples is a number from {FEWEST_DRAWS:,} to {MOST_RESAMPLES:,}, "
+            f"settling.resamples must be a number from {FEWEST_DRAWS:,} to {MOST_RESAMPLES:,}, "
             f"not {draws}"
         )
     seed = found["settling"].get("seed", 0)
     if not isinstance(seed, int) or seed < 0:
-        raise ValueError(f"settling.seed is a number from 0, not {seed}")
+        raise ValueError(f"settling.seed must be a whole number of at least 0, not {seed}")
 
 
 def option_names(measure: str) -> list[str]:
@@ -142,6 +142,6 @@ def _check_ir(names: Iterable[str]) -> None:
             ir_evaluator([name], {"q": {"d": 1}}, 1)({"q": {"d": 1.0}})
         except (NameError, ValueError, KeyError, TypeError, SyntaxError, AssertionError) as error:
             raise ValueError(
-                f"{name!r} is no measure that ir_measures computes here, such as nDCG@10, "
-                "AP(rel=2) or RBP(p=0.8)"
+                f"{name!r} is not a measure that ir_measures can compute; write, for example, "
+                "nDCG@10, AP(rel=2) or RBP(p=0.8)"
             ) from error

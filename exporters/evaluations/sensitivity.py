@@ -48,7 +48,7 @@ def of_disputes(
     asked = str(options.get("measure", ""))
     if asked and asked not in results["by_query"]:
         raise ValueError(
-            f"settling.measure is {asked}, which is not measured here; there is "
+            f"settling.measure is {asked}, which is not measured; choose one of "
             f"{', '.join(results['by_query'])}"
         )
     now = results["by_query"]

@@ -112,7 +112,7 @@ def check(systems: Sequence[System], baseline: str) -> None:
             raise Refused(_("Choose a run of %(name)s.") % {"name": system.name})
     if baseline and baseline not in names:
         raise Refused(
-            _("There is no system %(name)s to compare with. There are: %(names)s.")
+            _("There is no system %(name)s to compare with. Choose one of: %(names)s.")
             % {"name": baseline, "names": ", ".join(names)}
         )
 
@@ -156,7 +156,7 @@ def read(run: Run, side: str, topics: Mapping[str, str], room: int) -> Ranking:
                         raise Refused(
                             _(
                                 "The runs have more than %(most)s lines together. Measure fewer at "
-                                "once, or cut them to 1,000 documents a query."
+                                "once, or cut them to 1,000 documents per query."
                             )
                             % {"most": f"{MOST_LINES:,}"}
                         )
@@ -193,13 +193,13 @@ def _notes(run: str, others: set[str], wanted: set[str]) -> list[str]:
         return []
     more = " or more" if len(others) == MOST_OTHERS else ""
     notes = [
-        _("%(run)s: %(count)s ids are of no judged pair, and are not measured.")
+        _("%(run)s: %(count)s ids belong to no judged pair and are not measured.")
         % {"run": run, "count": f"{len(others):,}{more}"}
     ]
     folded = {one.casefold() for one in wanted}
     if alike := sorted(one for one in others if one.casefold() in folded):
         notes.append(
-            _("%(run)s: %(ids)s differ from the id of a judged pair only by case.")
+            _("%(run)s: %(ids)s differ from the id of a judged pair only in case.")
             % {"run": run, "ids": ", ".join(alike[:5])}
         )
     return notes

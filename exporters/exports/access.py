@@ -22,11 +22,11 @@ from exporters.exports.proof.content import PROOF
 ARCHIVE = "export.zip"
 BLIND = gettext_lazy(
     "You have judging or reviewing left in this project, and an export would show you what others "
-    "said. Finish it, or release the task, then look here again."
+    "answered. Finish it, or release the task, then look here again."
 )
 BLIND_FIGURES = gettext_lazy(
-    "You have judging or reviewing left in this project, and what systems get would tell you what "
-    "others said. Finish it, or release the task, then look here again."
+    "You have judging or reviewing left in this project, and the scores of systems would reveal "
+    "what others answered. Finish it, or release the task, then look here again."
 )
 
 

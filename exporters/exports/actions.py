@@ -87,7 +87,7 @@ def request_export(
     """
     now = now or timezone.now()
     if not by.leads or by.project_id != project.pk:
-        raise Refused(_("Only leads of this project can have it exported."))
+        raise Refused(_("Only leads of this project can export it."))
     check_format(format_name)
     if prove:
         check_tools(format_name)
@@ -128,7 +128,7 @@ def cancel_export(*, export: Export, by: Membership, now: datetime | None = None
     Refused: a member who is not a lead.
     """
     if not by.leads or by.project_id != export.project_id:
-        raise Refused(_("Only leads of this project can call its exports off."))
+        raise Refused(_("Only leads of this project can cancel its exports."))
     with transaction.atomic():
         over = export.is_over or export.cancel_requested_at is not None
         queue.cancel(export, now=now)
@@ -142,7 +142,7 @@ def check_format(format_name: str) -> None:
     if format_name not in WRITERS:
         known = ", ".join(WRITERS)
         raise Refused(
-            _("“%(format_name)s” is no format of an export. Known are: %(known)s.")
+            _("“%(format_name)s” is not a format of exports. Choose one of: %(known)s.")
             % {"format_name": format_name, "known": known}
         )
 
@@ -194,7 +194,7 @@ def build(job: Export, progress: Progress) -> None:
             # Only the folder just written is proved, never one that a user supplied.
             proof = proving.prove(folder)
             names.append(PROOF)
-        progress.start(len(names) + 1, "Putting the files away")
+        progress.start(len(names) + 1, "Storing the files")
         with (folder / ARCHIVE).open("xb") as stream:
             pack(folder, names, stream)
         progress.advance()

@@ -178,17 +178,20 @@ class SentPublication(Sent):
     """The settings to change; those left out stay as they are."""
 
     texts = serializers.BooleanField(
-        required=False, help_text="Whether titles and texts of documents may leave the project."
+        required=False, help_text="Whether titles and texts of documents are published."
     )
     claims = serializers.BooleanField(
-        required=False, help_text="Whether claimed labels stand where nobody has judged."
+        required=False, help_text="Whether claimed labels are published where nobody has judged."
     )
     licence = serializers.CharField(max_length=100, required=False, allow_blank=True)
     languages = serializers.CharField(
         max_length=200, required=False, allow_blank=True, help_text="As in `eng-Latn deu-Latn`."
     )
     creators = serializers.CharField(
-        max_length=20_000, required=False, allow_blank=True, help_text="One a line: family, given."
+        max_length=20_000,
+        required=False,
+        allow_blank=True,
+        help_text="One per line: family, given.",
     )
     publisher = serializers.CharField(max_length=200, required=False, allow_blank=True)
     year = serializers.IntegerField(
@@ -197,13 +200,13 @@ class SentPublication(Sent):
     description = serializers.CharField(max_length=20_000, required=False, allow_blank=True)
     citation = serializers.CharField(max_length=20_000, required=False, allow_blank=True)
     instructions_in_queries = serializers.BooleanField(
-        required=False, help_text="Whether BEIR's queries have the instruction behind them."
+        required=False, help_text="Whether the instruction is appended to BEIR's queries."
     )
     layouts = serializers.ListField(
         child=serializers.ChoiceField(choices=[one.value for one in actions.LAYOUTS]),
         required=False,
         max_length=20,
-        help_text="The layouts that releases hold beside the formats trec and jsonl.",
+        help_text="The layouts that releases hold besides the formats trec and jsonl.",
     )
 
 

@@ -37,9 +37,9 @@ class PublicationForm(forms.ModelForm[Publication]):
         fields = FIELDS
         help_texts = {
             "licence": _("As in CC-BY-4.0."),
-            "languages": _("As in eng-Latn, with blanks between several."),
-            "creators": _("One a line, as in Curie, Marie."),
-            "publisher": _("Who gives it out, as in Zenodo."),
+            "languages": _("As in eng-Latn, several separated by spaces."),
+            "creators": _("One per line, as in Curie, Marie."),
+            "publisher": _("Who publishes it, as in Zenodo."),
             "citation": _("As BibTeX."),
         }
         widgets = {

@@ -66,7 +66,7 @@ def set_publication(
         raise Refused(_("Only leads of this project can change how it is published."))
     unknown = sorted(set(changes) - set(FIELDS))
     if unknown:
-        raise ValueError(f"no field of a publication: {', '.join(unknown)}")
+        raise ValueError(f"not publication settings: {', '.join(unknown)}")
     with transaction.atomic():
         locked = Project.objects.select_for_update(no_key=True).get(pk=project.pk)
         refuse_if_archived(locked)
@@ -118,7 +118,7 @@ def preview(project: Project) -> Preview:
     )
     counts = [
         (_("instruction pairs that people judged"), len(judged)),
-        (_("instruction pairs with claimed labels alone"), len(chosen) - len(judged)),
+        (_("instruction pairs with claimed labels only"), len(chosen) - len(judged)),
         (_("instruction pairs that are left out"), len(pairs) - len(chosen)),
         (_("queries"), len(queries)),
         (_("documents"), found["all"]),
@@ -152,17 +152,17 @@ def _kept_back(publication: Publication) -> list[str]:
     agreed, everybody = people.exclude(named_at=None).count(), people.count()
     sentences = [
         _(
-            "Layouts and releases show people by numbers. %(agreed)s of %(all)s members agreed to "
-            "be named, under their own settings."
+            "Layouts and releases show people as numbers. %(agreed)s of %(all)s members agreed to "
+            "be named, in their own settings."
         )
         % {"agreed": f"{agreed:,}", "all": f"{everybody:,}"},
         _(
-            "An export in the format jsonl has the names of all: it carries the project to another "
-            "installation. In a release it has numbers."
+            "An export in the format jsonl has everybody's name, because it carries the project to "
+            "another installation. In a release it has numbers."
         ),
     ]
     if not publication.texts:
-        sentences.insert(0, _("Titles and texts of documents stay here: ids alone are published."))
+        sentences.insert(0, _("Titles and texts of documents are not published, only their ids."))
     return sentences
 
 
@@ -173,14 +173,17 @@ def _checks(
     sentences = []
     if claimed and not publication.claims:
         sentences.append(
-            _("%(n)s instruction pairs have claimed labels alone. Publish claimed labels below.")
+            _("%(n)s instruction pairs have claimed labels only. Publish claimed labels below.")
             % {"n": f"{len(claimed):,}"}
         )
     elif not chosen:
         sentences.append(_("No instruction pair is judged yet, so no layout can be written."))
     if publication.texts and found["without"]:
         sentences.append(
-            _("%(n)s documents have no text here and would be written with an empty one.")
+            _(
+                "%(n)s documents have no text in this project and would be written with an empty "
+                "one."
+            )
             % {"n": f"{found['without']:,}"}
         )
     if publication.texts and found["long"]:
@@ -206,19 +209,19 @@ def _check(publication: Publication) -> None:
         if not LANGUAGE.fullmatch(language):
             raise Refused(
                 _(
-                    "“%(language)s” is no language. Write its three letters and its script, as in "
-                    "eng-Latn, with blanks between several."
+                    "“%(language)s” is not a language. Write its three letters and its script, as "
+                    "in eng-Latn, several separated by spaces."
                 )
                 % {"language": language}
             )
     if publication.year is not None and not FIRST_YEAR <= publication.year <= LAST_YEAR:
         raise Refused(
-            _("A year lies between %(first)d and %(last)d.")
+            _("The year must be between %(first)d and %(last)d.")
             % {"first": FIRST_YEAR, "last": LAST_YEAR}
         )
     for layout in publication.layouts:
         if layout not in LAYOUTS:
             raise Refused(
-                _("“%(layout)s” is no layout. Known are: %(known)s.")
+                _("“%(layout)s” is not a layout. Choose from: %(known)s.")
                 % {"layout": layout, "known": ", ".join(LAYOUTS)}
             )

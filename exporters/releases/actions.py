@@ -60,8 +60,8 @@ def check_name(project: Project, name: str) -> None:
     if (other := taken.first()) is not None:
         raise Refused(
             _(
-                "There is a release called %(name)s already, and it never changes. Take another "
-                "name."
+                "A release called %(name)s already exists, and releases never change. Choose "
+                "another name."
             )
             % {"name": other.name}
         )
@@ -100,7 +100,7 @@ def request_release(
         ).first()
         if under_way is not None:
             raise Refused(
-                _("%(name)s is being made. Wait until it is done, or call it off.")
+                _("%(name)s is being made. Wait until it is done, or cancel it.")
                 % {"name": under_way.name}
             )
         release = Release.objects.create(
@@ -120,7 +120,7 @@ def request_release(
 def cancel_release(*, release: Release, by: Membership, now: datetime | None = None) -> Release:
     """Cancel a release that is being made and return it; a finished one is left unchanged."""
     if not by.leads or by.project_id != release.project_id:
-        raise Refused(_("Only leads of this project can call its releases off."))
+        raise Refused(_("Only leads of this project can cancel its releases."))
     with transaction.atomic():
         over = release.is_over or release.cancel_requested_at is not None
         queue.cancel(release, now=now)
@@ -147,7 +147,7 @@ def build(job: Release, progress: Progress) -> None:
         own = folder / contents.NAME
         own.write_bytes(contents.to_bytes(held))
         facts = file_store.facts_of(own, contents.NAME, "")
-        progress.start(len(held["files"]) + 1, "Putting the files away")
+        progress.start(len(held["files"]) + 1, "Storing the files")
         for entry in [*held["files"], facts]:
             try:
                 file_store.put(job.project_id, folder / entry["name"], entry["sha256"])
@@ -227,7 +227,7 @@ def verify(release: Release) -> Checked:
         wrong for entry in every.values() if (wrong := file_store.fault(release.project_id, entry))
     ]
     if contents.own_facts(release)["sha256"] != _sha256_of_row(release):
-        faults.append(_("The row in the database is not what release.json was written from."))
+        faults.append(_("The row in the database does not match release.json."))
     return Checked(len(every), faults)
 
 

@@ -46,7 +46,7 @@ class ReleaseSerializer(JobSerializer):
     name = serializers.CharField()
     note = serializers.CharField(allow_blank=True)
     by = serializers.CharField(source="by.name", allow_null=True, default=None)
-    at = serializers.DateTimeField(allow_null=True, help_text="The moment whose rows it holds.")
+    at = serializers.DateTimeField(allow_null=True, help_text="The time of the snapshot.")
     guideline = serializers.IntegerField(source="guideline.version", allow_null=True, default=None)
     code_version = serializers.CharField(allow_blank=True)
     sha256 = serializers.SerializerMethodField()
@@ -111,7 +111,7 @@ class ReleasePreviewSerializer(serializers.Serializer[Any]):
     share_range = serializers.ListField(
         child=serializers.IntegerField(),
         allow_null=True,
-        help_text="Least and most percent that may drop out; null without such a rule.",
+        help_text="Lowest and highest percentage that may drop out; null without such a rule.",
     )
     outside_share = OutsideSerializer(many=True)
 
@@ -150,7 +150,7 @@ class ChangeSerializer(serializers.Serializer[Any]):
 
     change = serializers.ChoiceField(choices=["query", "pair", "text", "narrative", "grade"])
     narrative = serializers.CharField(allow_blank=True)
-    query_id = serializers.CharField(allow_blank=True, help_text="Empty of a text.")
+    query_id = serializers.CharField(allow_blank=True, help_text="Empty for a text.")
     pair_id = serializers.CharField(allow_blank=True)
     doc_id = serializers.CharField(allow_blank=True)
     before = serializers.CharField(allow_blank=True)
@@ -343,7 +343,7 @@ def _compared(resource: Resource, slug: str, before: str, after: str) -> Compari
     """Return the comparison of two releases; 404 if a file of one is missing or damaged."""
     _member, (one, other) = access.made_releases(resource.person, slug, before, after)
     if one == other:
-        raise Http404("These are one release: choose two different ones.")
+        raise Http404("Both are the same release. Choose two different ones.")
     try:
         return Comparison(one, other)
     except file_store.Damaged as damaged:

@@ -42,7 +42,7 @@ def put(project: int, path: Path, sha256: str) -> None:
     if saved != wanted:
         default_storage.delete(saved)
     if _digest(wanted) != sha256:
-        raise Damaged(_("The storage does not give back what was put there: %s.") % path.name)
+        raise Damaged(_("The storage returned other bytes than were written: %s.") % path.name)
 
 
 def fault(project: int, entry: FileFacts) -> str:
@@ -53,7 +53,7 @@ def fault(project: int, entry: FileFacts) -> str:
         return _("%(name)s is missing.") % {"name": entry["name"]}
     if found == entry["sha256"]:
         return ""
-    return _("%(name)s is not what was kept: its sha256 is %(found)s and should be %(kept)s.") % {
+    return _("%(name)s has changed: its sha256 is %(found)s and should be %(kept)s.") % {
         "name": entry["name"],
         "found": found,
         "kept": entry["sha256"],

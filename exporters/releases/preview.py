@@ -131,12 +131,12 @@ def _warnings(
     warn(
         unjudged(by.project, written),
         _(
-            "1 document that judges are asked about is not judged and would be left out: "
-            "evaluators take it for not relevant."
+            "1 document that should be judged is not judged and would be left out: evaluators "
+            "treat it as not relevant."
         ),
         _(
-            "%(n)s documents that judges are asked about are not judged and would be left out: "
-            "evaluators take them for not relevant."
+            "%(n)s documents that should be judged are not judged and would be left out: "
+            "evaluators treat them as not relevant."
         ),
     )
     for why, one, many in _why_left_out():

@@ -100,7 +100,7 @@ def test_asking_again_while_one_waits_gives_that_one(made, published):
         ({"measured": []}, "Choose at least one run"),
         (
             {"baseline": "nobody"},
-            "There is no system nobody to compare with. There are: good, still",
+            "There is no system nobody to compare with. Choose one of: good, still",
         ),
         ({"options": {"p-mrr.k": "1"}}, "p-mrr has no option 'k'"),
     ],
@@ -130,8 +130,8 @@ def test_ids_of_a_run_that_are_not_judged_are_told_and_those_that_differ_by_case
     found = measured(made, measured=[System("odd", {"changed": other})], baseline="")
 
     assert found.results["notes"] == [
-        "odd.changed.run: 2 ids are of no judged pair, and are not measured.",
-        "odd.changed.run: Q_1 differ from the id of a judged pair only by case.",
+        "odd.changed.run: 2 ids belong to no judged pair and are not measured.",
+        "odd.changed.run: Q_1 differ from the id of a judged pair only in case.",
     ]
     client.force_login(made.carla.user)
     page = client.get(found.get_absolute_url()).content.decode()
@@ -192,7 +192,7 @@ def test_a_project_without_judgments_says_what_to_do(made, client):
 def test_a_run_with_too_many_lines_is_refused(made):
     with (
         patch("exporters.evaluations.actions.MOST_LINES", 5),
-        pytest.raises(JobError, match="cut them to 1,000 documents a query"),
+        pytest.raises(JobError, match="cut them to 1,000 documents per query"),
     ):
         measured(made)
 
@@ -233,8 +233,8 @@ def test_the_command_takes_system_and_side_by_name(made):
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["nothing.run"], "has no run called 'nothing.run'. There are: good.changed.run"),
-        (["up=good.original.run"], "'up' is no side"),
+        (["nothing.run"], "has no run called 'nothing.run'. Its runs: good.changed.run"),
+        (["up=good.original.run"], "'up' is not a side"),
         (["good.original.run", "--option", "documents"], "write MEASURE.OPTION=VALUE"),
         (["good.original.run", "--release", "v9"], "has no release called 'v9'"),
     ],

@@ -202,7 +202,7 @@ def test_the_measure_of_the_queue_is_an_option():
     _results, told = found(FALL, settling_measure="RR after")
 
     assert told["deciding"]["measure"] == "RR after"
-    with pytest.raises(ValueError, match=r"settling\.measure is wise, which is not measured here"):
+    with pytest.raises(ValueError, match=r"settling\.measure is wise, which is not measured;"):
         found(FALL, settling_measure="wise")
 
 

@@ -204,7 +204,7 @@ def test_what_is_missing_or_changed_in_it_is_noticed(tides, bucket, finish_jobs)
     faults = releasing.verify(made).faults
 
     assert len(faults) == 2
-    assert any(f"{every[0]['name']} is not what was kept" in fault for fault in faults)
+    assert any(f"{every[0]['name']} has changed" in fault for fault in faults)
     assert f"{missing['name']} is missing." in faults
 
 

@@ -230,7 +230,7 @@ def test_only_leads_of_the_project_ask_for_its_exports(scene, published):
 
 
 def test_an_unknown_format_is_refused_with_those_there_are(scene, published):
-    with pytest.raises(Refused, match=r"“xml” is no format of an export. Known are: trec, jsonl."):
+    with pytest.raises(Refused, match=r"“xml” is not a format of exports. Choose one of: trec, js"):
         actions.request_export(project=scene.project, format_name="xml", by=scene.carla)
 
     assert not Export.objects.exists()
@@ -240,7 +240,7 @@ def test_an_unknown_format_is_refused_with_those_there_are(scene, published):
 def test_who_has_yet_to_answer_is_told_nothing_by_an_export(scene, published, task):
     assignment = Assignment.objects.create(pair=scene.pair, task=task, seat=1, member=scene.carla)
 
-    with pytest.raises(Refused, match="would show you what others said"):
+    with pytest.raises(Refused, match="would show you what others answered"):
         actions.request_export(project=scene.project, format_name="trec", by=scene.carla)
 
     assignment.delete()

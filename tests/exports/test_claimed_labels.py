@@ -442,14 +442,14 @@ def test_the_publish_page_counts_pairs_with_claimed_labels_alone(scene):
 
     assert kept_back.counts[:2] == [
         ("instruction pairs that people judged", 0),
-        ("instruction pairs with claimed labels alone", 0),
+        ("instruction pairs with claimed labels only", 0),
     ]
     assert kept_back.checks[0] == (
-        "2 instruction pairs have claimed labels alone. Publish claimed labels below."
+        "2 instruction pairs have claimed labels only. Publish claimed labels below."
     )
     assert dict(published.counts) == {
         "instruction pairs that people judged": 0,
-        "instruction pairs with claimed labels alone": 2,
+        "instruction pairs with claimed labels only": 2,
         "instruction pairs that are left out": 4,
         "queries": 2,
         "documents": 9,

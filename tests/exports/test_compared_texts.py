@@ -61,7 +61,7 @@ def test_documents_with_another_text_are_listed_counted_and_shown(
     text = " ".join(page.content.decode().split())
     assert 'Texts <span class="muted">3</span>' in text
     assert 'text 2</td> <td class="nowrap">text 3</td>' in text
-    assert "one text at most" in text
+    assert "at most one text" in text
 
 
 def test_the_first_newer_texts_are_counted_and_the_judgments_that_they_make_stale(tides):

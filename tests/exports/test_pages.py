@@ -229,7 +229,7 @@ def test_a_lead_who_has_yet_to_judge_sees_neither_counts_nor_files(built, client
     page = client.get(pages(built)["export"]).content.decode()
     asked = client.post(pages_of(tides), {"format": "trec"})
 
-    assert "would show you what others said" in page
+    assert "would show you what others answered" in page
     assert "disputed" not in page
     assert client.get(pages(built)["file"]).status_code == 403
     assert client.get(pages(built)["archive"]).status_code == 403

@@ -305,7 +305,7 @@ def test_a_removed_instruction_ends_the_row_of_growing_conditions(write, shared_
 
 @pytest.mark.parametrize("layout", ["multiconir", "multi-infosearch"])
 def test_records_of_texts_are_refused_while_texts_may_not_leave(layout, tides, write):
-    with pytest.raises(ValueError, match="this layout holds the texts of documents"):
+    with pytest.raises(ValueError, match="this layout consists of texts of documents"):
         write(tides.project, layout)
 
 
@@ -313,7 +313,7 @@ def test_records_of_texts_are_refused_while_texts_may_not_leave(layout, tides, w
     ("layout", "sentence"),
     [
         ("multiconir", "no query has pairs with one, two and more conditions"),
-        ("multi-infosearch", "no pair has conditions with names"),
+        ("multi-infosearch", "no pair has named conditions"),
     ],
 )
 def test_a_project_without_such_records_is_refused_with_what_they_need(

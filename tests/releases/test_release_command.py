@@ -59,7 +59,7 @@ def test_what_it_holds_is_printed_as_json(tides):
     [
         ("nowhere", "v1", "There is no project called 'nowhere'."),
         ("tides", "v 1", "A release's name has letters, digits, dots"),
-        ("tides", "made", "There is a release called made already, and it never changes."),
+        ("tides", "made", "A release called made already exists, and releases never change."),
     ],
 )
 def test_what_cannot_be_released_is_said(tides, project, name, sentence):
@@ -103,14 +103,14 @@ def test_what_differs_is_named_and_the_command_fails(tides, empty_storage, capsy
     entry = contents.files(release)["trec/qrels.changed.txt"]
     empty_storage.delete(file_store.place(tides.project.pk, entry["sha256"]))
 
-    with pytest.raises(CommandError, match="v1 is not what was released: 1 thing differs"):
+    with pytest.raises(CommandError, match="v1 is not as it was released: 1 fault in"):
         command("release", "tides", "v1", "--verify")
 
     assert "trec/qrels.changed.txt is missing." in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
-    ("made", "known"), [(["v1"], "There are: v1."), ([], "There are none yet.")]
+    ("made", "known"), [(["v1"], "Its releases: v1."), ([], "It has no releases yet.")]
 )
 def test_a_release_that_is_not_there_is_said(tides, tmp_path, made, known):
     for name in made:
@@ -154,7 +154,7 @@ def test_a_damaged_release_is_not_given_out_and_leaves_what_was_there(
     entry = contents.files(release)["trec/topics.changed.txt"]
     Path(empty_storage.path(file_store.place(tides.project.pk, entry["sha256"]))).write_bytes(b"x")
 
-    with pytest.raises(CommandError, match=r"topics\.changed\.txt is not what was kept"):
+    with pytest.raises(CommandError, match=r"topics\.changed\.txt has changed"):
         command("export", "tides", "trec", "--release", "v1", "--output", tmp_path / "out")
 
     assert files(tmp_path / "out") == before

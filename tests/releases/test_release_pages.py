@@ -58,7 +58,7 @@ def text(response):
 def test_an_empty_list_says_what_will_be_here_and_leads_there(tides, carla):
     page = text(carla.get(url("releases")))
 
-    assert "What is released will appear here" in page
+    assert "Releases will appear here" in page
     assert f'href="{url("new_release")}"' in page
 
 
@@ -66,7 +66,7 @@ def test_before_releasing_one_reads_what_is_open(tides, carla):
     page = text(carla.get(url("new_release")))
 
     assert "1 document is disputed and would be left out of the qrels." in page
-    assert "1 document that judges are asked about is not judged and would be left out" in page
+    assert "1 document that should be judged is not judged and would be left out" in page
     assert "1 pair has no altered narrative, so it would be left out." in page
     assert "1 review is not submitted yet and would be left out." in page
     assert "There are no guidelines." in page
@@ -103,7 +103,7 @@ def test_where_nothing_is_open_that_is_said(db, client):
 
     page = text(client.get(url("new_release")))
 
-    assert "Nothing: all that people were asked is judged, settled and decided." in page
+    assert "Nothing: everything is judged, settled and decided." in page
 
 
 def test_what_a_lead_settled_unheard_is_not_open(tides, carla):
@@ -119,7 +119,7 @@ def test_what_a_lead_settled_unheard_is_not_open(tides, carla):
     page = text(carla.get(url("new_release")))
 
     # Only D of 302 is open, which only a machine judged.
-    assert "1 document that judges are asked about is not judged" in page
+    assert "1 document that should be judged is not judged" in page
 
 
 def test_a_release_is_asked_for_watched_and_made(tides, carla, published, finish_jobs, client):
@@ -154,7 +154,7 @@ def test_a_release_is_asked_for_watched_and_made(tides, carla, published, finish
         ({"name": "a" * 61}, "at most 60 characters"),
         ({"note": "a" * 2001}, "at most 2000 characters"),
         ({"sure": ""}, "Tick the box if you are sure."),
-        ({"name": "Made"}, "There is a release called made already, and it never changes."),
+        ({"name": "Made"}, "A release called made already exists, and releases never change."),
     ],
     ids=lambda value: str(value)[:30],
 )
@@ -214,7 +214,7 @@ def test_a_file_that_is_not_what_was_kept_is_never_handed_out(tides, carla, empt
         url("comparison_table", "v1.0", "v1.1"),
     ):
         page = text(carla.get(asked, follow=True))
-        assert "trec/qrels.changed.txt is not what was kept" in page
+        assert "trec/qrels.changed.txt has changed" in page
         assert "Restore it from a backup of the data folder." in page
 
 
@@ -225,7 +225,7 @@ def test_a_lead_who_has_yet_to_judge_sees_no_count_no_file_and_makes_none(tides,
 
     for name in ("releases", "new_release"):
         page = text(carla.get(url(name)))
-        assert "would show you what others said" in page
+        assert "would show you what others answered" in page
         assert "would be left out" not in page
     assert "disputed" not in text(carla.get(url("release", "v1.0")))
     for refused in (

@@ -156,7 +156,7 @@ def test_no_release_is_deleted_and_what_it_stands_on_stays(tides):
 def test_a_name_means_one_release_for_ever(tides, name):
     released(tides, "v1.0")
 
-    with pytest.raises(Refused, match=r"There is a release called v1\.0 already"):
+    with pytest.raises(Refused, match=r"A release called v1\.0 already exists"):
         releasing.request_release(project=tides.project, name=name, by=tides.carla)
     with pytest.raises(IntegrityError), transaction.atomic():
         Release.objects.create(project=tides.project, name=name)
@@ -206,7 +206,7 @@ def test_who_does_not_lead_or_has_yet_to_judge_releases_nothing(tides):
             releasing.request_release(project=tides.project, name="v1", by=who)
 
     Assignment.objects.create(pair=tides.pair, task="judge", seat=1, member=tides.carla)
-    with pytest.raises(Refused, match="would show you what others said"):
+    with pytest.raises(Refused, match="would show you what others answered"):
         releasing.request_release(project=tides.project, name="v1", by=tides.carla)
 
     assert not Release.objects.exists()
@@ -289,14 +289,10 @@ def test_a_missing_and_a_changed_file_are_named(tides, empty_storage):
 
     checked = releasing.verify(release)
 
-    is_not_what_was_kept = (
-        f"{changed['name']} is not what was kept: its sha256 is {OF_ABC} and should be "
-        f"{changed['sha256']}."
+    has_changed = (
+        f"{changed['name']} has changed: its sha256 is {OF_ABC} and should be {changed['sha256']}."
     )
-    assert sorted(checked.faults) == [
-        "jsonl/judgments.jsonl is missing.",
-        is_not_what_was_kept,
-    ]
+    assert sorted(checked.faults) == ["jsonl/judgments.jsonl is missing.", has_changed]
     assert checked.files == len(every)
 
 

@@ -50,8 +50,8 @@ def the_rater(project: Project) -> Membership | None:
     if len(names) > 1:
         known = ", ".join(sorted(one.name for one in names.values()))
         raise ValueError(
-            f"{len(names)} machines claim labels ({known}), and a layout holds those of one. Load "
-            "the claims of each into a project of its own"
+            f"{len(names)} machines claim labels ({known}), and a layout can hold those of only "
+            "one. Load the claims of each into a separate project"
         )
     return next(iter(names.values()), None)
 

@@ -48,8 +48,8 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
     records = _records(published, report)
     if not records:
         raise ValueError(
-            "no pair has conditions with names, a document that meets all of them and one that "
-            "violates some, of which a Multi-InfoSearch record is made"
+            "no pair has named conditions, a document that meets all of them and one that violates "
+            "some, as a Multi-InfoSearch record needs"
         )
     _leave_out(published, records)
     combinations = _combinations([one.pair for one in records])

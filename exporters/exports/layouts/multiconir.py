@@ -59,7 +59,7 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
     if not queries:
         raise ValueError(
             "no query has pairs with one, two and more conditions and documents that meet all of "
-            "them or break those of a column, of which a MultiConIR row is made"
+            "them or break those of a column, as a MultiConIR row needs"
         )
     _leave_out(published, queries)
     domains = any(query.domain for query in queries)

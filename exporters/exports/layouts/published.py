@@ -159,8 +159,8 @@ def gather(project: Project, report: Report = lambda _: None, shape: Shape = TOO
     found = Published(project, publication, selection.pairs(project), selection.queries(project))
     if shape.needs_texts and not publication.texts:
         raise ValueError(
-            "this layout holds the texts of documents, and the publication settings keep them "
-            "back. Publish texts and name the licence, or choose a layout that can hold ids alone"
+            "this layout consists of texts of documents, which the publication settings do not "
+            "publish. Publish texts and name the licence, or choose a layout that can hold only ids"
         )
     if shape.claims or publication.claims:
         found.rater = grades.the_rater(project)
@@ -176,8 +176,9 @@ def gather(project: Project, report: Report = lambda _: None, shape: Shape = TOO
         raise ValueError(_nothing_to_publish(found, shape))
     if shape.change and not changed[ALTERED]:
         raise ValueError(
-            f"in none of the {len(found.pairs[ALTERED]):,} pairs the relevance of a document "
-            "changed, so nothing can be measured. Rewrite narratives or judge more documents first"
+            "the relevance of no document changed in any of the "
+            f"{len(found.pairs[ALTERED]):,} pairs, so nothing can be measured. Rewrite narratives "
+            "or judge more documents first"
         )
     # A set whose qrels equal the original ones measures nothing.
     if shape.change and not changed[REVERSED]:
@@ -186,10 +187,10 @@ def gather(project: Project, report: Report = lambda _: None, shape: Shape = TOO
     found.odd_ids += _odd_ids((pair.pair_id for pair in found.every_pair), shape)
     found.odd_ids += _odd_ids((pair.query.query_id for pair in found.every_pair), shape)
     if found.odd_ids:
-        signs = "".join(f" or the sign {sign}" for sign in shape.refuses)
+        signs = "".join(f" or the character {sign}" for sign in shape.refuses)
         raise ValueError(
             f"the id {found.odd_ids[0]!r} has white space{signs}, which this layout cannot hold. "
-            "Load the collection under other ids; the trec export takes these"
+            "Load the collection with other ids, or use the trec export, which can hold these"
         )
     if shape.lone_queries:
         _take_lone_queries(found)
@@ -210,7 +211,7 @@ def _nothing_to_publish(found: Published, shape: Shape) -> str:
     if not shape.change:
         return (
             "no instruction pair can be published: a pair needs documents that people judged, or "
-            "that a machine claims a label of, under its altered narrative. Judge one first"
+            "for which a machine claims a label, under its altered narrative. Judge one first"
         )
     sentence = (
         "no instruction pair can be published: a pair needs documents with an earlier "
@@ -327,8 +328,8 @@ def _check_documents(found: Published) -> None:
         )
     if without == len(found.documents):
         raise ValueError(
-            f"none of the {without:,} candidates has a text here. Load the texts, or switch texts "
-            "off to publish ids alone"
+            f"none of the {without:,} candidates has a text in this project. Load the texts, or "
+            "switch texts off to publish only ids"
         )
     counts["layout_without_text"] = without
     counts["layout_with_markup"] = marked

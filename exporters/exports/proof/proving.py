@@ -85,7 +85,7 @@ def check_tools(layout: str) -> None:
     """Refuse a layout that no tool reads; the message lists those that are read."""
     if layout not in PLAIN:
         raise Refused(
-            _("No tool reads the layout %(layout)s. Those that are read: %(known)s.")
+            _("No tool reads the layout %(layout)s. Choose one of: %(known)s.")
             % {"layout": layout, "known": ", ".join(PLAIN)}
         )
 

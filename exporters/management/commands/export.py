@@ -40,7 +40,7 @@ class Command(RejudgeCommand):
             help="a folder that is new, empty, or holds an earlier export, which is replaced",
         )
         parser.add_argument(
-            "--release", metavar="NAME", help="give out what was released under this name"
+            "--release", metavar="NAME", help="write the files of the release with this name"
         )
         parser.add_argument("--json", action="store_true", help="print the counts as JSON")
 
