@@ -37,7 +37,7 @@ class AuditConfig(AppConfig):
         from audit.settling import notices as disagreement_notices
 
         audit_events.register(AUDIT_EVENTS)
-        kind_settings.take_rubric.register(project_rubric.take_rubric)
+        kind_settings.adopt_rubric.register(project_rubric.take_rubric)
         chain.register(of_reviews.KINDS | of_checks.KINDS)
         completion_queries.register_reviews(passes.submitted)
         tally.checked_labels.register(outcomes.checked_labels)
@@ -51,4 +51,4 @@ class AuditConfig(AppConfig):
         notices.register(check_notices.notices)
         files.register(Rubrics, Reviews, Decisions)
         stale.register(stale_rows.CHECKS)
-        stale.register_beside(stale_rows.REVIEWS)
+        stale.register_unaffected(stale_rows.REVIEWS)

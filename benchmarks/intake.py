@@ -137,13 +137,13 @@ def _ours(kind: str) -> Callable[[Path], dict[str, Any]]:
     def run(path: Path) -> dict[str, Any]:
         """Load the file twice, as the command does."""
         project = _set_up()
-        from annotate.collection.intake import on_disk
+        from annotate.collection.intake import file_on_disk
         from annotate.collection.load_jobs import load_file
 
         figures: dict[str, Any] = {"before_mb": _peak_mb()}
         for name in ("seconds", "again"):
             start = time.perf_counter()
-            report = load_file(project=project, format_name=kind, arrived=on_disk(str(path)))
+            report = load_file(project=project, format_name=kind, file=file_on_disk(str(path)))
             figures[name] = time.perf_counter() - start
             if report.refused or report.new != (report.read if name == "seconds" else 0):
                 raise RuntimeError(f"not loaded as it should be: {report.as_json()}")

@@ -122,7 +122,7 @@ class SocialAccountAdapter(DefaultSocialAccountAdapter):
 
 def _read(token: str) -> Any:
     try:
-        return invitations.read(token)
+        return invitations.open_invitation(token)
     except Refused:
         return None
 

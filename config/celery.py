@@ -31,7 +31,7 @@ from kombu.exceptions import KombuError
 
 from config.embedded_broker import is_embedded
 from config.parent_process import die_with
-from jobs.about import forget
+from jobs.about import clear_context
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 # A worker that ran the checks of `manage.py check` when it starts would load every page with its
@@ -170,10 +170,10 @@ def _show_up(sender: Any, **_: Any) -> None:
 
 def _say_that_it_is_there(worker: str) -> None:
     # Its process, also when all its hands are at long jobs.
-    from jobs.status import show_up
+    from jobs.status import record_process
 
     try:
-        show_up(worker)
+        record_process(worker)
     except DatabaseError:
         logger.warning("%s cannot say that it is there", worker, exc_info=True)
     finally:
@@ -207,7 +207,7 @@ def _leave_through_the_job(**_: Any) -> None:
 
 @task_postrun.connect
 def _leave_at_once(**_: Any) -> None:
-    forget()
+    clear_context()
     if _has_a_process_of_its_own():
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
 

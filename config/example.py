@@ -103,7 +103,7 @@ def _make(folder: Path) -> list[Login]:
     )
     text = (folder / "guideline.md").read_text(encoding="utf-8")
     guidelines.write_guideline(text=text, by=lead, based_on=0)
-    taxonomy.take_taxonomy(name="FollowTable", by=lead)
+    taxonomy.add_taxonomy(name="FollowTable", by=lead)
     for name, kind in FILES:
         _load(project, folder / name, kind)
     _assignment_judges(project)
@@ -122,7 +122,7 @@ def _account(name: str) -> Login:
 
 
 def _load(project: Project, path: Path, kind: str) -> None:
-    report = intake.load(project=project, kind=lookup(kind), arrived=intake.on_disk(str(path)))
+    report = intake.load(project=project, kind=lookup(kind), file=intake.file_on_disk(str(path)))
     if report.refused:
         raise RuntimeError(f"the example project does not load: {report.problems[0]}")
 

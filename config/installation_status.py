@@ -148,8 +148,8 @@ def find(label: str, pk: int) -> Job | None:
 def try_again(*, job: Job, by: User | None, now: datetime | None = None) -> bool:
     """Let a job that failed be done again, and keep that `by` asked for it (None: a command).
 
-    Returns whether this did it: one that waits or runs already stays. Raises `queue.NotAgain` with
-    a sentence where it cannot be.
+    Returns whether this did it: one that waits or runs already stays. Raises
+    `queue.CannotRetry` with a sentence where it cannot be.
     """
     with transaction.atomic():
         done = queue.retry(job, by=by.get_username() if by else "the command line")

@@ -15,7 +15,7 @@ from django.http.response import HttpResponseBase
 from django.template.loader import render_to_string
 from django.utils.translation import gettext as _
 
-from base.api.problems import in_json, unavailable
+from base.api.problems import as_problem, unavailable
 from config.request_bodies import REFUSED, is_too_large, takes_file
 
 # No page of ours asks the browser for any of these, so nothing on a page may.
@@ -97,7 +97,7 @@ def guard(
             response.content = render_to_string("405.html")
             # The length of the empty page is said already, and a server sends no more than that.
             response.headers["Content-Length"] = str(len(response.content))
-        return with_headers(in_json(request, response))
+        return with_headers(as_problem(request, response))
 
     return watch
 
@@ -120,7 +120,7 @@ def _refusal(
     if status == HTTPStatus.INSUFFICIENT_STORAGE:
         return with_headers(unavailable(request, OSError(errno.ENOSPC, "")))
     page = HttpResponse(render_to_string(f"{int(status)}.html"), status=status)
-    return with_headers(in_json(request, page, faults))
+    return with_headers(as_problem(request, page, faults))
 
 
 def with_headers(response: HttpResponseBase) -> HttpResponseBase:

@@ -12,7 +12,7 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from prometheus_client import Counter, Histogram
 
-from jobs.about import write_plainly
+from jobs.about import normalize_request_id
 
 logger = logging.getLogger("rejudge.requests")
 
@@ -40,7 +40,7 @@ def requests(
     """
 
     def measure(request: HttpRequest) -> HttpResponseBase:
-        write_plainly()
+        normalize_request_id()
         began = time.perf_counter()
         response = get_response(request)
         seconds = time.perf_counter() - began

@@ -19,7 +19,7 @@ from django.utils import timezone
 from django.utils.crypto import constant_time_compare
 from django.utils.functional import SimpleLazyObject
 
-from base.raw_sql import columns, first
+from base.raw_sql import columns, first_row
 from base.users import Preferences, User
 
 
@@ -40,7 +40,7 @@ class SessionStore(DatabaseSessions):
             WHERE s.session_key = %(key)s AND s.expire_date > %(now)s
         """  # noqa: S608 (the columns of Django's tables)
         now = connection.ops.adapt_datetimefield_value(timezone.now())
-        found = first(sql, {"key": self.session_key, "now": now}, Session, User, Preferences)
+        found = first_row(sql, {"key": self.session_key, "now": now}, Session, User, Preferences)
         if found is None:
             self._session_key = None
             return None

@@ -11,8 +11,13 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotate.projects.api.audit_log import AskedAuditLog, AuditEventSerializer, listed, tabled
-from base.api.jobs import JobSerializer, job_told
+from annotate.projects.api.audit_log import (
+    AskedAuditLog,
+    AuditEventSerializer,
+    events_response,
+    table_response,
+)
+from base.api.jobs import JobSerializer, job_as_json
 from base.api.resource import Resource, Scope, reads, writes
 from base.errors import Refused
 from config import installation_status
@@ -103,7 +108,7 @@ class JobRetry(Resource):
             raise Http404("There is no such job.")
         try:
             installation_status.try_again(job=found, by=self.person)
-        except queue.NotAgain as no:
+        except queue.CannotRetry as no:
             raise Refused(str(no)) from no
         found.refresh_from_db()
         return Response(_as_json(found))
@@ -114,11 +119,11 @@ class InstallationAuditLog(Resource):
 
     tag = "Installation"
 
-    @reads(AuditEventSerializer, asked=AskedAuditLog, paged=True)
+    @reads(AuditEventSerializer, parameters=AskedAuditLog, paged=True)
     def get(self, request: Request) -> Response:
         """List what was done, newest first."""
         _check_staff(self)
-        return listed(self, None)
+        return events_response(self, None)
 
 
 class InstallationAuditLogTable(Resource):
@@ -126,11 +131,11 @@ class InstallationAuditLogTable(Resource):
 
     tag = "Installation"
 
-    @reads(OpenApiTypes.STR, asked=AskedAuditLog, media="text/csv")
+    @reads(OpenApiTypes.STR, parameters=AskedAuditLog, media="text/csv")
     def get(self, request: Request) -> StreamingHttpResponse:
         """Take all of it, oldest first."""
         _check_staff(self)
-        return tabled(self, None)
+        return table_response(self, None)
 
 
 def _check_staff(resource: Resource) -> None:
@@ -139,4 +144,4 @@ def _check_staff(resource: Resource) -> None:
 
 
 def _as_json(job: Job) -> dict[str, Any]:
-    return {**job_told(job), "label": job.label()}
+    return {**job_as_json(job), "label": job.label()}

@@ -24,7 +24,7 @@ from prometheus_client import CONTENT_TYPE_LATEST
 from annotate.projects.forms.audit_log import AuditLogForm
 from annotate.projects.views import audit_log
 from base.page_request import PageRequest
-from base.pagination import key
+from base.pagination import parse_key
 from config import installation_status
 from config.installation_status import Place
 from config.metrics import exposition
@@ -124,7 +124,7 @@ def status_retry(request: PageRequest, label: str, pk: int) -> HttpResponse:
         raise Http404("There is no such job.")
     try:
         installation_status.try_again(job=job, by=request.user)
-    except queue.NotAgain as no:
+    except queue.CannotRetry as no:
         messages.error(request, str(no))
     else:
         messages.success(request, _("It waits for a worker."))
@@ -135,7 +135,9 @@ def status_retry(request: PageRequest, label: str, pk: int) -> HttpResponse:
 @for_staff
 def installation_audit_log(request: PageRequest) -> HttpResponse:
     """List what was done to the installation, newest first."""
-    listed = audit_log.page(None, request.GET, table_url=reverse("installation_audit_log_table"))
+    listed = audit_log.page_context(
+        None, request.GET, table_url=reverse("installation_audit_log_table")
+    )
     return render(request, "projects/audit_log.html", listed)
 
 
@@ -146,14 +148,14 @@ def installation_audit_log_table(request: PageRequest) -> HttpResponseBase:
     form = AuditLogForm(None, request.GET)
     if not form.is_valid():
         return redirect("installation_audit_log")
-    return audit_log.sent(None, form, "audit-log.csv")
+    return audit_log.table_response(None, form, "audit-log.csv")
 
 
 def _asked(asked: QueryDict) -> Place | None:
     """The place in the list of failed jobs that the address names; None: it names none."""
     at, _tilde, rest = asked.get("before", "").partition("~")
     label, _tilde, pk = rest.partition("~")
-    number = key(pk)
+    number = parse_key(pk)
     try:
         moment = parse_datetime(at)
     except ValueError:

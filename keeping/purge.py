@@ -11,7 +11,7 @@ from django.db.models import Q
 from annotate.judgments.models import Judgment, Revision
 from annotate.projects.audit_log import record
 from annotate.projects.models import Project
-from base.append_only import thawed
+from base.append_only import deletions_allowed
 from base.errors import Refused
 from jobs.models import Job
 from keeping import files, tables
@@ -54,7 +54,7 @@ def purge(*, slug: str, typed: str) -> Purged:
     """
     if typed != slug:
         raise Refused(f"That is not “{slug}”. Nothing was deleted.")
-    with thawed():
+    with deletions_allowed():
         locked = Project.objects.select_for_update(no_key=True).filter(slug=slug)
         project = _archived(locked.first(), slug)
         gone = tables.tables_of_a_project(apps)

@@ -125,9 +125,9 @@ class RestoredRows:
             first, last = entry["first"], entry["last"]
             if entry["table"] == tables.USER or first is None or last is None:
                 continue
-            if not row_keys.counts(model):
+            if not row_keys.has_numbered_keys(model):
                 continue
-            self.shifts[entry["table"]] = row_keys.reserve(model, first, last)
+            self.shifts[entry["table"]] = row_keys.reserve_keys(model, first, last)
 
     def _shift_of(self, table: str) -> int:
         """By how much the keys of a table move; where they are another table's, as those do."""

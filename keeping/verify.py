@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from annotate.pairs.models import Assignment
 from annotate.projects import chain
-from annotate.projects.chain import KINDS, NOTHING, End, Row, digest, linked, stream, uuid_of
+from annotate.projects.chain import KINDS, NOTHING, End, Row, digest, link_hash, stream, uuid_of
 from annotate.projects.models import Link, Project
 
 # So many faults are told one by one.
@@ -175,7 +175,9 @@ def _follow(project: Project | None, found: Verified, earlier: Mapping[Place, En
                 )
                 sentence = f"link {missing} of {names.of(one)} is gone"
                 found.add(Fault("link", sentence, chain=one, number=end.number + 1))
-            elif stored != linked(end.sum, number, event, kind, uuid_of(name).bytes, bytes(what)):
+            elif stored != link_hash(
+                end.sum, number, event, kind, uuid_of(name).bytes, bytes(what)
+            ):
                 sentence = f"link {number:,} of {names.of(one)} is not what it was"
                 found.add(Fault("link", sentence, kind, uuid_of(name), one, number))
             end = End(number, stored)

@@ -32,7 +32,7 @@ from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.pairs.pool import judged_narrative
 from annotate.projects import chain
 from annotate.projects.models import Membership
-from base.errors import NotHere, Refused
+from base.errors import ObjectNotFound, Refused
 from base.raw_sql import insert
 
 
@@ -106,9 +106,9 @@ def say_grade(
     that the project does not have, a span outside the text, missing evidence where the project
     requires it, unanswered conditions, a grade that contradicts the conditions without a note, a
     UUID already used for other content, an assignment that is not theirs, a document that is not
-    to be judged, a text version that the document does not have. Raises NotHere if the document or
-    the narrative does not belong to the pair, and Stale, unless `late`, if the narrative or the
-    text has a newer version.
+    to be judged, a text version that the document does not have. Raises ObjectNotFound if the
+    document or the narrative does not belong to the pair, and Stale, unless `late`, if the
+    narrative or the text has a newer version.
     """
     given = Given(
         relevance,
@@ -217,7 +217,7 @@ def _speaking(
     The lock serializes statements that one person sends from several tabs.
     """
     if on.narrative not in KEYS or on.candidate not in KEYS:
-        raise NotHere(not_here())
+        raise ObjectNotFound(not_here())
     now = now or timezone.now()
     try:
         with transaction.atomic():
@@ -282,7 +282,7 @@ def _summed(row: Judgment, given: Given, on: On, by: Membership, place: Place) -
         made_at=row.made_at,
         text_version=row.text_version,
     )
-    return chain.said(judgment_chain.KIND, row.uuid, what)
+    return chain.content_event(judgment_chain.KIND, row.uuid, what)
 
 
 # --- repeats --------------------------------------------------------------------------------------

@@ -13,19 +13,19 @@ from django.utils.translation import gettext as _
 
 from annotate.collection import text_versions
 from annotate.collection.models import Document
-from annotate.collection.unseen_rows import Unseen, seen
+from annotate.collection.unseen_rows import Unseen, seen_condition
 from annotate.judging.judging_session import asked_again, others_unsettled, pool_and_repeats
 from annotate.judging.statement import INSTANT, UNSAID, On
 from annotate.judgments import assignments, judgment_chain
 from annotate.judgments.models import Repeat
 from annotate.judgments.repeats import chance, number
 from annotate.pairs.models import Assignment
-from annotate.pairs.pool import is_put_before_judges, repeat_words
+from annotate.pairs.pool import is_shown_to_judges, repeat_seed
 from annotate.projects import access as projects_access
 from annotate.projects import chain
 from annotate.projects.models import Membership, Project
-from base.errors import NotHere, Refused, Stale
-from base.raw_sql import moment, values_of
+from base.errors import ObjectNotFound, Refused, Stale
+from base.raw_sql import aware_datetime, first_values
 
 
 class Standing(NamedTuple):
@@ -247,7 +247,7 @@ def _query(on: On, project: Project) -> str:
             {"AND f.flag <> ''" if on.again else ""}
         {_FIRST if on.again else ""}
         WHERE v.id = %(narrative)s AND v.pair_id = %(pair)s
-            AND {seen(Unseen.Kind.CANDIDATE, "c.id")}
+            AND {seen_condition(Unseen.Kind.CANDIDATE, "c.id")}
         {text_versions.SHARE_LOCK if _is_postgresql() else ""}
     """  # noqa: S608
 
@@ -259,7 +259,7 @@ def look_up(on: On, by: Membership, uuid: uuids.UUID, now: datetime) -> Place:
     """
     project = by.project
     links = chain.of_assignment(on.pair.pair_id, by.name)
-    row = values_of(
+    row = first_values(
         _query(on, project),
         {
             "project": project.pk,
@@ -275,11 +275,11 @@ def look_up(on: On, by: Membership, uuid: uuids.UUID, now: datetime) -> Place:
         },
     )
     if row is None:
-        raise NotHere(not_here())
+        raise ObjectNotFound(not_here())
     side, version, length, stale, prior, made_for, doc_id, newest, *rest = row
     text, document_length, markup, replaced_at, grades, conditions, *rest = rest
     if on.text and text is None:
-        raise Refused(text_versions.no_version(on.text, newest))
+        raise Refused(text_versions.missing_version_message(on.text, newest))
     judgment, flagged = _standing(rest[0:4]), _standing(rest[4:8])
     for standing in (judgment, flagged):
         if standing:
@@ -292,11 +292,11 @@ def look_up(on: On, by: Membership, uuid: uuids.UUID, now: datetime) -> Place:
         version=version,
         narrative_length=length,
         stale=bool(stale),
-        to_judge=is_put_before_judges(project, prior=prior, made_for=made_for, pair=on.pair.pk),
+        to_judge=is_shown_to_judges(project, prior=prior, made_for=made_for, pair=on.pair.pk),
         prior=prior,
         doc_id=doc_id,
         text_version=text,
-        text_replaced_at=moment(replaced_at),
+        text_replaced_at=aware_datetime(replaced_at),
         document_length=document_length,
         markable=markup == Document.Markup.PLAIN and bool(document_length),
         grades=sorted(map(int, (grades or "").split(",") if grades else ())),
@@ -348,7 +348,7 @@ def _repeats_left(on: On, by: Membership, side: str, version: int, size: int, se
     percent = by.project.repeat_percent
     if not percent:
         return False
-    wanted = number(size, percent, chance(repeat_words(on.pair, side, version, by)))
+    wanted = number(size, percent, chance(repeat_seed(on.pair, side, version, by)))
     return settled + on.again < wanted
 
 
@@ -365,7 +365,7 @@ def _standing(columns: Sequence[Any]) -> Standing | None:
         return None
     # SQLite stores a UUID as hexadecimal digits.
     uuid = uuid if isinstance(uuid, uuids.UUID) else uuids.UUID(uuid)
-    stands_since = moment(at)
+    stands_since = aware_datetime(at)
     assert stands_since is not None
     return Standing(pk, uuid, stands_since, says)
 

@@ -25,7 +25,7 @@ from annotate.projects.models import Membership
 from audit.checks import chain_content
 from audit.checks.models import Check, Question, Reply, Sample, SampleItem
 from base.control_characters import tidy
-from base.errors import Refused, refuse_strange
+from base.errors import Refused, refuse_invalid_characters
 
 MAX_WORDS = 10_000
 
@@ -77,7 +77,7 @@ def check(
     UUID again changes nothing. Refused: two others have checked it, a grade the project does not
     have, a condition without an answer, already settled; for a lead, also once both have answered,
     because leads see both answers. Stale: the document has a newer text than `text`, the version
-    that was on the screen (`annotate.collection.text_versions.read_now`).
+    that was on the screen (`annotate.collection.text_versions.lock_read_version`).
     """
     answer = _answer(said)
     now = now or timezone.now()
@@ -85,7 +85,7 @@ def check(
         _hold(item, by)
         if (sent := _sent_before(uuid, item, answer, by)) is not None:
             return sent
-        read = text_versions.read_now(item.candidate.document_id, text)
+        read = text_versions.lock_read_version(item.candidate.document_id, text)
         others = _said_now(item)
         answer = _checked(answer, item, by)
         mine = next((one for one in others if one.checker_id == by.pk), None)
@@ -126,7 +126,7 @@ def settle(
         _hold(item, by)
         if (sent := _sent_before(uuid, item, answer, by)) is not None:
             return sent
-        read = text_versions.read_now(item.candidate.document_id, text)
+        read = text_versions.lock_read_version(item.candidate.document_id, text)
         others = _said_now(item)
         answer = _checked(answer, item, by)
         first_two = [one for one in others if one.place != Check.SETTLES]
@@ -362,5 +362,5 @@ def _words(words: str) -> str:
             _("You wrote %(length)s characters; at most %(most)s are kept.")
             % {"length": f"{len(words):,}", "most": f"{MAX_WORDS:,}"}
         )
-    refuse_strange(words)
+    refuse_invalid_characters(words)
     return words

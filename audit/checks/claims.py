@@ -16,7 +16,7 @@ from annotate.judgments.consensus import consensus
 from annotate.judgments.in_force import in_pools
 from annotate.judgments.models import Adjudication, Judgment, Verdict
 from annotate.pairs.models import Condition, InstructionPair, Narrative
-from annotate.pairs.pool import narratives_in_force
+from annotate.pairs.pool import judged_narratives
 from annotate.projects.models import Membership, Project
 from audit.checks.models import Sample
 
@@ -150,7 +150,7 @@ def frame(project: Project, asked: Asked) -> Frame:
             _of_machine(project, every, asked.rater) if of_machine else _of_people(project, every)
         )
         # Narratives that people judge belong to the frame even without a claim.
-        wanted = set(narratives_in_force(project).values_list("pk", flat=True))
+        wanted = set(judged_narratives(project).values_list("pk", flat=True))
         wanted |= {claim.under.narrative for claim in claims}
         under = [one for one in every.values() if one.narrative in wanted]
     if asked.side:

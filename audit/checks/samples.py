@@ -19,7 +19,7 @@ from audit.checks.claims import Asked, Claim, frame, why_unfit
 from audit.checks.models import Sample, SampleItem
 from audit.checks.plans import plan, sizes_of
 from audit.checks.suspects import suspicion
-from base.errors import Refused, refuse_strange
+from base.errors import Refused, refuse_invalid_characters
 
 # Limits a sample to what people can check and one page can count.
 MAX_ITEMS = 20_000
@@ -143,7 +143,7 @@ def _check_choices(name: str, asked: Asked, stratify: str, by: Membership) -> st
             _("The name has %(length)s characters; at most %(most)s are kept.")
             % {"length": f"{len(name):,}", "most": MAX_NAME}
         )
-    refuse_strange(name)
+    refuse_invalid_characters(name)
     if asked.source not in Sample.Source.values:
         raise Refused(_("Choose whose labels are checked."))
     if (asked.source == Sample.Source.MACHINE) != (asked.rater is not None):

@@ -1,7 +1,7 @@
-"""Two parts of a project side by side: how far people agree in each, and by how much they differ.
+"""Comparison of the agreement in two parts of a project, with the difference of each coefficient.
 
-Before and after a change of the guidelines, or two categories of instructions. What stands in both
-parts is paired, so that a document that is hard in both is no difference.
+For example before and after a change of the guidelines, or two categories of instructions. Units in
+both parts are paired, so that a document that is hard in both makes no difference.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from jobs.runner import Progress
 if TYPE_CHECKING:
     from agreement import Difference, Ratings
 
-# What is compared: those that mean the same for any number of people.
+# The coefficients that mean the same for any number of people.
 COMPARED = ("percent", "fleiss", "alpha_nominal", "alpha_ordinal", "gwet_ac1")
 
 
@@ -44,10 +44,9 @@ def comparison_of(
 
     Keys: project, scope, against, sha256, computed_at, through, scale, seed, resamples, first and
     second (measured scopes, as in `audit.reports.reliability.agreement_of`), paired (how many
-    documents two
-    people judged in both parts), differences (keys of COMPARED): first minus second, each with
-    name, value (or None and the reason in note), interval and interval_note. Only judgments are
-    compared.
+    documents at least two people judged in both parts), differences (keys of COMPARED): first minus
+    second, each with name, value (or None and the reason in note), interval and interval_note. Only
+    judgments are compared.
     """
     progress = progress or Progress()
     frame: dict[str, Any] = {
@@ -94,8 +93,8 @@ def _part(units: Counter[Any], which: int) -> Patterns:
 
 
 def _rows(units: Counter[Any], scale: Sequence[int]) -> tuple[Ratings, Ratings]:
-    """Both parts unit by unit, those that stand in both under one name: the package pairs units and
-    not patterns of them. Of people, only who answered in that part.
+    """Return both parts as matrices of units, because the package pairs units, not patterns. A unit
+    in both parts has the same name in both. Each part has only the people who answered in it.
     """
     import numpy as np
 
@@ -140,7 +139,7 @@ def _difference(
 
 
 def _sum_of(units: Counter[Any], names: dict[int, str], scale: Sequence[int]) -> str:
-    """Of everything that was counted, as in `audit.reports.counting.Counts`."""
+    """Return the sum of everything that was counted, as in `audit.reports.counting.Counts`."""
     lines = [json.dumps(["scale", list(scale)])]
     for both, times in units.items():
         said = [sorted((names[member], value) for member, value in one) for one in both]

@@ -1,4 +1,4 @@
-"""How the instructions of a project cover its taxonomy, and what was decided on them."""
+"""How a project's instructions cover its taxonomy, with the decisions on them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from base.natural_order import natural
 
 @dataclass
 class Covered:
-    """One category with its pairs. A pair that was sent back once may be accepted since."""
+    """One category with its pairs. A pair that was sent back may have been accepted since."""
 
     key: str
     name: str
@@ -48,8 +48,8 @@ class Coverage:
 
     @property
     def empty(self) -> list[Covered]:
-        """Types of the taxonomy that no pair has, alone or joined with others, but for what was
-        removed.
+        """Types of the taxonomy that no pair has, alone or joined with others, except removed
+        pairs.
         """
         return [
             one
@@ -74,14 +74,14 @@ class Coverage:
 
 
 def coverage(reader: Membership) -> Coverage:
-    """Count the pairs of each category by what was decided: four queries.
+    """Count the pairs of each category by the decisions on them: four queries.
 
-    A query without an instruction is none: it has neither a category nor a narrative but its
-    original one. A category that joins types of the taxonomy is known, and counted with each.
+    A query without an instruction (no category, and no narrative except the original one) does not
+    count. A category that joins types of the taxonomy is known, and counts for each of them.
 
-    Accepted is what stands of the altered narrative in force; revised whoever was sent back, once
-    at least; removed what nobody works on any more. Of an instruction that the reader has yet to
-    review they do not learn what was decided. Queries that were taken out have no part.
+    Accepted: the current decision accepts the current altered narrative. Revised: sent back at
+    least once. Removed: no longer worked on. The counts leave out decisions on instructions that
+    the reader has yet to review. Queries that were taken out do not count.
     """
     found = {
         one.key: Covered(one.key, one.name, one.sentence)
@@ -126,7 +126,7 @@ def coverage(reader: Membership) -> Coverage:
 
 
 def _types_of(category: str, found: Mapping[str, Covered]) -> list[Covered]:
-    """The types that a category joins with commas; none where one of them is no type."""
+    """Return the types that a category joins with commas; empty if one of them is unknown."""
     types = {name.casefold(): one for one in found.values() for name in (one.key, one.name)}
     parts = [part.strip().casefold() for part in category.split(",")]
     if len(parts) < 2 or not all(part in types for part in parts):

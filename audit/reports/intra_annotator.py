@@ -1,8 +1,8 @@
-"""Each person with themselves: what they said of a document, and what when it came again, unmarked.
+"""Intra-annotator agreement: a person's judgment of a document, and of its unannounced repeat.
 
-A unit is a document that came again to one person under a narrative in force; its two raters are
-the first time and the second. What the first time said is what stood when the second was given: a
-grade that was changed afterwards tells nothing of two looks.
+A unit is a document that was repeated to one person under a current narrative; its two raters are
+the first time and the second. The first answer is the one that was current when the repeat was
+answered: a grade that was changed afterwards does not come from a separate look.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from annotate.pairs.models import Narrative
 from annotate.projects.models import Project
 from audit.reports.scopes import Scope, about
 
-# The two raters, in the place of members, and what they are called.
+# The two raters, in place of members, and their names.
 FIRST, AGAIN = 0, 1
 TIMES = {FIRST: "first", AGAIN: "again"}
 
@@ -35,9 +35,9 @@ class Twice(NamedTuple):
 
 
 class IntraAnnotator(NamedTuple):
-    """What people said twice, by their names, and what was left out, by its reason.
+    """Documents that people judged twice, by name, and the number left out, by reason.
 
-    Reasons hold `{repeats}` where the noun belongs: its number depends on the count.
+    Reasons contain `{repeats}` for the noun, which is singular or plural by the count.
     """
 
     people: dict[str, list[Twice]]
@@ -54,7 +54,7 @@ class IntraAnnotator(NamedTuple):
         return {value for twice in self.everybody for value in (twice.first, twice.again)}
 
     def sum_with(self, sha256: str) -> str:
-        """A sum of what else was counted and of this; where there is none of this, the former."""
+        """Return a sum of other counts' sum and of these answers; `sha256` if there are none."""
         if not self.people:
             return sha256
         lines = sorted(
@@ -67,15 +67,14 @@ NOBODY = IntraAnnotator({}, {})
 
 
 def counted(of: list[Twice]) -> Counter[tuple[tuple[int, int], ...]]:
-    """How often each two answers were given, as `audit.reports.counting` counts."""
+    """Count how often each pair of answers was given, as in `audit.reports.counting`."""
     return Counter(((FIRST, twice.first), (AGAIN, twice.again)) for twice in of)
 
 
 def intra_annotator(project: Project, scope: Scope) -> IntraAnnotator:
-    """Return what people said twice in a part of a project: four queries, in the order of names.
+    """Return people's double answers in a part of a project, by name: four queries.
 
-    A part that is a time, or what was said blind, has none: it asks when things were said among
-    people, and these were said twice.
+    A scope with a criterion, a time or blind judgments has none: a repeat has two times.
     """
     every = repeats_in(project.pk, scope)
     said = every.current()
@@ -120,7 +119,7 @@ def intra_annotator(project: Project, scope: Scope) -> IntraAnnotator:
 
 
 def repeats_in(project: int, scope: Scope) -> RepeatQuerySet:
-    """What people ever said of repeats in a part of a project, by its key."""
+    """Return all of people's answers to repeats in a part of a project (by its key)."""
     said = Repeat.objects.filter(
         about(scope, "narrative__"), annotator__project=project, annotator__is_machine=False
     )
@@ -132,14 +131,14 @@ def repeats_in(project: int, scope: Scope) -> RepeatQuerySet:
 
 
 def through(project: Project) -> int:
-    """The newest answer to a repeat, by its key."""
+    """Return the key of the newest answer to a repeat."""
     rows = Repeat.objects.filter(annotator__project=project)
     return int(rows.aggregate(last=Max("pk"))["last"] or 0)
 
 
 def _said_since(rows: list[Any]) -> dict[tuple[int, int, int], int]:
-    """What stands now of documents whose first time had no judgment when they came again, or one
-    that was taken back.
+    """Return the current grades of documents that had no judgment when they were repeated, or one
+    that was withdrawn.
     """
     wanted = {tuple(row[:3]) for row in rows if row[8] is None or row[9] is not None}
     if not wanted:

@@ -1,37 +1,36 @@
-"""Agreement of a project, scope by scope: what `audit.reports.counting` counted, and what
-`agreement` makes of it. No statistics here.
+"""Agreement of a project, scope by scope: `audit.reports.counting` counts the answers, and
+`agreement` computes the coefficients. This module has no statistics.
 
 A unit is a candidate under a narrative version (for reviews: one criterion of a narrative version),
-a rater is a member. People's judgments count while they are current and their narrative is in
-force; reviews once they are submitted, of every version. Machines are raters of their own figures
-only.
+a rater is a member. People's judgments count while they and their narratives are current; reviews
+of every version count once they are submitted. Machines are raters only in figures of their own.
 
-The keys of what `agreement_of` returns: project, scope (the address's query string, "" for the
+The keys of the result of `agreement_of`: project, scope (the address's query string, "" for the
 whole), sha256 (of everything that was counted: the same answers have the same sum), computed_at,
-scale, levels, seed, resamples, through (the newest rows that were seen), left_out, judgments,
+scale, levels, seed, resamples, through (the newest rows that were read), left_out, judgments,
 machines, reviews, rubric, selves.
 
 A measured scope has units, raters, ratings, excluded and coefficients (keys of COEFFICIENTS),
-each of these with value (or None and the reason in note), interval and interval_note; where
-there are FEWEST_QUERIES or more, those of `judgments.all` have interval_over_queries and
-interval_over_queries_note as well. That of a pair has `table`, how often the first gave one
-grade of the scale and the second another, `prevalence` and `bias` (coefficients) of being
+each of these with value (or None and the reason in note), interval and interval_note; with
+FEWEST_QUERIES queries or more, those of `judgments.all` have interval_over_queries and
+interval_over_queries_note as well. The scope of a pair has `table`, how often the first gave one
+grade of the scale and the second another, and `prevalence` and `bias` (coefficients) of being
 relevant, from the grade `relevant_from` on.
 
 - judgments: `all` is a scope; `pairs`, `queries`, `categories`, `guidelines` and `weeks` are
-  lists of scopes. One of `queries` has `query` (its id), of `categories` `category` ("" where
-  an instruction has none; the list is empty where none has any), of `guidelines` `guideline`
-  (the version; 0 is before the first; the list is empty where there are no guidelines), `start`
-  and `end` (when it was in force, ISO or None), of `weeks` `week` (the ISO date of its Monday,
-  UTC, by the last judgment of a document). In order of their names, versions and dates; what
-  nobody judged in is left out.
+  lists of scopes. One of `queries` has `query` (its id), of `categories` `category` ("" if
+  an instruction has none; the list is empty if none has one), of `guidelines` `guideline`
+  (the version; 0 is before the first; the list is empty if there are no guidelines), `start`
+  and `end` (its period, ISO or None), of `weeks` `week` (the ISO date of its Monday, UTC, by the
+  last judgment of a document). They are in the order of their names, versions and dates; scopes
+  without judgments are left out.
 - machines: a list of `machine` (its name) and `pairs`, the scopes of each person with it.
 - reviews: `all` is a scope, `criteria` a mapping from a criterion's key to its scope, which
-  has its `name`, `categories` a list of scopes as that of judgments, over all criteria. `rubric`
-  is the name of the rubric that all of these reviews are under, `levels` each of its levels with
-  the number it counts as. `machines` is as that of judgments, over all criteria.
+  has its `name`, `categories` a list of scopes as in judgments, over all criteria. `rubric`
+  is the name of the rubric of all these reviews, `levels` maps each of its levels to the number
+  it counts as. `machines` is as in judgments, over all criteria.
 - selves: each person with themselves (`audit.reports.intra_annotator`): `all` is a scope, or None
-  where nobody said anything twice, `people` a list of scopes, each with one rater and its `table`.
+  if nobody answered anything twice, `people` a list of scopes, each with one rater and its `table`.
 """
 
 from __future__ import annotations
@@ -66,7 +65,7 @@ from audit.reviews.criteria import Criterion, Rubric
 from audit.reviews.models import Review
 from jobs.runner import Progress
 
-# The one that stands first: it takes any number of people, missing answers and the scale.
+# The coefficient to show first: it allows any number of people, missing answers and a scale.
 HEADLINE = "alpha_ordinal"
 
 
@@ -80,12 +79,12 @@ def agreement_of(
     progress: Progress | None = None,
     now: datetime | None = None,
 ) -> dict[str, Any]:
-    """Return the agreement in a part of a project, ready for JSON: figures, and what they are of.
+    """Return the agreement in a part of a project, ready for JSON; the module lists the keys.
 
-    `by` names the splits (SPLITS) to measure; the lists of the others are empty. The keys: above.
+    `by` names the splits (SPLITS) to measure; the lists of the others are empty.
     """
     progress = progress or Progress()
-    # Before the rows are read: what comes in between counts as come since.
+    # Before the rows are read: rows that come in between count as later ones.
     frame: dict[str, Any] = {
         "project": project.slug,
         "scope": str(scope),
@@ -120,7 +119,7 @@ def agreement_of(
 
 @dataclass
 class _Parts:
-    """The answers of a report, split as they are measured."""
+    """The answers of a report, split for measuring."""
 
     people: dict[Under, Patterns]
     everything: Patterns
@@ -137,7 +136,7 @@ class _Parts:
 
     @classmethod
     def of(cls, counts: Counts, scope: Scope, by: Collection[str]) -> _Parts:
-        """Split what was counted `by` what is wanted; the other splits are empty."""
+        """Split the counts as `by` says; the other splits are empty."""
         people = {under: counts.people(patterns) for under, patterns in counts.judgments.items()}
         everything = _sum(people.values())
         categories = _by(people, "category") if "category" in by else {}
@@ -169,7 +168,7 @@ class _Parts:
 
 
 def _of_judgments(parts: _Parts, periods: Mapping[int, Any], measure: Measure) -> dict[str, Any]:
-    """The agreement of people on documents, and of every split of them."""
+    """Measure the agreement of people on documents, and every split of it."""
     return {
         "all": measure(parts.everything, clusters=_by(parts.people, "query")),
         "pairs": [measure(patterns, raters=pair) for pair, patterns in parts.pairs],
@@ -193,7 +192,7 @@ def _of_judgments(parts: _Parts, periods: Mapping[int, Any], measure: Measure) -
 
 
 def _of_reviews(parts: _Parts, counts: Counts, levels: Measure) -> dict[str, Any]:
-    """The agreement of people on instructions, criterion by criterion."""
+    """Measure the agreement of people on instructions, criterion by criterion."""
     by_domain = [
         {"domain": domain, "criterion": key, **levels(found)}
         for (domain, key), found in parts.domains.items()
@@ -211,7 +210,7 @@ def _of_reviews(parts: _Parts, counts: Counts, levels: Measure) -> dict[str, Any
             }
             for criterion in parts.criteria
         },
-        # Only where there are categories or domains: else a report has the fields it always had.
+        # Only if there are categories or domains; otherwise a report keeps its earlier fields.
         **({"categories": by_category} if by_category else {}),
         **({"domains": by_domain} if by_domain else {}),
         "machines": _beside_machines(parts.critics, counts, levels),
@@ -221,7 +220,7 @@ def _of_reviews(parts: _Parts, counts: Counts, levels: Measure) -> dict[str, Any
 def _beside_machines(
     machines: list[tuple[int, Any]], counts: Counts, measure: Measure
 ) -> list[dict[str, Any]]:
-    """The agreement of each person with each machine."""
+    """Measure the agreement of each person with each machine."""
     return [
         {
             "machine": counts.names[machine],
@@ -232,7 +231,7 @@ def _beside_machines(
 
 
 def _of_intra_annotator(twice: IntraAnnotator, measure: Measure) -> dict[str, Any]:
-    """Each person with themselves, and everybody so together."""
+    """Measure each person's agreement with themselves, and that of all together."""
     people = [
         {**measure(counted(answers), raters=(FIRST, AGAIN)), "raters": [name]}
         for name, answers in twice.people.items()
@@ -251,7 +250,7 @@ def _sum(groups: Iterable[Patterns]) -> Patterns:
 
 
 def _by(people: Mapping[Any, Patterns], what: str) -> dict[str, Patterns]:
-    """Patterns of judgments by one field of what they are under, in the order of its values."""
+    """Group patterns of judgments by one field of Under, in the order of its values."""
     groups: dict[str, list[Patterns]] = defaultdict(list)
     for under, patterns in people.items():
         groups[getattr(under, what)].append(patterns)
@@ -261,9 +260,9 @@ def _by(people: Mapping[Any, Patterns], what: str) -> dict[str, Patterns]:
 def _shared(
     patterns: Patterns, names: Mapping[int, str], machine: int | None = None
 ) -> list[tuple[tuple[int, int], Patterns]]:
-    """The pairs who share a unit, by their names, each with what either of the two said.
+    """Return the pairs of raters who share a unit, by name, each with the answers of both.
 
-    With a machine, the pairs of a person and it; else of two people.
+    With a machine, these are pairs of a person and the machine; otherwise of two people.
     """
     holding: dict[int, list[Any]] = defaultdict(list)
     together: set[tuple[int, int]] = set()
@@ -290,7 +289,7 @@ def _shared(
 def _machines(
     counts: Counts, answers: Mapping[Any, Patterns]
 ) -> list[tuple[int, list[tuple[tuple[int, int], Patterns]]]]:
-    """Each machine that judged, or reviewed, with the pairs of a person and it."""
+    """Return each machine that judged, or reviewed, with its pairs of a person and it."""
     everything = _sum(answers.values())
     judged = {member for said in everything for member, _value in said} & counts.machines
     return [
@@ -303,7 +302,7 @@ def _machines(
 
 
 def _criteria(counts: Counts, scope: Scope) -> list[Criterion]:
-    """The criteria to measure, in the rubric's order."""
+    """Return the criteria to measure, in the rubric's order."""
     return [one for one in counts.rubric.criteria if scope.criterion in ("", one.key)]
 
 
@@ -323,7 +322,7 @@ MANY = {name: name for name in ONE}
 def _left_out(
     project: Project, scope: Scope, rubric: Rubric, besides: Mapping[str, int]
 ) -> list[dict[str, Any]]:
-    """What people said that does not enter the figures, and why; `besides`: counted already."""
+    """Count answers that are not in the figures, by reason; `besides`: more such counts."""
     standing = (
         Judgment.objects.standing()
         .of_people()

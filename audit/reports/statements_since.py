@@ -1,4 +1,4 @@
-"""What has come after a report was computed, so that its figures do not know of it."""
+"""Counts of changes since a report was computed, which its figures do not include."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ from audit.reviews.models import Review
 
 
 class Since(NamedTuple):
-    """What has happened in a project after a report was computed."""
+    """The number of changes in a project since a report was computed, by kind."""
 
     judgments: int
     taken_back: int
-    # Judgments of a document's text that was replaced meanwhile.
+    # Judgments of a document's text that was replaced since.
     of_older_texts: int
     reviews: int
     narratives: int
 
     @property
     def anything(self) -> bool:
-        """Whether the report would come out otherwise now."""
+        """Whether the report would have other figures now."""
         return any(self)
 
 
 def since(report: AgreementReport) -> Since:
-    """Return what has come after a computed report: its figures do not know of it."""
+    """Count the changes since a report was computed."""
     figures = report.figures or {}
     seen, moment = figures["through"], datetime.fromisoformat(figures["computed_at"])
     scopes = [
@@ -54,13 +54,13 @@ def since(report: AgreementReport) -> Since:
         auditor__project=report.project_id,
         auditor__is_machine=False,
     )
-    # A comparison is of people's judgments.
+    # A comparison covers only people's judgments.
     if report.compares:
         judgments, reviews = judgments.of_people(), reviews.none()
     if scopes[0].criterion:
         judgments = judgments.none()
     come = judgments.filter(pk__gt=seen["judgment"])
-    # What was judged again has come; what was taken back has gone.
+    # A judgment that was replaced counts as new; one without a replacement was withdrawn.
     before = judgments.filter(pk__lte=seen["judgment"])
     taken_back = before.filter(superseded_at__gt=moment, replaced_by__isnull=True)
     of_older_texts = before.filter(superseded_at=None, text_replaced_at__gt=moment)
@@ -69,7 +69,7 @@ def since(report: AgreementReport) -> Since:
         pair__project=report.project_id,
         pk__gt=seen["narrative"],
     )
-    # An older report knows of no repeats, and a comparison is not of them.
+    # An older report has no repeats, and a comparison does not include them.
     again = repeats_in(report.project_id, scopes[0]).filter(pk__gt=seen.get("repeat", 0))
     if report.compares:
         again = again.none()
@@ -83,13 +83,13 @@ def since(report: AgreementReport) -> Since:
 
 
 def of_people_in(scope: Scope, who: str) -> Q:
-    """What a scope is of, for rows with a narrative and a member in the column `who`."""
+    """Filter rows that have a narrative, and a member in the column `who`, by a scope."""
     of_scope = about(scope, "narrative__")
     return of_scope & Q(**{f"{who}__name__in": scope.people}) if scope.people else of_scope
 
 
 def through(project: Project) -> dict[str, int]:
-    """The newest rows of a project: what is newer has come since."""
+    """Return the keys of a project's newest rows; rows with larger keys came later."""
     judgments = Judgment.objects.filter(annotator__project=project)
     narratives = Narrative.objects.filter(pair__project=project)
     return {

@@ -89,5 +89,5 @@ def narrative_for_lead(user: Person, pk: int) -> tuple[Membership, Narrative]:
     found = Narrative.objects.select_related("pair__project", "pair__query").filter(pk=pk).first()
     if found is None:
         raise Http404(NO_NARRATIVE)
-    with access.told_alike(NO_NARRATIVE):
+    with access.not_found_as(NO_NARRATIVE):
         return access.lead(user, found.pair.project.slug), found

@@ -18,7 +18,7 @@ from audit.reviews.actions import MAX_WORDS, led_pair, refuse_superseded
 from audit.reviews.criteria import Verdict
 from audit.reviews.models import Decision
 from audit.reviews.passes import passes_of, verdict_of
-from base.errors import Refused, Unfit
+from base.errors import InvalidField, Refused
 
 
 def decide(
@@ -115,7 +115,7 @@ def withdraw_decision(
         standing.withdrawn_at, standing.withdrawn_by = now, by
         standing.save(update_fields=["withdrawn_at", "withdrawn_by"])
         if standing.outcome != Decision.Outcome.ACCEPTED:
-            rewriting.take_back_decision(pair=decision.narrative.pair, by=by)
+            rewriting.undo_decision(pair=decision.narrative.pair, by=by)
         about = decision.narrative_id
         sums.follow(sums.DECISION, by.project_id, ended={standing.pk}, narrative=about)
         _record_decision("instruction.undecided", standing, by, now)
@@ -145,11 +145,13 @@ def _refuse_undecided(narrative: Narrative, outcome: str, reason: str, project: 
         raise Refused(_("Nobody has reviewed this version yet, so there is nothing to decide."))
     if outcome != Decision.Outcome.ACCEPTED:
         if not reason:
-            raise Unfit(_("Give a reason; its author will read it."), "reason")
+            raise InvalidField(_("Give a reason; its author will read it."), "reason")
     elif state is Verdict.INCOMPLETE:
         raise Refused(
             _("%(passes)s of %(wanted)s reviews are in. Accept it once all are.")
             % {"passes": len(passes), "wanted": wanted}
         )
     elif state is Verdict.REJECTED and not reason:
-        raise Unfit(_("An auditor rejects it. Give the reason for accepting it anyway."), "reason")
+        raise InvalidField(
+            _("An auditor rejects it. Give the reason for accepting it anyway."), "reason"
+        )

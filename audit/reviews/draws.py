@@ -115,7 +115,7 @@ def draw_for_review(
         planned = plan_draw(project, stratify=stratify, size=size, seed=seed, fewer=fewer)
         if planned.refused:
             raise Refused(planned.refused)
-        project.review_draws.in_force().update(ended_at=now, ended_by=by)
+        project.review_draws.current().update(ended_at=now, ended_by=by)
         made = ReviewDraw.objects.create(
             project=project,
             stratify=stratify,
@@ -146,7 +146,7 @@ def end_draw(*, project: Project, by: Membership | None, now: datetime | None = 
         standing = standing_draw(project)
         if standing is None:
             return False
-        project.review_draws.in_force().update(ended_at=now, ended_by=by)
+        project.review_draws.current().update(ended_at=now, ended_by=by)
         about = f"{standing.taken} of {standing.total} instructions · seed {standing.draw.seed}"
         record(project=project, what="review_draw.ended", about=about, by=by, now=now)
     return True
@@ -154,7 +154,7 @@ def end_draw(*, project: Project, by: Membership | None, now: datetime | None = 
 
 def standing_draw(project: Project) -> StandingDraw | None:
     """Return the current draw, or None: two queries at most."""
-    found = project.review_draws.in_force().select_related("drawn_by").first()
+    found = project.review_draws.current().select_related("drawn_by").first()
     if found is None:
         return None
     taken: dict[str, int] = defaultdict(int)

@@ -60,7 +60,7 @@ def under_review(member: Membership) -> QuerySet[Any]:
     """Return the current altered narratives of a project, with `is_drawn`: whether they are to be
     reviewed.
     """
-    in_force = ReviewDraw.objects.in_force().filter(project=member.project_id)
+    in_force = ReviewDraw.objects.current().filter(project=member.project_id)
     drawn = DrawnPair.objects.filter(pair=OuterRef("pair"), draw__in=in_force)
     return (
         Narrative.objects.current()

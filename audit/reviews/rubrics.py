@@ -9,7 +9,7 @@ from annotate.projects.models import Project
 from audit.reviews.criteria import DEFAULT, SHIPPED, Rubric
 from audit.reviews.models import Review
 from audit.reviews.models import Rubric as Kept
-from base.control_characters import strange
+from base.control_characters import first_invalid_character
 
 
 class UnknownRubric(LookupError):
@@ -34,7 +34,11 @@ def named(project: int, name: str) -> Rubric:
     if name in SHIPPED:
         return SHIPPED[name]
     # A form may send characters that PostgreSQL rejects even in a query.
-    kept = None if strange(name) else Kept.objects.filter(project=project, name=name).first()
+    kept = (
+        None
+        if first_invalid_character(name)
+        else Kept.objects.filter(project=project, name=name).first()
+    )
     if kept is None:
         raise UnknownRubric(f"project {project} has no rubric {name}")
     return kept.content

@@ -1,4 +1,4 @@
-"""Settling what judges differ on, and taking that back."""
+"""Settling disagreements between judges, and withdrawing those decisions."""
 
 from __future__ import annotations
 
@@ -41,10 +41,9 @@ def adjudicate(
 ) -> Adjudication:
     """Settle a candidate on which people's current judgments differ, and return the decision.
 
-    Judgments stay as they are. The same decision by the same lead again changes nothing. Refused:
-    who does not lead, a grade the project does not have, no reason, no cause (an
-    `Adjudication.Cause`), nothing to settle, settled already. Stale: the narrative has a newer
-    version.
+    Judgments are not changed. Repeating a decision as the same lead changes nothing. Refused: not a
+    lead, a grade the project does not have, no reason, no cause (an `Adjudication.Cause`), nothing
+    to settle, already settled. Stale: the narrative has a newer version.
     """
     made = Adjudication(narrative=narrative, candidate=candidate, relevance=relevance)
     return _settle(made, narrative, reason=reason, cause=cause, by=by, now=now)
@@ -58,10 +57,10 @@ def adopt(
     reason: str = "",
     now: datetime | None = None,
 ) -> Adjudication:
-    """Settle a candidate as one of its judges said. Without a reason, the words of those who said
-    it are taken; they are not named.
+    """Settle a candidate by adopting one judge's grade. Without a reason, the notes of those who
+    gave that grade are used, without their names.
 
-    Refused or Stale as `adjudicate`; also refused when that judge has changed their mind since.
+    Refused or Stale as in `adjudicate`; also Stale if the judgment is no longer current.
     """
     _refuse_changed(judgment)
     alike = (
@@ -94,10 +93,10 @@ def settle_condition(
     by: Membership,
     now: datetime | None = None,
 ) -> ConditionAdjudication:
-    """Settle whether a candidate meets a condition to which people's current verdicts differ.
+    """Settle whether a candidate meets a condition on which people's current verdicts differ.
 
-    Verdicts stay as they are. Refused or Stale as `adjudicate`; also refused an answer that is none
-    (`Verdict.Answer`).
+    Verdicts are not changed. Refused or Stale as in `adjudicate`; also refused: an answer that is
+    not a `Verdict.Answer`.
     """
     if answer not in Verdict.Answer.values:
         raise Refused(_("Choose one: met, not met, or can't tell."))
@@ -113,10 +112,10 @@ def adopt_verdict(
     reason: str = "",
     now: datetime | None = None,
 ) -> ConditionAdjudication:
-    """Settle whether a candidate meets a condition as one of its judges said. Without a reason, the
-    words of those who said it are taken; they are not named.
+    """Settle whether a candidate meets a condition by adopting one judge's answer. Without a
+    reason, the notes of those who gave that answer are used, without their names.
 
-    Refused or Stale as `settle_condition`; also refused when that judge has changed their mind.
+    Refused or Stale as in `settle_condition`; also Stale if the judgment is no longer current.
     """
     _refuse_changed(verdict.judgment)
     alike = (
@@ -142,7 +141,7 @@ def adopt_verdict(
 def withdraw_adjudication(
     *, adjudication: Settled, by: Membership, now: datetime | None = None
 ) -> Settled:
-    """Take a settling decision back: people differ there again. Twice changes nothing."""
+    """Withdraw a settling decision, so that people differ again. Repeating changes nothing."""
     now = now or timezone.now()
     narrative = _narrative_of(adjudication)
     with transaction.atomic():
@@ -166,12 +165,14 @@ def _settle(
     by: Membership,
     now: datetime | None,
 ) -> Settled:
-    """Keep a decision, unless one stands or nobody differs."""
+    """Save a decision, unless there is a current one or nobody differs."""
     made.reason, made.cause, made.by = checked_reason(reason, cause), cause, by
     made.at = now or timezone.now()
     with transaction.atomic():
         _lock(narrative, by)
-        made.text_version = text_versions.read_now(made.candidate.document_id)["text_version"]
+        made.text_version = text_versions.lock_read_version(made.candidate.document_id)[
+            "text_version"
+        ]
         if isinstance(made, Adjudication):
             check_grade(by, made.relevance)
         standing = _standing(made)
@@ -189,14 +190,14 @@ def _narrative_of(row: Decision) -> Narrative:
 
 
 def _question(row: Decision) -> dict[str, Any]:
-    """What was decided on a candidate: the columns that say so."""
+    """Return the column and key of the narrative or condition that a decision is about."""
     if isinstance(row, Adjudication):
         return {"narrative": row.narrative_id}
     return {"condition": row.condition_id}
 
 
 def _standing(made: Settled) -> Settled | None:
-    """Return the decision on the same that stands."""
+    """Return the current decision on the same question, or None."""
     found = type(made)._default_manager.filter(
         **_question(made), candidate=made.candidate_id, withdrawn_at=None, text_replaced_at=None
     )
@@ -204,7 +205,7 @@ def _standing(made: Settled) -> Settled | None:
 
 
 def _link(project: int, row: Decision, *, ended: bool = False) -> None:
-    """Put a decision, or that it ended, into its chain."""
+    """Add a decision, or its end, to its hash chain."""
     keys = {"ended" if ended else "new": {row.pk}}
     follow = (
         adjudication_chain.follow_conditions
@@ -217,14 +218,14 @@ def _link(project: int, row: Decision, *, ended: bool = False) -> None:
 def _record(
     what: str, about: Decision, narrative: Narrative, by: Membership, now: datetime
 ) -> None:
-    """Keep in the audit log of what a decision was, and not how it was decided."""
+    """Record in the audit log what a decision was about, but not its outcome."""
     kind = "judgment" if isinstance(about, Adjudication) else "condition"
     named = f"{narrative.pair} · {narrative} · {about.candidate.document}"
     record(project=by.project, what=f"{kind}.{what}", about=about, named=named, by=by, now=now)
 
 
 def checked_reason(reason: str, cause: str) -> str:
-    """Return the reason as it is kept; refuse what settles nothing."""
+    """Return the stripped reason; refuse an empty or too long one, and an unknown cause."""
     reason = reason.strip()
     if cause not in Adjudication.Cause.values:
         raise Refused(_("Say why they differ: choose one of the causes."))
@@ -240,15 +241,13 @@ def checked_reason(reason: str, cause: str) -> str:
 
 def _refuse_changed(judgment: Judgment) -> None:
     if judgment.superseded_at is not None:
-        raise Stale(_("This answer was changed since. Look again, then settle."))
+        raise Stale(_("This answer has changed since. Look again, then settle."))
     if judgment.text_replaced_at is not None:
-        raise Stale(
-            _("The document got another text. What was said of the old one needs no settling.")
-        )
+        raise Stale(_("The document has a new text. Answers to the old text need no settling."))
 
 
 def _as_they_said(alike: QuerySet[Judgment]) -> str:
-    """The reason for adopting what these said: how many they are, and their words."""
+    """Return the reason for adopting these judgments: how many they are, and their notes."""
     notes = list(alike.order_by("pk").values_list("note", flat=True))
     said = ngettext("As one of them said", "As %(count)d of them said", len(notes)) % {
         "count": len(notes)
@@ -258,13 +257,13 @@ def _as_they_said(alike: QuerySet[Judgment]) -> str:
 
 
 def _lock(narrative: Narrative, by: Membership) -> None:
-    """Keep two leads, and a rewriter, apart; check that the narrative is still in force."""
+    """Lock out other leads and rewriters, and check that the narrative is still current."""
     pair = _led_pair(narrative, by)
     if pair.removed_at is not None:
         raise Refused(_("This instruction was removed, so there is nothing to settle under it."))
     newest = pair.current(narrative.side)
     if newest is None or newest.pk != narrative.pk:
-        raise Stale(_("The narrative changed. What was said under the old one needs no settling."))
+        raise Stale(_("The narrative changed. Answers under the old version need no settling."))
 
 
 def _led_pair(narrative: Narrative, by: Membership) -> InstructionPair:
@@ -274,14 +273,14 @@ def _led_pair(narrative: Narrative, by: Membership) -> InstructionPair:
 
 
 def refuse_unless_led(by: Membership, project: int) -> None:
-    """Refuse who does not lead this project, and any project that is archived."""
+    """Refuse anyone who does not lead this project, and any archived project."""
     if not by.leads or by.project_id != project:
-        raise Refused(_("Only leads of this project can settle what its judges differ on."))
+        raise Refused(_("Only leads of this project can settle its disagreements."))
     assignments.refuse_if_archived(by.project)
 
 
 def _check_disagreement(made: Decision) -> None:
-    """Refuse what nobody differs on."""
+    """Refuse a decision if nobody differs."""
     judgments = Judgment.objects.current().of_people().filter(candidate=made.candidate_id)
     if isinstance(made, Adjudication):
         said: QuerySet[Any, Any] = judgments.filter(narrative=made.narrative_id).values("relevance")
@@ -289,13 +288,13 @@ def _check_disagreement(made: Decision) -> None:
     else:
         of_condition = judgments.filter(verdicts__condition=made.condition_id)
         said = of_condition.values("verdicts__answer")
-        agreed = _("Nobody disagrees about this condition, so nothing is to be settled.")
+        agreed = _("Nobody disagrees about this condition, so there is nothing to settle.")
     if said.order_by().distinct().count() < 2:
         raise Refused(agreed)
 
 
 def _same(standing: Settled, made: Settled) -> Settled:
-    """Return the decision that stands, if it is this very one; else say whose it is."""
+    """Return the current decision if the new one equals it; else refuse and name its lead."""
     if _content(standing) == _content(made):
         return standing
     if isinstance(standing, Adjudication):

@@ -1,6 +1,6 @@
-"""What people are called where they differ: by name, or by pseudonym to who has not looked it up.
+"""The names shown in a disagreement: real ones, or pseudonyms until the reader reveals them.
 
-One rule for everything that shows one disagreement: its pages, and the answers to programs.
+The pages and the API follow this one rule.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from audit.settling.queue_filters import DisagreementKey, reveal_of
 
 
 class Naming(NamedTuple):
-    """Whether names are hidden from a reader, and who has looked up that they are not."""
+    """Whether names are hidden from a reader, and who has revealed them so far."""
 
     disagreement_key: DisagreementKey
     hidden: bool
     reveals: list[Reveal]
 
     def of(self, people: Mapping[int, str]) -> dict[int, str]:
-        """Return what people (names by the keys of memberships) are called, in the order in which
-        they are listed.
+        """Return the displayed names of people (real names by the keys of memberships), in display
+        order.
         """
         in_order = places(reveal_of(self.disagreement_key), people)
         if self.hidden:
@@ -32,7 +32,7 @@ class Naming(NamedTuple):
 
 
 def naming(reader: Membership, disagreement_key: DisagreementKey) -> Naming:
-    """Return how people are called to `reader` on something that they differ on: one query."""
+    """Return how `reader` sees people's names in a disagreement: one query."""
     narrative, candidate, item = reveal_of(disagreement_key)
     reveals = list(
         Reveal.objects.filter(narrative=narrative, candidate=candidate or None, item=item or None)

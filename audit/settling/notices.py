@@ -13,7 +13,7 @@ from base.routes import address
 
 
 def notices(members: Sequence[Membership]) -> dict[int, list[Notice]]:
-    """Disagreements that each of these members could settle, and since when the newest is one."""
+    """Return a notice of the disagreements each lead can settle, with the newest one's time."""
     leads = [member for member in members if member.leads]
     found = open_and_newest(leads)
     url = {lead.pk: address("audit:disagreements", lead.project.slug) for lead in leads}

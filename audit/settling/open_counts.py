@@ -1,8 +1,8 @@
-"""How many disagreements are open to leads, of several projects at once.
+"""Counts of the disagreements open to leads, in several projects at once.
 
-What people answered differently is counted narrative by narrative, and counted again only where
-something changed since (`annotate.judgments.revisions`). What depends on who reads, or waits for an
-answer that was sent back, is counted at every look: there is little of it.
+Disagreements about documents are counted per narrative, and counted again only if something has
+changed since (`annotate.judgments.revisions`). Counts that depend on the reader or on answers that
+were sent back are computed every time: they are few.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from audit.settling.disagreement_queries import source
 from audit.settling.kinds.frame import Known, Reader
 from audit.settling.queue_filters import Kind, Wanted
 from base.prepared_queries import Built, prepared
-from base.raw_sql import moment
+from base.raw_sql import aware_datetime
 
 _ANSWERS = (Kind.JUDGMENT, Kind.VERDICT)
 _OTHERS = (Kind.REVIEW, Kind.CHECK)
@@ -26,8 +26,8 @@ _OPEN = Wanted()
 
 
 class ConsensusRule(NamedTuple):
-    """When people's answers come to nothing. `grades`: those of the project, where each is counted
-    (`Project.Consensus.MAJORITY`).
+    """When people's answers lead to no consensus. `grades`: those of the project if each of them is
+    counted (`Project.Consensus.MAJORITY`), else empty.
     """
 
     consensus: str
@@ -36,7 +36,7 @@ class ConsensusRule(NamedTuple):
 
 def count_open(leads: Sequence[Membership]) -> dict[int, int]:
     """Return how many disagreements are open to each of these leads of different projects, by the
-    key of the lead: at most seven queries where nothing changed, however many leads there are.
+    key of the lead. At most seven queries if nothing has changed, however many leads there are.
     """
     if not leads:
         return {}
@@ -44,7 +44,7 @@ def count_open(leads: Sequence[Membership]) -> dict[int, int]:
 
 
 def open_and_newest(leads: Sequence[Membership]) -> dict[int, tuple[int, datetime | None]]:
-    """Return the same, each with the moment since when the newest of them is one."""
+    """Return the same counts, each with the time of the newest disagreement."""
     if not leads:
         return {}
     found: Counter[int] = Counter()
@@ -57,7 +57,7 @@ def open_and_newest(leads: Sequence[Membership]) -> dict[int, tuple[int, datetim
             since[state.project].append(one.since)
     for project, _kind, number, newest in _ask_others(reader):
         found[project] += number
-        if (at := moment(newest)) is not None:
+        if (at := aware_datetime(newest)) is not None:
             since[project].append(at)
     return {
         lead.pk: (found[lead.project_id], max(since[lead.project_id], default=None))
@@ -66,20 +66,20 @@ def open_and_newest(leads: Sequence[Membership]) -> dict[int, tuple[int, datetim
 
 
 class OpenAnswers(NamedTuple):
-    """How many documents, or conditions, of a narrative people answer equally far apart."""
+    """The number of disagreements of one kind and one distance under a narrative."""
 
     kind: str
     distance: int
     number: int
-    # Since when the newest of them is one.
+    # The time of the newest one.
     since: datetime
 
 
 def open_answers(
     reader: Reader, projects: Sequence[Project]
 ) -> tuple[list[revisions.State], dict[int, list[OpenAnswers]]]:
-    """Return the narratives in force of a lead's projects, and what is open to the lead of answers
-    to documents under each of them, by key: at most five queries where nothing changed.
+    """Return the current narratives of a lead's projects, and by narrative key the disagreements
+    about documents that are open to the lead. At most five queries if nothing has changed.
     """
     rules = _rules(projects)
     states = revisions.states_of_newest(reader.projects)
@@ -96,8 +96,8 @@ def open_answers(
 def _split(
     reader: Reader, states: Iterable[revisions.State]
 ) -> tuple[list[revisions.State], list[revisions.State]]:
-    """Return the states of narratives whose open answers are the same to every lead, and the rest:
-    those that the reader still judges, and those of which an answer was sent back.
+    """Split the states into narratives whose counts are the same for every lead, and the rest:
+    those that the reader still judges, and those with an open rejudge request.
     """
     waiting, to_judge = reader.sent_back, set(reader.to_judge)
     alike: list[revisions.State] = []
@@ -137,7 +137,7 @@ def _ask_others(reader: Reader) -> list[tuple[Any, ...]]:
 
 
 def _rules(projects: Iterable[Project]) -> dict[int, ConsensusRule]:
-    """The rule of each project, by its key: a query where some count each grade."""
+    """Return the rule of each project, by key; one query if any rule counts each grade."""
     majority = Project.Consensus.MAJORITY
     grades: dict[int, list[int]] = defaultdict(list)
     counting = [project.pk for project in projects if project.consensus == majority]
@@ -159,7 +159,7 @@ _OPEN_ANSWERS = revisions.Counts(_count_open_answers)
 def _count_to_reader(
     rule: ConsensusRule, states: Sequence[revisions.State], reader: Reader
 ) -> dict[int, list[OpenAnswers]]:
-    """The same as one lead sees it, by narrative."""
+    """Count the disagreements that one lead sees, by narrative."""
     return _listed(
         _open_to_reader.rows(
             rule,
@@ -175,15 +175,16 @@ def _count_to_reader(
 def _listed(rows: Iterable[tuple[Any, ...]]) -> dict[int, list[OpenAnswers]]:
     found: dict[int, list[OpenAnswers]] = defaultdict(list)
     for narrative, kind, distance, number, newest in rows:
-        if (since := moment(newest)) is not None:
+        if (since := aware_datetime(newest)) is not None:
             found[narrative].append(OpenAnswers(kind, distance, number, since))
     return found
 
 
 @prepared("narratives")
 def _open_answers(rule: ConsensusRule, narratives: int) -> Built:
-    """How many documents and conditions are open under each narrative, where nothing was sent back:
-    narrative, kind, distance, number, since when the newest is one.
+    """Count the open documents and conditions under narratives without rejudge requests.
+
+    Columns: narrative, kind, distance, number, time of the newest.
     """
     return _by_narrative(_reader(0, 0, rule, Known(narratives=[narratives])))
 
@@ -192,15 +193,16 @@ def _open_answers(rule: ConsensusRule, narratives: int) -> Built:
 def _open_to_reader(
     rule: ConsensusRule, judges: bool, narratives: int, project: int, member: int, to_judge: int
 ) -> Built:
-    """The same as a lead sees it who may judge some of them, and where answers were sent back."""
+    """Count the same for one lead, without documents to judge first and those sent back."""
     known = Known([narratives], True, [to_judge] if judges else [])
     return _by_narrative(_reader(project, member, rule, known))
 
 
 @prepared("project", "member", "to_review")
 def _open_by_project(reviews: bool, project: int, member: int, to_review: int) -> Built:
-    """How many instructions and checked labels are open to leads: project, kind, number,
-    since when the newest is one.
+    """Count the instructions and checked labels open to leads.
+
+    Columns: project, kind, number, time of the newest.
     """
     known = Known(to_review=[to_review] if reviews else [])
     counted, parameters = _rows(_reader(project, member, ConsensusRule("", ()), known), _OTHERS)
@@ -219,7 +221,7 @@ def _open_by_project(reviews: bool, project: int, member: int, to_review: int) -
 def _settled_by_kind(
     judges: bool, reviews: bool, project: int, member: int, to_judge: int, to_review: int
 ) -> Built:
-    """How many disagreements are settled: kind, number."""
+    """Count the settled disagreements. Columns: kind, number."""
     known = Known(to_judge=[to_judge] if judges else [], to_review=[to_review] if reviews else [])
     reader = _reader(project, member, ConsensusRule("", ()), known)
     counted, parameters = _rows(reader, list(Kind), Wanted(settled=True))
@@ -239,8 +241,8 @@ def _by_narrative(reader: Reader) -> Built:
 
 
 def _rows(reader: Reader, kinds: Sequence[Kind], wanted: Wanted = _OPEN) -> tuple[str, list[Any]]:
-    """A query that begins with `WITH k (kind, narrative, distance, since)`: a row for each
-    disagreement of these kinds that is wanted.
+    """Return the start of a query, `WITH k (kind, narrative, distance, since)`, where k has a row
+    for each wanted disagreement of these kinds, and its parameters.
     """
     parts: list[str] = []
     parameters: list[Any] = []
@@ -258,7 +260,7 @@ def _rows(reader: Reader, kinds: Sequence[Kind], wanted: Wanted = _OPEN) -> tupl
 
 
 def _reader(project: int, member: int, rule: ConsensusRule, known: Known) -> Reader:
-    """A lead of whom only keys are known, and of the project the rule."""
+    """Return a Reader that knows only the keys of the lead and the project, and the rule."""
     project_rules = Project(pk=project, consensus=rule.consensus)
     reader = Reader(Membership(pk=member, project=project_rules), known=known)
     reader.grades = list(rule.grades)

@@ -1,8 +1,7 @@
-"""The queue of disagreements: one list over judgments, verdicts, reviews and checks, in pages that
-a key opens.
+"""The queue of disagreements: one list of judgments, verdicts, reviews and checks, paged by key.
 
-What is in it is said by `audit.settling.disagreement_queries`, kind by kind; here the kinds are
-put in one order. No document's text is read here.
+`audit.settling.disagreement_queries` defines the rows of each kind; this module puts all kinds in
+one order. It reads no document's text.
 """
 
 from __future__ import annotations
@@ -28,17 +27,17 @@ from audit.settling.queue_filters import DisagreementKey, Key, Kind, Order, Want
 from audit.settling.queue_items import Item, items_of
 
 PAGE_SIZE = 50
-# Narratives in which the next one is looked for before all are.
+# In how many narratives the next one is searched for before searching all.
 _NEAR = 5
 
 
 @dataclass(frozen=True)
 class Page:
-    """A stretch of the list. `after` opens the next one; None at the end."""
+    """One page of the list. `after` opens the next page; None at the end."""
 
     items: list[Item]
     after: Key | None
-    # How many there are of each kind, whichever kind is listed.
+    # The number of each kind, whichever kind is listed.
     counts: dict[Kind, int]
     total: int
 
@@ -46,7 +45,7 @@ class Page:
 def page(
     by: Membership, wanted: Wanted, *, after: Key | None = None, size: int = PAGE_SIZE
 ) -> Page:
-    """Return the disagreements behind `after` as the list shows them: a fixed number of queries."""
+    """Return the page of disagreements after `after`: a fixed number of queries."""
     reader = Reader(by)
     found: list[Key] = []
     totals = dict.fromkeys(Kind, 0)
@@ -77,13 +76,13 @@ def page(
 
 
 def _is_remembered(wanted: Wanted) -> bool:
-    """Tell whether what is wanted is counted by narrative and remembered (`open_counts`)."""
+    """Return whether counts for this filter are cached by narrative (`open_counts`)."""
     part = wanted.people or wanted.criterion or wanted.condition
     return not (wanted.settled or wanted.waiting or part)
 
 
 def _narrowed(reader: Reader, wanted: Wanted) -> Reader:
-    """The reader, within the narratives where anything waits if that is what is wanted."""
+    """Return the reader, restricted to narratives with open requests if those are wanted."""
     if wanted.settled or not wanted.waiting:
         return reader
     found = reader.narratives(wanted, None).filter(pk__in=reader.sent_back)
@@ -91,13 +90,13 @@ def _narrowed(reader: Reader, wanted: Wanted) -> Reader:
 
 
 class _Open:
-    """What is open to a lead, as far as it is remembered."""
+    """The numbers of disagreements open to a lead, from cached counts where there are any."""
 
     def __init__(self, reader: Reader, wanted: Wanted) -> None:
         self._reader = reader
         self._wanted = wanted
         self.counts: Counter[Kind] = Counter()
-        # Narratives by kind and distance: the narrative and how many are open under it.
+        # By kind: the negative distance, the narrative, and how many are open under it.
         self._places: dict[Kind, list[tuple[int, int, int]]] = {kind: [] for kind in Kind}
         states, answers = open_answers(reader, [reader.project])
         within = None
@@ -116,8 +115,8 @@ class _Open:
             self.counts.update(_counts(reader, wanted, leave_out=(Kind.JUDGMENT, Kind.VERDICT)))
 
     def near(self, kind: Kind, after: Key | None, size: int) -> Reader:
-        """The reader within the narratives that have the first `size` disagreements of a kind
-        behind a place; within all where another order is wanted.
+        """Return the reader restricted to the narratives of the first `size` disagreements of a
+        kind after `after`; unrestricted in any order except by distance.
         """
         if self._wanted.order is not Order.DISTANCE or not self._places[kind]:
             return self._reader
@@ -128,7 +127,7 @@ class _Open:
             if after is not None and place < (-after.distance, after.kind, after.narrative):
                 continue
             narratives.append(narrative)
-            # Of the narrative where the list goes on, some are behind the place and some before.
+            # The narrative of `after` has some disagreements before it and some after it.
             if after is None or place > (-after.distance, after.kind, after.narrative):
                 found += number
             if found >= size:
@@ -156,7 +155,7 @@ def count(by: Membership, wanted: Wanted) -> int:
 
 
 def following(by: Membership, wanted: Wanted, key: Key | None) -> Key | None:
-    """Return the disagreement to open after `key`: onward, then around; None: none left."""
+    """Return the disagreement after `key`, at the end the first one; None if none is left."""
     reader = Reader(by)
     if key is not None and (near := _nearest(reader, wanted, key)) is not None:
         return near
@@ -175,13 +174,13 @@ def following(by: Membership, wanted: Wanted, key: Key | None) -> Key | None:
 
 
 def _nearest(reader: Reader, wanted: Wanted, key: Key) -> Key | None:
-    """The next one of the same kind that is as far apart, under this narrative or the few that
-    follow: nothing else comes before it, and little is read. None where there may be another one.
+    """Return the next disagreement of the same kind and distance under this narrative or the few
+    that follow: none comes before it, and little is read. None if the whole list must be searched.
     """
     if key.kind not in wanted.kinds or wanted.settled or wanted.order is Order.AGE:
         return None
     if key.kind is Kind.CHECK:
-        # Claimed labels may be of older narratives as well.
+        # Claimed labels may belong to older narratives as well.
         return None
     of = source(key.kind, reader, wanted)
     narratives = reader.narratives(wanted, None).filter(pk__gte=key.narrative).order_by("pk")
@@ -193,8 +192,8 @@ def _nearest(reader: Reader, wanted: Wanted, key: Key) -> Key | None:
 
 
 def key_of(by: Membership, wanted: Wanted, disagreement_key: DisagreementKey) -> Key | None:
-    """Return the place of something in the list; None: people do not differ on it. What is settled
-    has its place among the open ones as well, so that one can go on from there.
+    """Return the position of a disagreement in the list, or None if people do not differ. A settled
+    one has a position among the open ones as well, so that the reader can continue from there.
     """
     of_one = source(
         disagreement_key.kind, Reader(by), wanted, only=disagreement_key, in_any_state=True
@@ -204,7 +203,7 @@ def key_of(by: Membership, wanted: Wanted, disagreement_key: DisagreementKey) ->
 
 
 def is_open(by: Membership, disagreement_key: DisagreementKey) -> bool:
-    """Tell whether people differ on something that this lead may settle now."""
+    """Return whether this disagreement is open and this lead may settle it now."""
     return source(disagreement_key.kind, Reader(by), Wanted(), only=disagreement_key).rows.exists()
 
 
@@ -217,7 +216,7 @@ def _counts(reader: Reader, wanted: Wanted, leave_out: Iterable[Kind] = ()) -> d
 
 
 def _main(wanted: Wanted) -> tuple[str, ...]:
-    """What the list is ordered by first, as `order_by` says it; then come kind and keys."""
+    """Return the first columns of the order, as for `order_by`; kind and keys follow."""
     if wanted.settled:
         return ("-since",)
     if wanted.order is Order.AGE:
@@ -238,9 +237,8 @@ def _sorted(keys: list[Key], wanted: Wanted) -> list[Key]:
 def _stretch(
     of: Source, wanted: Wanted, after: Key | None, size: int
 ) -> tuple[list[Key], list[Key], int]:
-    """Return the first keys of one kind behind `after`, those from the start on, as many as are
-    wanted in all, and how many there are: one query. Where there is no `after`, all are from the
-    start on, and behind it.
+    """Return the first keys of one kind after `after`, those from the start of the list (together
+    at most `size`), and the total: one query. Without `after`, both lists are the same.
     """
     is_behind = _behind(of, wanted, after) if after is not None else None
     rows = of.rows.annotate(
@@ -270,7 +268,7 @@ def _key(of: Source, effect: int, distance: int, since: datetime, *ids: int) -> 
 
 
 def _behind(of: Source, wanted: Wanted, after: Key) -> Q:
-    """What comes after a place in the order of the list."""
+    """Return the condition for rows after a position in the list."""
     behind, same = Q(), Q()
     for name in _main(wanted):
         column = name.lstrip("-")
@@ -285,7 +283,7 @@ def _behind(of: Source, wanted: Wanted, after: Key) -> Q:
 
 
 def _after(of: Source, key: Key) -> Q:
-    """What comes after a place among those of its kind that are otherwise alike."""
+    """Return the condition for rows after a position among equals of the same kind."""
     behind, same = Q(), Q()
     for column, value in zip(of.ids, key.disagreement_key[1:], strict=False):
         behind |= same & Q(**{f"{column}__gt": value})

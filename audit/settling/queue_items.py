@@ -1,4 +1,4 @@
-"""What the list of disagreements shows of each: who said what, and how it was settled."""
+"""The items of the list of disagreements: each with its answers and its decision."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from audit.settling.queue_filters import DisagreementKey, Key, Kind, Wanted, rev
 
 
 class Voice(NamedTuple):
-    """What one person said, in a list: the relevance, or the answer to a condition, or on how many
-    criteria they reject. `name` is what they are called there; `replies` what they answered to two
+    """One person's answer in the list: a relevance, an answer to a condition, or the number of
+    criteria they reject. `name` is their name or pseudonym; `replies` are their answers to the two
     questions, in words.
     """
 
@@ -52,12 +52,12 @@ class Item:
     decides: bool = False
     distance: int = 0
     settled: Adjudication | ConditionAdjudication | Decision | Check | None = None
-    # What was asked again of it last, answered or not.
+    # The latest rejudge request, answered or not.
     rejudge_request: RejudgeRequest | None = None
 
 
 def items_of(reader: Reader, keys: list[Key], wanted: Wanted) -> list[Item]:
-    """Read what the list shows of these keys."""
+    """Read the items of these keys."""
     narratives = (
         Narrative.objects.select_related("pair__query")
         .defer("text", "pair__query__description")
@@ -92,7 +92,7 @@ def items_of(reader: Reader, keys: list[Key], wanted: Wanted) -> list[Item]:
 
 
 class _Names:
-    """What people are called in a list: their names where those are not hidden from the reader."""
+    """The names shown in a list: real ones where they are not hidden from the reader."""
 
     def __init__(self, reader: Reader, keys: list[Key]) -> None:
         self._hides = reader.project.hide_names
@@ -107,7 +107,7 @@ class _Names:
             }
 
     def of(self, disagreement_key: DisagreementKey, people: dict[int, str]) -> dict[int, str]:
-        """What each of these people is called, in the order in which they are listed."""
+        """Return the displayed name of each of these people, in display order."""
         about = reveal_of(disagreement_key)
         in_order = sorted(places(about, people).items(), key=lambda one: one[1])
         if self._hides and about not in self._known:
@@ -120,7 +120,7 @@ def _of(items: dict[DisagreementKey, Item], *kinds: Kind) -> list[DisagreementKe
 
 
 def _add_judgments(items: dict[DisagreementKey, Item], names: _Names, reader: Reader) -> None:
-    """What judges said of a document, and of one condition."""
+    """Add the judges' grades of documents and answers to conditions."""
     disagreement_keys = _of(items, Kind.JUDGMENT, Kind.VERDICT)
     documents = {
         (disagreement_key.narrative, disagreement_key.candidate)
@@ -168,7 +168,7 @@ def _add_judgments(items: dict[DisagreementKey, Item], names: _Names, reader: Re
 
 
 def _add_reviews(items: dict[DisagreementKey, Item], names: _Names) -> None:
-    """On how many criteria each auditor rejects."""
+    """Add on how many criteria each auditor rejects."""
     disagreement_keys = {
         disagreement_key.narrative: disagreement_key for disagreement_key in _of(items, Kind.REVIEW)
     }
@@ -192,7 +192,7 @@ def _add_reviews(items: dict[DisagreementKey, Item], names: _Names) -> None:
 
 
 def _add_checks(items: dict[DisagreementKey, Item], names: _Names) -> None:
-    """What the first two said of a claimed label."""
+    """Add the answers of the first two checkers of claimed labels."""
     disagreement_keys = {
         disagreement_key.part: disagreement_key for disagreement_key in _of(items, Kind.CHECK)
     }
@@ -219,12 +219,12 @@ def _add_checks(items: dict[DisagreementKey, Item], names: _Names) -> None:
         if people:
             apart = len(grades) == len(people)
             distance = max(grades) - min(grades) if apart else 1
-            # Two answers to two questions may lead to the same grade.
+            # Different answers to the two questions may lead to the same grade.
             items[disagreement_key].distance = max(distance, 1)
 
 
 def _add_rejudge_requests(items: dict[DisagreementKey, Item]) -> None:
-    """What was sent back to an annotator last: of a document, and so of each of its conditions."""
+    """Add the latest rejudge request of each document, also to its conditions."""
     disagreement_keys = _of(items, Kind.JUDGMENT, Kind.VERDICT)
     rejudge_requests = RejudgeRequest.objects.standing().filter(
         judgment__narrative__in={
@@ -250,7 +250,7 @@ def _add_rejudge_requests(items: dict[DisagreementKey, Item]) -> None:
 
 
 def _add_decisions(items: dict[DisagreementKey, Item]) -> None:
-    """The decision that settled each."""
+    """Add the decision that settled each item."""
     documents = _of(items, Kind.JUDGMENT)
     adjudications = Adjudication.objects.current().filter(
         narrative__in=[disagreement_key.narrative for disagreement_key in documents],

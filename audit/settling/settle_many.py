@@ -1,8 +1,8 @@
-"""Settling many documents at once by one rule: what would come of it, and doing just that.
+"""Settling many documents at once by one rule, after a preview.
 
-Only what judges differ on is settled so, and only what is open. What was sent back to an annotator
-waits for them. The preview has a token of all it was counted from; settling with it settles what
-was seen or nothing.
+This covers only open disagreements between judges, and none that was sent back to an annotator. The
+preview has a token computed from all it counted; settling with that token settles exactly what was
+previewed, or nothing.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from audit.settling.kinds.frame import Reader
 from audit.settling.queue_filters import Kind, Wanted
 from base.errors import Refused, Stale
 
-# So many of each outcome are shown.
+# How many documents of each outcome a preview shows.
 SHOWN = 5
 
-# Settling as one person says reveals what that person said.
+# Settling as one person says would reveal that person's judgments.
 NO_PERSON_WHILE_NAMES_ARE_HIDDEN = _lazy(
     "Names are hidden in this project, so documents cannot be settled as one person says. Choose "
     "another rule, or show names in the settings."
@@ -50,7 +50,7 @@ class Rule(StrEnum):
 
 @dataclass(frozen=True)
 class How:
-    """By which rule documents are settled; `person` is the key of who is followed."""
+    """The rule for settling documents; `person` is the key of the member it follows."""
 
     rule: Rule
     person: int | None = None
@@ -58,8 +58,8 @@ class How:
 
 
 class Outcome(NamedTuple):
-    """What would become of one document; `relevance` is None where it is left open. `said`: how
-    often each grade was given.
+    """The outcome for one document; `relevance` is None if it is left open. `said`: each grade and
+    how many people gave it.
     """
 
     narrative: int
@@ -68,7 +68,7 @@ class Outcome(NamedTuple):
     said: tuple[tuple[int, int], ...]
     # Whether settling decides if the document counts as relevant.
     decides: bool
-    # The keys of the judgments, summed: others are others.
+    # The sum of the judgments' keys: it changes when a judgment is replaced.
     keys: int
 
 
@@ -84,12 +84,12 @@ class ShownOutcome:
 
 @dataclass(frozen=True)
 class Preview:
-    """What settling would come to."""
+    """The result that settling would have."""
 
     # How many are settled as each grade, from low to high.
     settled: dict[int, int]
     left: int
-    # Of those that are settled, how many are decided on: whether the document counts as relevant.
+    # Among settled ones where people were on both sides: those that count as relevant, those not.
     counts_then: int
     drops_then: int
     token: str
@@ -102,13 +102,13 @@ class Preview:
 
     @property
     def decided(self) -> int:
-        """In how many the set of relevant documents changes."""
+        """For how many settling decides whether the document is relevant."""
         return self.counts_then + self.drops_then
 
 
 def preview(by: Membership, wanted: Wanted, how: How) -> Preview:
-    """Count what settling all that is `wanted` would come to: one query, and two for what is
-    shown. No document's text is read.
+    """Preview settling all that is `wanted`: one query, and two for the documents shown. No
+    document's text is read.
     """
     outcomes = _outcomes(by, wanted, how)
     return _preview(by, outcomes, _first_of_each(outcomes))
@@ -126,15 +126,15 @@ def settle_many(
 ) -> UUID:
     """Settle what the preview with this token showed, and return the batch.
 
-    Stale: somebody judged, settled or sent something back meanwhile, or a document got another
-    text, so that the same rule comes to something else. Refused: as `settling.settle_together`.
+    Stale: since the preview somebody judged, settled or sent something back, or a document got
+    another text, and the rule now gives another result. Refused: as in `batches.settle_together`.
     """
     adjudication.checked_reason(reason, cause)
     with transaction.atomic():
         batches.hold_pairs(by)
         outcomes = _unchanged(_outcomes(by, wanted, how), token)
-        if text_versions.hold_of(one.candidate for one in outcomes):
-            # A load that committed before the locks has replaced texts that were counted.
+        if text_versions.lock_texts(one.candidate for one in outcomes):
+            # A load that committed before the locks may have replaced texts that were counted.
             _unchanged(_outcomes(by, wanted, how), token)
         return batches.settle_together(
             decisions=[
@@ -150,19 +150,19 @@ def settle_many(
 
 
 def _unchanged(outcomes: list[Outcome], token: str) -> list[Outcome]:
-    """Return the outcomes if they are those that the preview with this token showed."""
+    """Return the outcomes if the preview with this token showed them, else raise Stale."""
     if _token(outcomes) != token:
         raise Stale(
             _(
                 "Something has changed since this was counted: people judged, something was "
-                "settled or sent back, or a document got another text. Look at it once more."
+                "settled or sent back, or a document got another text. Look at the new preview."
             )
         )
     return outcomes
 
 
 def _outcomes(by: Membership, wanted: Wanted, how: How) -> list[Outcome]:
-    """What becomes of each document that is wanted, in the order of the keys."""
+    """Return the outcome for each wanted document, ordered by key."""
     reader = Reader(by)
     if how.rule is Rule.GRADE and how.grade not in reader.grades:
         raise Refused(_("Choose one of the grades of this project."))
@@ -203,7 +203,7 @@ def _outcomes(by: Membership, wanted: Wanted, how: How) -> list[Outcome]:
 
 
 def _settled_as(how: How, said: tuple[tuple[int, int], ...], theirs: int | None) -> int | None:
-    """What one document is settled as; None where the rule says nothing."""
+    """Return the grade that the rule gives one document, or None."""
     if how.rule is Rule.GRADE:
         return how.grade
     if how.rule is Rule.PERSON:
@@ -236,7 +236,7 @@ def _token(outcomes: list[Outcome]) -> str:
 
 
 def _first_of_each(outcomes: list[Outcome]) -> list[ShownOutcome]:
-    """The first few of each outcome, what is left open last."""
+    """Return the first few documents of each outcome, those left open last."""
     first: dict[int | None, list[Outcome]] = {}
     for one in outcomes:
         alike = first.setdefault(one.relevance, [])

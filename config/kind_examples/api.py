@@ -10,7 +10,7 @@ from rest_framework.response import Response
 
 from annotate.projects import access
 from annotate.projects.api.projects import FullProjectSerializer, full_project
-from base.api.resource import Resource, Scope, Sent, reads, writes
+from base.api.resource import RequestBody, Resource, Scope, reads, writes
 from config.kind_examples.files import kinds_with_examples, read_examples
 from config.kind_examples.making import make_example
 
@@ -23,7 +23,7 @@ class ExampleSerializer(serializers.Serializer[Any]):
     description = serializers.CharField()
 
 
-class SentExample(Sent):
+class SentExample(RequestBody):
     """The kind of which an example shall be made."""
 
     kind = serializers.ChoiceField(choices=kinds_with_examples())
@@ -44,8 +44,8 @@ class Examples(Resource):
             ]
         )
 
-    @writes(FullProjectSerializer, sent=SentExample, status=201, scope=Scope.LEAD)
+    @writes(FullProjectSerializer, body=SentExample, status=201, scope=Scope.LEAD)
     def post(self, request: Request) -> Response:
         """Make an example project of a kind, which you lead; it takes a few seconds."""
-        made = make_example(**self.sent(), by=self.person)
+        made = make_example(**self.body(), by=self.person)
         return Response(full_project(access.member(self.person, made.slug)), status=201)

@@ -27,7 +27,7 @@ def load(stage: Stage, file: str, format_name: str, **options: Any) -> None:
         project=stage.project,
         format_name=format_name,
         # Under its own name: where this installation lies is nobody's business.
-        arrived=intake.on_disk(str(stage.folder / file))._replace(name=file),
+        file=intake.file_on_disk(str(stage.folder / file))._replace(name=file),
         by=stage.by,
         now=stage.now,
         **options,
@@ -81,7 +81,7 @@ def remove_documents(stage: Stage, query: str, docs: list[str], reason: str) -> 
     """Take documents out of the pool of a query."""
     pool_removal.remove_candidates(
         project=stage.project,
-        candidates=pool_removal.named(stage.project, [(query, doc) for doc in docs]),
+        candidates=pool_removal.candidate_keys(stage.project, [(query, doc) for doc in docs]),
         reason=reason,
         by=stage.by,
         now=stage.now,

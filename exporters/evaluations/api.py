@@ -16,7 +16,7 @@ from annotate.collection.models import Run
 from annotate.projects.access import lead
 from annotate.projects.models import Membership
 from base.api.jobs import JobSerializer
-from base.api.resource import Resource, Scope, Sent, reads, writes
+from base.api.resource import RequestBody, Resource, Scope, reads, writes
 from exporters.evaluations import access, tables
 from exporters.evaluations.actions import request_evaluation
 from exporters.evaluations.models import Evaluation
@@ -25,7 +25,7 @@ from exporters.releases.models import Release
 from jobs.queue import cancel
 
 
-class SentSystem(Sent):
+class SentSystem(RequestBody):
     """A system: its name, and the name of a loaded run for each side that it has."""
 
     name = serializers.CharField(max_length=255)
@@ -34,7 +34,7 @@ class SentSystem(Sent):
     reversed = serializers.CharField(max_length=255, required=False)
 
 
-class SentEvaluation(Sent):
+class SentEvaluation(RequestBody):
     """The systems to measure, and what to measure them on."""
 
     systems = SentSystem(many=True, allow_empty=False)
@@ -86,11 +86,11 @@ class Evaluations(Resource):
             newest_first=True,
         )
 
-    @writes(EvaluationSerializer, sent=SentEvaluation, scope=Scope.LEAD, status=201)
+    @writes(EvaluationSerializer, body=SentEvaluation, scope=Scope.LEAD, status=201)
     def post(self, request: Request, slug: str) -> Response:
         """Measure systems. If the same evaluation is queued or running, it is returned."""
         member = lead(self.person, slug)
-        given = self.sent()
+        given = self.body()
         made = request_evaluation(
             project=member.project,
             measured=[_system(member, one) for one in given["systems"]],

@@ -17,7 +17,7 @@ from annotate.projects.access import lead
 from annotate.projects.models import Membership
 from base.errors import Refused
 from base.page_request import PageRequest
-from base.pagination import key
+from base.pagination import parse_key
 from exporters.evaluations import access, page, tables
 from exporters.evaluations import evaluation as measuring
 from exporters.evaluations.actions import request_evaluation
@@ -50,7 +50,7 @@ def evaluations(request: PageRequest, slug: str) -> HttpResponse:
         except Refused as refused:
             form.add_error(None, str(refused))
     rows = Evaluation.objects.filter(project=member.project_id).order_by("-pk")
-    before = key(request.GET.get("before", ""))
+    before = parse_key(request.GET.get("before", ""))
     if before is not None:
         rows = rows.filter(pk__lt=before)
     listed = rows.select_related("by", "project", "release").defer("results", "release__manifest")

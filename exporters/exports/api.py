@@ -15,7 +15,7 @@ from annotate.judgments.blindness import must_answer_first
 from annotate.projects.access import lead
 from annotate.projects.models import Membership
 from base.api.jobs import JobSerializer
-from base.api.resource import Resource, Scope, Sent, reads, writes
+from base.api.resource import RequestBody, Resource, Scope, reads, writes
 from exporters.exports import access, actions
 from exporters.exports.download_log import taken
 from exporters.exports.models import Export
@@ -34,7 +34,7 @@ class FileFactsSerializer(serializers.Serializer[Any]):
     sha256 = serializers.CharField()
 
 
-class SentExport(Sent):
+class SentExport(RequestBody):
     """The format to write, and whether to prove it."""
 
     format = serializers.ChoiceField(choices=Export.Format.choices)
@@ -100,14 +100,14 @@ class Exports(Resource):
             newest_first=True,
         )
 
-    @writes(ExportSerializer, sent=SentExport, scope=Scope.LEAD, status=201)
+    @writes(ExportSerializer, body=SentExport, scope=Scope.LEAD, status=201)
     def post(self, request: Request, slug: str) -> Response:
         """Request an export. If one of the same format is queued or running, it is returned."""
         member = lead(self.person, slug)
         made = actions.request_export(
             project=member.project,
-            format_name=self.sent()["format"],
-            prove=self.sent()["prove"],
+            format_name=self.body()["format"],
+            prove=self.body()["prove"],
             by=member,
         )
         return Response(_as_json(member, made), status=201)
@@ -174,7 +174,7 @@ class ExportArchive(Resource):
         )
 
 
-class SentPublication(Sent):
+class SentPublication(RequestBody):
     """The settings to change; those left out stay as they are."""
 
     texts = serializers.BooleanField(
@@ -237,11 +237,11 @@ class OnePublication(Resource):
         member = lead(self.person, slug)
         return Response(PublicationSerializer(publication_of(member.project)).data)
 
-    @writes(PublicationSerializer, sent=SentPublication, scope=Scope.LEAD)
+    @writes(PublicationSerializer, body=SentPublication, scope=Scope.LEAD)
     def patch(self, request: Request, slug: str) -> Response:
         """Change the publication settings: all that are sent, or none."""
         member = lead(self.person, slug)
-        made = set_publication(project=member.project, changes=self.sent(), by=member)
+        made = set_publication(project=member.project, changes=self.body(), by=member)
         return Response(PublicationSerializer(made).data)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from annotate.collection.models import PassageRule
 from annotate.collection.passages import (
     evidence_passages_of_document,
-    manifest_words,
+    manifest_sentence,
     passage_rule_of,
     passages_of_document,
 )
@@ -85,7 +85,7 @@ def note_on_texts(project: Project, layout: str) -> str:
     if layout == "citation":
         return ""
     if rule.published == PassageRule.Published.EVIDENCE:
-        return manifest_words(rule)
+        return manifest_sentence(rule)
     texts = Publication.objects.filter(project=project, texts=True).exists()
     if rule.published == PassageRule.Published.DOCUMENTS or layout in RECORDS or not texts:
         return ""
@@ -94,7 +94,7 @@ def note_on_texts(project: Project, layout: str) -> str:
             "Texts are those of whole documents: readers of this layout look the documents of the "
             f"qrels up in the corpus. Passages are in {' and '.join(WITH_PASSAGES)}."
         )
-    return manifest_words(rule) + (
+    return manifest_sentence(rule) + (
         " Qrels and top_ranked name documents: turn a run over passages into one over documents "
         "with `manage.py maxp` before it is measured."
     )

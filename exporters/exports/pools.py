@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypedDict
 from annotate.collection.models import RunLine
 from annotate.pools.choosing import strata_words
 from annotate.pools.negatives import hard_negative_systems
-from annotate.pools.provenance import HEAD, entries, made_pools, runs_of
+from annotate.pools.provenance import HEAD, entries, finished_pools, runs_of
 from annotate.pools.removal import removed_candidates
 from annotate.projects.models import Project
 from exporters.exports import selection
@@ -58,7 +58,7 @@ class NegativeFacts(TypedDict):
 
 def pool_facts(project: Project) -> list[PoolFacts]:
     """Return the pools of a project in the order in which they were made."""
-    pools = made_pools(project)
+    pools = finished_pools(project)
     of = runs_of(pools)
     return [
         PoolFacts(
@@ -104,7 +104,7 @@ def write_pool_documents(project: Project, into: Writer) -> int:
 
     Return the number of lines. Without a pool no file is written.
     """
-    pools = made_pools(project)
+    pools = finished_pools(project)
     if not pools:
         return 0
     lines = 0

@@ -17,7 +17,7 @@ from django.db import connection
 from django.db.models import Count, F, QuerySet
 
 from annotate.collection.models import Candidate, Query
-from annotate.collection.unseen_rows import Unseen, seen
+from annotate.collection.unseen_rows import Unseen, seen_condition
 from annotate.judgments.consensus import Outcome, consensus
 from annotate.judgments.in_force import in_pools
 from annotate.judgments.models import Adjudication, Judgment
@@ -199,7 +199,7 @@ def _acceptance(project: Project) -> Callable[[int], str]:
     altered = Narrative.objects.filter(pair__project=project, side=Narrative.Side.ALTERED)
     standing = Decision.objects.current().filter(narrative__in=altered.current())
     outcomes = dict(walk(standing, "narrative__pair", "outcome"))
-    if project.review_draws.in_force().exists():
+    if project.review_draws.current().exists():
         taken = DrawnPair.objects.filter(draw__project=project, draw__ended_at__isnull=True)
         drawn = {pair for (pair,) in walk(taken, "pair")}
         return lambda pair: _DECIDED[outcomes.get(pair)] if pair in outcomes.keys() | drawn else ""
@@ -348,7 +348,7 @@ def _said_of_pools(narratives: Sequence[int], machines: Sequence[int]) -> Iterat
         LEFT JOIN annotate_adjudication a ON a.narrative_id = n.id AND a.candidate_id = c.id
             AND a.withdrawn_at IS NULL AND a.text_replaced_at IS NULL
         WHERE n.id IN ({marks(narratives)}) AND c.removed_at IS NULL
-            AND {seen(Unseen.Kind.CANDIDATE, "c.id")}
+            AND {seen_condition(Unseen.Kind.CANDIDATE, "c.id")}
         ORDER BY p.pair_id COLLATE "{byte_order()}", d.doc_id COLLATE "{byte_order()}"
     """  # noqa: S608 (nothing but marks and a constant is put in)
     with connection.chunked_cursor() as cursor:

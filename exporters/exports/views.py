@@ -17,7 +17,7 @@ from annotate.projects.access import lead
 from annotate.projects.models import Membership
 from base.errors import Refused
 from base.page_request import PageRequest
-from base.pagination import key
+from base.pagination import parse_key
 from exporters.exports import access, actions, manifest, publishing
 from exporters.exports.download_log import taken
 from exporters.exports.forms import ExportForm, PublicationForm
@@ -47,7 +47,7 @@ def exports(request: PageRequest, slug: str) -> HttpResponse:
         except Refused as refused:
             form.add_error(None, str(refused))
     rows = Export.objects.filter(project=member.project_id).order_by("-pk")
-    before = key(request.GET.get("before", ""))
+    before = parse_key(request.GET.get("before", ""))
     if before is not None:
         rows = rows.filter(pk__lt=before)
     found = list(rows.select_related("by", "project").defer("manifest", "proof")[: SHOWN + 1])

@@ -17,8 +17,8 @@ from annotate.judgments.blindness import must_answer_first
 from annotate.projects.access import lead
 from annotate.projects.models import Membership
 from base.api.jobs import JobSerializer
-from base.api.paging import cursor_of, nowhere, paged, size_of
-from base.api.resource import Asked, Resource, Scope, Sent, reads, writes
+from base.api.paging import invalid_cursor, page_response, page_size, requested_cursor
+from base.api.resource import QueryParameters, RequestBody, Resource, Scope, reads, writes
 from base.csv_output import csv_lines
 from exporters.exports import access as exports_access
 from exporters.exports.api import COUNTS, FileFactsSerializer
@@ -33,7 +33,7 @@ from exporters.releases.preview import preview
 _TAB = "\t"
 
 
-class SentRelease(Sent):
+class SentRelease(RequestBody):
     """The name and note of a new release."""
 
     name = serializers.CharField(max_length=60)
@@ -157,7 +157,7 @@ class ChangeSerializer(serializers.Serializer[Any]):
     after = serializers.CharField(allow_blank=True)
 
 
-class AskedChanges(Asked):
+class AskedChanges(QueryParameters):
     """The kind of differences to list."""
 
     show = serializers.ChoiceField(
@@ -182,11 +182,11 @@ class Releases(Resource):
             newest_first=True,
         )
 
-    @writes(FullReleaseSerializer, sent=SentRelease, scope=Scope.LEAD, status=201)
+    @writes(FullReleaseSerializer, body=SentRelease, scope=Scope.LEAD, status=201)
     def post(self, request: Request, slug: str) -> Response:
         """Freeze the project under a name. A release is never changed or deleted."""
         member = lead(self.person, slug)
-        given = self.sent()
+        given = self.body()
         made = releasing.request_release(
             project=member.project, name=given["name"], note=given.get("note", ""), by=member
         )
@@ -294,26 +294,26 @@ class ReleaseChanges(Resource):
 
     tag = "Releases"
 
-    @reads(ChangeSerializer, asked=AskedChanges, paged=True, scope=Scope.LEAD)
+    @reads(ChangeSerializer, parameters=AskedChanges, paged=True, scope=Scope.LEAD)
     def get(self, request: Request, slug: str, before: str, after: str) -> Response:
         """List grades, narratives, texts of documents, or queries and pairs that differ."""
         compared = _compared(self, slug, before, after)
-        show, given = self.asked()["show"], cursor_of(request)
+        show, given = self.parameters()["show"], requested_cursor(request)
         behind = tuple(given.split(_TAB)) if given else ()
         if given and len(behind) != _PARTS[show]:
-            raise nowhere()
+            raise invalid_cursor()
         rows: Iterator[Any] = {
             "listed": compared.listed,
             "texts": compared.texts,
             "narratives": compared.narratives,
             "grades": compared.grades,
         }[show]()
-        found = comparison.part(rows, behind, size_of(request))
+        found = comparison.part(rows, behind, page_size(request))
         told = [
             dict(zip(comparison.TABLE, comparison.line(one), strict=True)) for one in found.rows
         ]
         following = _TAB.join(found.following) if found.following else None
-        return paged(request, ChangeSerializer(told, many=True).data, following)
+        return page_response(request, ChangeSerializer(told, many=True).data, following)
 
 
 class ReleaseChangesTable(Resource):

@@ -14,7 +14,7 @@ from annotate.judgments.models import Adjudication, Flag, Judgment
 from annotate.judgments.pair_rules import Rule
 from annotate.judgments.tally import PairStanding, promises, rules_of
 from annotate.pairs.models import InstructionPair, Narrative
-from annotate.pairs.pool import in_scope_of_some
+from annotate.pairs.pool import in_scope_of_any
 from annotate.projects.kinds import kind_of
 from annotate.projects.models import Guideline, Membership, Project
 from annotate.topics.removal import removed_queries
@@ -191,7 +191,7 @@ def _why_left_out() -> tuple[tuple[str, str, str], ...]:
 def unjudged(project: Project, written: list[Pair]) -> int:
     """Return how many documents put before judges nobody has judged or settled, in these pairs."""
     sizes = sizes_of_pools(
-        in_scope_of_some(project, Candidate.objects.filter(query__project=project))
+        in_scope_of_any(project, Candidate.objects.filter(query__project=project))
         .order_by()
         .values_list("query_id", "made_for_id")
         .annotate(n=Count("pk")),
@@ -203,7 +203,7 @@ def unjudged(project: Project, written: list[Pair]) -> int:
     )
     unheard = Adjudication.objects.current().filter(
         ~Exists(said.filter(narrative=OuterRef("narrative"), candidate=OuterRef("candidate"))),
-        candidate__in=in_scope_of_some(project, Candidate.objects.filter(query__project=project)),
+        candidate__in=in_scope_of_any(project, Candidate.objects.filter(query__project=project)),
     )
     settled = dict(unheard.order_by().values_list("narrative_id").annotate(n=Count("pk")))
     return sum(

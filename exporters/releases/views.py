@@ -23,7 +23,7 @@ from annotate.projects.models import Membership
 from base.csv_output import csv_lines
 from base.errors import Refused
 from base.page_request import PageRequest
-from base.pagination import key
+from base.pagination import parse_key
 from base.word_diff import Op, Piece, diff
 from exporters.exports import access as exports_access
 from exporters.exports.download_log import taken
@@ -68,7 +68,7 @@ def releases(request: PageRequest, slug: str) -> HttpResponse:
     elif not form.is_bound and len(names) > 1:
         form = CompareForm(names, initial={"before": names[1], "after": names[0]})
     rows = Release.objects.filter(project=member.project_id).order_by("-pk")
-    older = key(request.GET.get("older", ""))
+    older = parse_key(request.GET.get("older", ""))
     if older is not None:
         rows = rows.filter(pk__lt=older)
     found = list(rows.select_related("by", "project", "guideline")[: SHOWN + 1])

@@ -87,7 +87,7 @@ def test_two_check_by_keys_a_third_settles_and_the_figures_are_those_counted_by_
     assert accessibility(carla) == []
 
 
-def test_a_press_too_many_is_taken_back_and_words_go_with_the_grade(tides, new_person):
+def test_an_accidental_press_is_undone_and_words_go_with_the_grade(tides, new_person):
     carla = new_person("carla")
     carla.goto("/projects/tides/checks/new/")
     carla.get_by_label("Name").fill("Spot checks")
@@ -129,7 +129,7 @@ def test_a_label_can_be_left_for_later(tides, new_person):
     expect(page.get_by_text("You have answered 0 of 4 labels.")).to_be_visible()
 
 
-def test_what_cannot_be_judged_is_said_by_keys_and_a_third_settles(tides, new_person):
+def test_cannot_judge_is_answered_by_keys_and_a_third_settles(tides, new_person):
     sample = draw(tides, stratify=Sample.Stratify.NONE, size=4)
     page = new_person("ada")
     page.goto(f"/samples/{sample.pk}/checking/")

@@ -17,7 +17,7 @@ from django_guid.context import guid
 
 from config.logs import logging_config
 from config.request_metrics import requests
-from jobs.about import at_work, forget
+from jobs.about import clear_context, job_context
 
 ASKED = "7d1f0c9a5b3e4f6a8c2d1e0f9a8b7c6d"
 
@@ -25,7 +25,7 @@ ASKED = "7d1f0c9a5b3e4f6a8c2d1e0f9a8b7c6d"
 @pytest.fixture
 def written():
     """A handler that is configured as the log is, and what it wrote, line by line."""
-    forget()
+    clear_context()
     stream = io.StringIO()
     handlers = []
 
@@ -45,7 +45,7 @@ def written():
         return made
 
     yield handler, lambda: stream.getvalue().splitlines()
-    forget()
+    clear_context()
 
 
 def record(message, *args, level=logging.INFO, **extra):
@@ -56,7 +56,7 @@ def record(message, *args, level=logging.INFO, **extra):
 
 def test_a_line_of_json_says_when_what_and_about_what(written):
     handler, lines = written
-    with at_work("exporters.export 7", None):
+    with job_context("exporters.export 7", None):
         guid.set(ASKED)
         handler("json").handle(record("wrote %d files", 3))
 

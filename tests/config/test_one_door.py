@@ -34,7 +34,7 @@ WITHOUT = {
     },
     "whoever has the secret of the link": {"annotate/people/views/accounts.py:invitation"},
     "called by views that came through a door": {
-        "annotate/collection/views/removal.py:changed_rows",
+        "annotate/collection/views/removal.py:redirect_after_change",
         "annotate/overview/views/home.py:confirm_assignment",
         "annotate/overview/views/home.py:confirmed",
         "annotate/people/api/members.py:handed_over",

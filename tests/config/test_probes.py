@@ -10,7 +10,7 @@ from django.test import Client
 
 from config.celery import BrokerAway
 from config.probe_host import PROBES
-from jobs.status import beat
+from jobs.status import record_heartbeat
 from tests import factories
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
@@ -131,7 +131,7 @@ def test_figures_say_what_waits_runs_and_failed(client, olga, published):
     for state in ("queued", "queued", "failed"):
         ended = {"error": "No.", "finished_at": "2026-03-02T09:30Z"} if state == "failed" else {}
         carla.exports.create(project=carla.project, format="trec", state=state, **ended)
-    beat("celery@one")
+    record_heartbeat("celery@one")
     client.force_login(olga)
 
     found = figures(client)

@@ -16,7 +16,7 @@ from config import installation_status
 from config.celery import BrokerAway
 from exporters.models import Export
 from jobs.models import Heartbeat
-from jobs.status import beat
+from jobs.status import record_heartbeat
 from tests import factories
 from tests.errands.models import Errand
 
@@ -146,8 +146,8 @@ def test_who_does_not_look_after_the_installation_sees_and_does_nothing(client, 
 
 
 def test_workers_are_there_or_silent(client, olga):
-    beat("celery@there")
-    beat("celery@silent", now=timezone.now() - timedelta(minutes=5))
+    record_heartbeat("celery@there")
+    record_heartbeat("celery@silent", now=timezone.now() - timedelta(minutes=5))
     Heartbeat.objects.create(
         worker="celery@busy", at=timezone.now() - timedelta(hours=1), seen_at=timezone.now()
     )
@@ -177,7 +177,7 @@ def test_it_says_what_is_missing(client, olga, monkeypatch):
 
 
 def test_with_all_in_place_it_complains_of_nothing(client, olga):
-    beat("celery@one")
+    record_heartbeat("celery@one")
 
     assert "notice--error" not in page(client).content.decode()
 
@@ -245,7 +245,7 @@ def test_it_costs_the_same_however_much_failed(
 
 def test_the_command_says_the_same(carla, monkeypatch):
     monkeypatch.setattr(installation_status, "messages", lambda: 3)
-    beat("celery@one")
+    record_heartbeat("celery@one")
     export = failed(carla)
 
     code, said = status()
@@ -273,7 +273,7 @@ def test_the_command_ends_with_one_where_nobody_works(monkeypatch):
 
 def test_the_command_ends_with_one_where_the_broker_is_away(monkeypatch):
     monkeypatch.setattr(installation_status, "messages", lambda: None)
-    beat("celery@one")
+    record_heartbeat("celery@one")
 
     code, said = status()
 
@@ -292,7 +292,7 @@ def test_the_command_ends_with_one_where_the_database_is_old(monkeypatch):
 
 def test_the_command_speaks_json(carla, monkeypatch):
     monkeypatch.setattr(installation_status, "messages", lambda: 0)
-    beat("celery@one")
+    record_heartbeat("celery@one")
     export = failed(carla)
 
     said = json.loads(status("--json")[1])
@@ -335,7 +335,7 @@ def test_pages_that_need_a_worker_say_so_where_there_is_none(client, carla, name
     address = reverse(name, args=["tides"])
 
     without = client.get(address).content.decode()
-    beat("celery@one")
+    record_heartbeat("celery@one")
     with_one = client.get(address).content.decode()
 
     words = "No worker is running. Jobs wait until one is; nothing is lost."
@@ -349,7 +349,7 @@ def test_a_job_that_waits_says_so_where_there_is_no_worker(client, carla):
     client.force_login(carla.user)
 
     without = client.get(export.get_absolute_url()).content.decode()
-    beat("celery@one")
+    record_heartbeat("celery@one")
     with_one = client.get(export.get_absolute_url()).content.decode()
 
     assert "No worker is running." in without

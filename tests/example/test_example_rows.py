@@ -25,7 +25,7 @@ from annotate.models import (
     Narrative,
     Project,
 )
-from annotate.pairs.pool import judged_narrative, pool
+from annotate.pairs.pool import candidates_to_judge, judged_narrative
 from audit.models import AgreementReport, Decision, Rating, Review
 from config.example import ensure_example
 
@@ -232,7 +232,7 @@ def test_claims_are_the_machine_raters_and_stay_in_scope(project: Project) -> No
 
     assert claims.count() == 19
     for claim in claims:
-        assert claim.candidate in pool(claim.narrative.pair)
+        assert claim.candidate in candidates_to_judge(claim.narrative.pair)
 
 
 def test_agreement_is_asked_for(project: Project) -> None:

@@ -18,7 +18,9 @@ OF_THE_PROJECT = {"README.md", "about.json", "croissant.json", "manifest.json", 
 
 def load(project, layout, folder):
     """Load a layout into a project."""
-    report = intake.load(project=project, kind=lookup(layout), arrived=intake.on_disk(str(folder)))
+    report = intake.load(
+        project=project, kind=lookup(layout), file=intake.file_on_disk(str(folder))
+    )
     assert report.refused == 0, report.problems
     return report
 

@@ -38,7 +38,7 @@ def load(layout, path, slug):
     """Load a file or folder into a new project whose texts may be published."""
     project = factories.project(slug, grades=tuple(range(11)))
     Publication.objects.create(project=project, texts=True, licence="CC-BY-4.0")
-    report = intake.load(project=project, kind=lookup(layout), arrived=intake.on_disk(str(path)))
+    report = intake.load(project=project, kind=lookup(layout), file=intake.file_on_disk(str(path)))
     assert report.refused == 0, report.problems
     return project
 

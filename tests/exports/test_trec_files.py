@@ -6,7 +6,7 @@ import pytest
 from django.core.files.base import ContentFile
 
 from annotate.models import Adjudication, Candidate, InstructionPair, Judgment, Run
-from annotate.pairs.pool import pool
+from annotate.pairs.pool import candidates_to_judge
 from exporters.exports import selection
 from tests import factories
 from tests.exports.conftest import AT, LATER
@@ -292,7 +292,7 @@ def test_who_is_asked_is_what_the_judges_page_puts_before_them(tides, scope, ask
     judged = {
         (pair.pair_id, candidate.document.doc_id)
         for pair in InstructionPair.objects.filter(pair_id__in=["301", "302"])
-        for candidate in pool(pair).select_related("document")
+        for candidate in candidates_to_judge(pair).select_related("document")
     }
     assert exported == judged
     assert len(exported) == asked_for

@@ -26,7 +26,7 @@ from annotate.models import (
     Verdict,
 )
 from audit.models import Check, Reveal, Rubric, Sample, SampleItem
-from base.append_only import thawed
+from base.append_only import deletions_allowed
 from exporters.exports import actions as exporting
 from exporters.models import Export
 from formats.registry import lookup
@@ -141,7 +141,7 @@ class House:
         path = folder / "bm25.run"
         path.write_text("301 Q0 B 1 0.1 bm25\n301 Q0 FT-9 2 -2.5e-07 bm25\n")
         report = intake.load(
-            project=self.project, kind=lookup("trec-run"), arrived=intake.on_disk(str(path))
+            project=self.project, kind=lookup("trec-run"), file=intake.file_on_disk(str(path))
         )
         assert report.refused == 0
 
@@ -196,7 +196,7 @@ def move_house(settings: Any, tmp_path: Path) -> Any:
     """Leave everything behind: no row, no file."""
 
     def move() -> None:
-        with thawed():
+        with deletions_allowed():
             call_command("flush", interactive=False, verbosity=0)
         use_storage(settings, tmp_path / "elsewhere")
 

@@ -42,8 +42,8 @@ ASKS = {"refuse_if_archived", "refuse_if_closed"}
 FREE = {
     "rules.archive": "puts it away",
     "rules.unarchive": "brings it back",
-    "drafts.finish": "a part of rewriting, which refuses",
-    "drafts.may_write": "reads",
+    "drafts.end_draft": "a part of rewriting, which refuses",
+    "drafts.refuse_unless_writer": "reads",
     "assignments.hold": "a part of judging, which refuses",
     "assignments.holds": "reads",
     "assignments.work_in": "a part of judging, which refuses",

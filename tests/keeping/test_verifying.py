@@ -16,7 +16,7 @@ from annotate.judging import actions as judging
 from annotate.judging.withdrawal import undo, withdraw
 from annotate.models import Judgment, Link, Verdict
 from annotate.projects import chain
-from base.append_only import thawed
+from base.append_only import deletions_allowed
 from keeping.verify import verify
 from tests import factories
 from tests.collection.arriving import jsonl, load
@@ -248,7 +248,7 @@ def test_a_judgment_that_goes_with_its_link_leaves_a_gap(scene):
     scene.judge(1, of=scene.second)
 
     sql("DELETE FROM annotate_judgment WHERE id = %s", gone.pk)
-    with thawed():
+    with deletions_allowed():
         Link.objects.filter(name=gone.uuid).delete()
 
     assert faults(scene) == [("link", "link 1 of the chain of what ada judged of 301 is gone")]
@@ -263,7 +263,7 @@ def test_a_link_made_to_fit_a_changed_judgment_does_not_fit_its_chain(scene):
         row for row in chain.KINDS["judgment"].read(scene.project) if row.name == changed.uuid
     )
 
-    with thawed():
+    with deletions_allowed():
         link.delete()
         link.digest = chain.digest("judgment", row.content)
         link.save(force_insert=True)
@@ -281,7 +281,7 @@ def test_the_end_of_a_chain_is_missed_by_who_kept_it(scene, tmp_path):
     assert "2 judgment; 2 links" in out
 
     sql("DELETE FROM annotate_judgment WHERE id = %s", last.pk)
-    with thawed():
+    with deletions_allowed():
         Link.objects.filter(name=last.uuid).delete()
 
     assert faults(scene) == []
@@ -296,7 +296,7 @@ def test_a_chain_that_is_gone_is_missed_by_who_kept_its_end(scene, tmp_path):
     run("tides", keep=kept)
 
     Judgment.objects.all().delete()
-    with thawed():
+    with deletions_allowed():
         Link.objects.all().delete()
 
     out, _ = run("tides", against=kept)

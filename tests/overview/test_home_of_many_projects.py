@@ -114,7 +114,7 @@ def test_many_projects_take_as_many_queries_as_four(projects, client, name):
 
 
 @pytest.mark.parametrize("name", ["carla", "ada"])
-def test_each_project_says_the_same_among_others_as_by_itself(projects, name):
+def test_each_project_shows_the_same_alone_and_among_others(projects, name):
     projects(4)
     together, alone = members(name), members(name)
 
@@ -138,7 +138,7 @@ def test_each_project_says_the_same_among_others_as_by_itself(projects, name):
             assert found == [pair.query_id for pair in asked], (task, other.project)
 
 
-def test_each_lead_has_the_same_counts_among_others_as_by_themselves(projects):
+def test_each_lead_gets_the_same_counts_alone_and_among_others(projects):
     projects(4)
     leads = members("carla")
 

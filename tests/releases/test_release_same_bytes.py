@@ -105,7 +105,7 @@ def remove_or_bring_back(tides: Tides, n: int) -> None:
     if pair.removed_at is None:
         rewriting.remove(pair=pair, by=tides.carla)
     else:
-        rewriting.take_back_decision(pair=pair, by=tides.carla)
+        rewriting.undo_decision(pair=pair, by=tides.carla)
 
 
 def withdraw_decision(tides: Tides, n: int) -> None:

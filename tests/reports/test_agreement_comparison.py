@@ -1,4 +1,4 @@
-"""Two parts of a project set against each other: what is paired, what differs, what is refused."""
+"""Comparing two parts of a project: pairing, differences and refusals."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ HTMX = {"HX-Request": "true"}
 @pytest.fixture
 def guided(scene, client):
     """Version 1 of the guidelines from noon, 2 a day later. Of twenty documents, ada and ben differ
-    on ten under version 1; under version 2 ben comes round on eight of them, and both judge ten
-    more, on which they agree.
+    on ten under version 1; under version 2 ben agrees on eight of them, and both judge ten more, on
+    which they agree.
     """
     client.force_login(scene.carla.user)
     for version in (1, 2):
@@ -76,7 +76,7 @@ def test_before_and_after_new_guidelines(guided):
 
     assert (found["first"]["units"], found["second"]["units"], found["paired"]) == (18, 20, 8)
     percent = found["differences"]["percent"]
-    # All of 18 under version 2, ten of twenty under version 1.
+    # They agree on all 18 under version 2, and on ten of twenty under version 1.
     assert percent["value"] == pytest.approx(0.5)
     low, high = percent["interval"]
     assert 0 < low < 0.5 < high
@@ -137,8 +137,8 @@ def test_it_is_computed_by_a_job_and_shown(guided, client):
 
     page = text(client.get(address))
     for shown in (
-        "Said under version 2 of the guidelines",
-        "18 and 20, of which 8 stand in both",
+        "Answers under version 2 of the guidelines",
+        "18 and 20, of which 8 are in both",
         "0.500",
         "yes, higher",
     ):
@@ -166,7 +166,7 @@ def test_asking_twice_is_asking_once_and_agreement_is_another_report(guided):
     ("scope", "against", "sentence"),
     [
         (WHOLE, WHOLE, "Choose two different parts"),
-        (Scope(criterion="x"), WHOLE, "Judgments are compared, not reviews"),
+        (Scope(criterion="x"), WHOLE, "Only judgments can be compared, not reviews"),
     ],
 )
 def test_what_cannot_be_compared_is_refused(guided, scope, against, sentence):

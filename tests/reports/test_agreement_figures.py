@@ -33,7 +33,7 @@ def values(scope, *keys):
 
 
 def judge(scene, doc_id, query=None, narrative=None, **by):
-    """One candidate and what each said of it: ada=1, ben=0."""
+    """Add one candidate with a judgment by each person: ada=1, ben=0."""
     candidate = factories.candidate(query or scene.query, doc_id)
     for name, relevance in by.items():
         factories.judgment(narrative or scene.narrative, candidate, getattr(scene, name), relevance)
@@ -49,7 +49,7 @@ def judged(scene):
 
 
 def test_judgments_of_people_are_measured(judged):
-    # Agreement 4/5. Ada says 1 of 3 and 0 of 2; ben 1 of 2 and 0 of 3: by chance 12/25.
+    # Agreement 4/5. Ada gives 1 to 3 documents and 0 to 2; ben 1 to 2 and 0 to 3: by chance 12/25.
     scope = figures(judged)["judgments"]["all"]
 
     assert (scope["units"], scope["raters"], scope["ratings"]) == (5, ["ada", "ben"], 10)
@@ -139,7 +139,7 @@ def test_machines_are_measured_against_people_and_never_among_them(judged):
         (["ada", "gauge"], 5),
         (["ben", "gauge"], 5),
     ]
-    # Ada says 1 three times of five.
+    # Ada gives 1 to three of five documents.
     assert values(gauge["pairs"][0], "percent") == [pytest.approx(3 / 5)]
 
 

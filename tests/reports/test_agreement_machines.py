@@ -1,4 +1,4 @@
-"""People against machines stand on a page of their own, and nowhere else."""
+"""Agreement with machines is on its own page, and nowhere else."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
 @pytest.fixture
 def led(disputed, client):
-    """Ada said 0 and 1, ben 2 and 1; the machine says 2 of the first."""
+    """Ada's grades are 0 and 1, ben's 2 and 1; the machine gives the first document 2."""
     client.force_login(disputed.carla.user)
     disputed.gauge = factories.machine(disputed.project, "gauge")
     factories.judgment(disputed.narrative, disputed.first, disputed.gauge, 2)
@@ -67,7 +67,7 @@ def test_the_table_tells_how_often_which_grades_met(led, client):
 
     assert report.figures is not None
     (gauge,) = report.figures["machines"]
-    # Lines are the person's 0, 1, 2; columns the machine's.
+    # Rows are the person's grades 0, 1, 2; columns the machine's.
     assert [pair["table"] for pair in gauge["pairs"]] == [
         [[0, 0, 1], [0, 0, 0], [0, 0, 0]],
         [[0, 0, 0], [0, 0, 0], [0, 0, 1]],

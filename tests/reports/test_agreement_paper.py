@@ -1,4 +1,4 @@
-"""What a paper says of agreement: a sentence, and lines that LaTeX takes."""
+"""Text for a paper about agreement: a sentence, and lines of LaTeX."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_the_sentence_says_who_what_and_how_well():
     percent = figure("Percent agreement", 0.44, name="percent agreement", interval=None)
 
     assert sentence(line(figure(), percent), unit="documents") == (
-        "2 people answered, and 10,284 documents had an answer of at least two of them. "
+        "2 people answered, and 10,284 documents had answers from at least two of them. "
         "Left out: 12 judged by one rater only. "
         "Krippendorff's alpha (ordinal) was 0.493 (95 % interval 0.477 to 0.508). "
         f"Percent agreement was 0.440. Intervals: {HOW}."
@@ -100,7 +100,7 @@ def test_the_sentence_says_who_what_and_how_well():
 
 
 def test_the_sentence_names_the_part():
-    assert "of at least two of them (query 301)." in sentence(
+    assert "from at least two of them (query 301)." in sentence(
         line(figure()), unit="documents", of="query 301"
     )
 

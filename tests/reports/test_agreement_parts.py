@@ -1,4 +1,4 @@
-"""A report of a part of a project: asked for by the address, kept with it, listed, shown again."""
+"""Reports of a part of a project: requested by the address, stored with it, listed, shown."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_the_page_shows_the_report_of_the_part_and_not_of_the_whole(led, client)
 
     page = text(client.get(led.url + "?query=302"))
 
-    assert "Of a part: query 302." in page
+    assert "Only a part: query 302." in page
     assert "1.000" in page
     assert "0.667" not in page
     assert "0.667" in text(client.get(led.url))
@@ -120,7 +120,9 @@ def test_people_who_share_nothing_are_counted(led, client):
     led.other.judgments.filter(annotator=led.ben).delete()
     computed(led)
 
-    assert "2 people answered here, and no two of them the same" in text(client.get(led.url))
+    assert "2 people answered here, but no two of them on the same document or instruction" in text(
+        client.get(led.url)
+    )
 
 
 @pytest.mark.parametrize(
@@ -129,7 +131,7 @@ def test_people_who_share_nothing_are_counted(led, client):
         ("?query=999", "There is no query 999 in this project."),
         ("?guideline=7", "This project has no guidelines yet"),
         ("?one=ada", "Choose both, or leave both open."),
-        ("?week=soon", "soon is no day."),
+        ("?week=soon", "soon is not a date."),
         ("?query=" + "x" * 300, "at most 255 characters"),
     ],
 )
@@ -267,7 +269,7 @@ def test_the_paper_has_its_words_on_the_page(led, client):
 
     page = text(client.get(led.url))
 
-    assert "2 people answered, and 3 documents had an answer of at least two of them." in page
+    assert "2 people answered, and 3 documents had answers from at least two of them." in page
     assert r"95\,\% CI" in page
 
 

@@ -1,4 +1,4 @@
-"""A report is asked for, computed by a worker, shown with what it was of, and downloaded."""
+"""A report is requested, computed by a worker, shown with its scope, and downloaded."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ HTMX = {"HX-Request": "true"}
 
 @pytest.fixture
 def published(settings):
-    """Keep what is handed to the broker in a list."""
+    """Collect the messages to the broker in a list."""
     settings.JOBS_DELIVER = f"{__name__}.deliver"
     DELIVERED.clear()
     return DELIVERED
@@ -168,7 +168,7 @@ def test_the_page_says_what_has_come_since(led, client):
 
     page = text(client.get(led.url))
 
-    assert "1 judgment has come since." in page
+    assert "Since then: 1 new judgment." in page
 
 
 def test_judgments_of_a_text_that_was_replaced_are_not_said_to_be_taken_back(led, client):
@@ -178,8 +178,8 @@ def test_judgments_of_a_text_that_was_replaced_are_not_said_to_be_taken_back(led
 
     page = text(client.get(led.url))
 
-    assert "1 was outdated by a newer text since." in page
-    assert "was taken back" not in page
+    assert "Since then: 1 judgment outdated by a newer text." in page
+    assert "withdrawn" not in page
 
 
 def test_while_it_runs_the_page_shows_how_far_it_is(led, client):

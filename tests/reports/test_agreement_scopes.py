@@ -1,4 +1,4 @@
-"""Agreement in a part of a project: which judgments are in it, and which are not."""
+"""Agreement in a part of a project: which judgments it covers."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def percent(scope):
 
 
 def judge(scene, doc_id, narrative=None, at=NOON, **by):
-    """One candidate and what each said of it, at one moment: ada=1, ben=0."""
+    """Add one candidate with a judgment by each person at one time: ada=1, ben=0."""
     narrative = narrative or scene.narrative
     candidate = factories.candidate(narrative.pair.query, doc_id)
     for name, relevance in by.items():
@@ -51,7 +51,7 @@ def judge(scene, doc_id, narrative=None, at=NOON, **by):
 
 
 def again(judgment, relevance, at):
-    """The same person says something else later."""
+    """Replace a judgment by another one of the same person, later."""
     judgment.superseded_at = at
     judgment.save()
     return factories.judgment(
@@ -117,7 +117,7 @@ def test_without_categories_there_is_no_split_by_them(scene):
 
 
 def test_a_document_is_of_the_week_in_which_it_was_last_judged(scene):
-    # Ada on Sunday, ben on Monday: known since Monday.
+    # Ada on Sunday, ben on Monday: the unit belongs to Monday's week.
     candidate = judge(scene, "a", at=NOON - DAY, ada=1)
     factories.judgment(scene.narrative, candidate, scene.ben, 1, at=NOON)
     judge(scene, "b", at=NOON - DAY, ada=1, ben=0)
@@ -167,7 +167,7 @@ def guided(scene):
 def test_each_version_of_the_guidelines_has_what_stood_when_the_next_came(guided):
     found = agreement_of(guided.project, seed=1, resamples=100)["judgments"]
 
-    # Ben's change stands now, and not under version 1; ada said hers under version 1 only.
+    # Ben's change counts now but not under version 1; ada judged only under version 1.
     assert [(one["guideline"], one["units"], percent(one)) for one in found["guidelines"]] == [
         (0, 1, 1.0),
         (1, 1, 0.0),
@@ -214,7 +214,7 @@ def test_what_was_said_after_it_was_settled_is_not_blind(scene):
     again(candidate.judgments.get(annotator=scene.ben), 1, NOON + 2 * DAY)
 
     assert percent(everyone(scene)) == 1.0
-    # Ben's answer from before he could see the decision.
+    # This counts ben's answer from before he could see the decision.
     assert percent(everyone(scene, blind=True)) == 0.0
 
 
@@ -271,7 +271,7 @@ def test_blind_and_under_one_version_go_together(guided):
     settle(guided, candidate, NOON + hour)
     again(candidate.judgments.get(annotator=guided.ben), 1, NOON + 2 * hour)
 
-    # Beside the document on which they differ under version 1.
+    # In addition to the document on which they differ under version 1.
     assert percent(everyone(guided, guideline=1)) == 0.5
     assert percent(everyone(guided, guideline=1, blind=True)) == 0.0
 
@@ -362,10 +362,10 @@ def test_a_scope_is_read_as_it_was_written(scope):
 def test_a_scope_says_what_it_is_of():
     assert words(Scope()) == ""
     assert words(Scope(query="301", people=("ada", "ben"), guideline=0, blind=True)) == (
-        "query 301, ada and ben, said before there were guidelines, blind judgments only"
+        "query 301, ada and ben, answers before there were guidelines, blind judgments only"
     )
     assert words(Scope(side="original", guideline=2, week=date(2026, 11, 16))) == (
-        "original narratives, said under version 2 of the guidelines, in the week of 2026-11-16"
+        "original narratives, answers under version 2 of the guidelines, in the week of 2026-11-16"
     )
 
 
@@ -381,19 +381,22 @@ def test_any_day_names_its_week(scene):
     ("asked", "sentence"),
     [
         ({"query": "999"}, "There is no query 999 in this project"),
-        ({"category": "X9"}, "No instruction here is of category X9. There are: C1, S1."),
+        ({"category": "X9"}, "has category X9. The categories are: C1, S1."),
         (
             {"side": "left"},
-            "left is no side of a narrative. There are: original, altered",
+            "left is not a side of a narrative. The sides are: original, altered",
         ),
-        ({"criterion": "beauty"}, "There is no criterion beauty. There are: semantic_expansion"),
+        (
+            {"criterion": "beauty"},
+            "There is no criterion beauty. The criteria are: semantic_expansion",
+        ),
         ({"one": "ada"}, "Choose both, or leave both open"),
         ({"one": "ada", "other": "ada"}, "Choose two different ones"),
         ({"one": "ada", "other": "zoe"}, "Nobody in this project is called zoe"),
         ({"one": "ada", "other": "eve"}, "Nobody in this project is called eve"),
         ({"one": "ada", "other": "gauge"}, "gauge is a machine. The page of machines"),
         ({"guideline": "1"}, "This project has no guidelines yet"),
-        ({"week": "soon"}, "soon is no day. Write a day of the week you mean"),
+        ({"week": "soon"}, "soon is not a date. Write any day of the week"),
     ],
 )
 def test_what_there_is_not_is_refused_with_what_to_do(two, asked, sentence):

@@ -1,4 +1,4 @@
-"""The table of units: what a report counted, for who computes it anew elsewhere."""
+"""The unit table: the answers that a report counts, for computing agreement elsewhere."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NOON = datetime(2026, 11, 16, 12, tzinfo=UTC)
 
 @pytest.fixture
 def led(scene, client):
-    """Ada and ben on S1, ada alone on S2; another query with ben and dan, ids of every sort."""
+    """Ada and ben judge S1, ada alone S2; ben and dan another query with unusual ids."""
     client.force_login(scene.carla.user)
     InstructionPair.objects.update(category='C1, "narrow"')
     factories.judgment(scene.narrative, scene.first, scene.ada, 0, at=NOON)

@@ -1,4 +1,4 @@
-"""Where nobody judges, the agreement of a project is that on its instructions."""
+"""In a project without judging, the agreement shown is that on its instructions."""
 
 from __future__ import annotations
 
@@ -60,7 +60,9 @@ def test_the_list_of_reports_shows_it_too(audited, client):
 def test_where_auditors_reject_the_same_the_dashboard_says_so(audited, client):
     page = client.get(reverse("audit:differences", args=[audited.slug])).content.decode()
 
-    assert "2 instructions were reviewed by two or more people, who reject the same." in page
+    assert (
+        "2 instructions were reviewed by two or more people, who agree on what to reject." in page
+    )
     assert "Where people differ will appear here" not in page
 
 

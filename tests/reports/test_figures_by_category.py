@@ -1,4 +1,4 @@
-"""Of each category of instructions: criteria, sent back, removed, and how much auditors agree."""
+"""Figures of each category of instructions: criteria, sent back, removed, auditors' agreement."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def world(db):
     carla = factories.lead(project)
     rubric = rubric_of(project)
     query = factories.query(project, "1")
-    # The first criterion of each: what ada and ben say. On all others both say acceptable.
+    # The levels of ada and ben on the first criterion; on all others both say acceptable.
     said = {
         ("1_0", "C1"): ("poor", "poor"),
         ("1_1", "C1"): ("acceptable", "poor"),

@@ -1,4 +1,4 @@
-"""Each person with themselves: what they said again of what had come before."""
+"""Intra-annotator agreement: repeats compared with the first judgments."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.collection.arriving import jsonl, load
 
 pytestmark = pytest.mark.both_databases
 
-# What ada said of ten documents, first and again; what ben said of two.
+# Ada's grades of ten documents, first and again; ben's of two.
 ADA = [(0, 0), (0, 0), (0, 0), (1, 1), (1, 1), (1, 1), (2, 2), (1, 2), (2, 1), (0, 1)]
 BEN = [(0, 0), (2, 2)]
 
@@ -56,7 +56,7 @@ def test_repeats_of_an_older_text_are_left_out_and_said(repeated):
 
     found = figures(repeated)
 
-    # D0 and D1 came again to ada and to ben.
+    # D0 and D1 were repeated to ada and to ben.
     assert [(one["raters"], one["units"]) for one in found["selves"]["people"]] == [(["ada"], 8)]
     told = {one["reason"]: one["count"] for one in found["left_out"]}
     assert told["repeats of an older text of the document"] == 4
@@ -70,8 +70,8 @@ def test_each_person_is_measured_with_themselves_over_all_pairs(repeated):
         (["ben"], 2),
     ]
     ada = found["people"][0]["coefficients"]
-    # Ada agrees with herself on seven of ten. First she says 0 four times, 1 four times, 2 twice;
-    # again 0 three times, 1 five times, 2 twice: by chance 12 + 20 + 4 of 100.
+    # Ada agrees with herself on seven of ten. First she gives 0 four times, 1 four times, 2 twice;
+    # then 0 three times, 1 five times, 2 twice: by chance 12 + 20 + 4 of 100.
     assert ada["percent"]["value"] == pytest.approx(7 / 10)
     assert ada["cohen"]["value"] == pytest.approx((0.70 - 0.36) / (1 - 0.36))
     low, high = ada["alpha_ordinal"]["interval"]
@@ -91,7 +91,7 @@ def test_it_never_enters_the_agreement_among_people(repeated):
 
 def test_what_stood_when_it_came_again_is_what_is_compared(scene):
     said = twice(scene, scene.ada, "D1", 1, 0)
-    # She changes her first judgment afterwards, to what she said the second time.
+    # She changes her first judgment afterwards, to her second answer.
     said.first.superseded_at = timezone.now()
     said.first.save()
     factories.judgment(scene.narrative, said.candidate, scene.ada, 0)
@@ -216,7 +216,7 @@ def test_a_report_from_before_shows_without_it(repeated):
     del old["through"]["repeat"]
 
     assert "selves" not in {table.key for table in tables(json.loads(json.dumps(old)))}
-    # What was said again by then is new to it.
+    # All repeats count as new since the old report.
     assert since(AgreementReport(project=repeated.project, figures=old)).judgments == 12
 
 

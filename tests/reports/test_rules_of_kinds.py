@@ -1,4 +1,4 @@
-"""Each kind of project has rules of its own, which hold, are broken by named pairs, or are open."""
+"""Each kind of project has its own rules, which hold, are broken by named pairs, or are open."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ KEPT, NOT_YET, BROKEN = Promise.KEPT, Promise.NOT_YET, Promise.BROKEN
         # At most 2 of 9 can still drop out.
         (Counts(kept=7, dropped=1, unjudged=1), BROKEN),
         (Counts(kept=0, dropped=4, disputed=1), BROKEN),
-        # 2 or 3 of 5: the open one decides nothing. 3 or 4 of 5: it does.
+        # 2 or 3 of 5: the open one makes no difference. 3 or 4 of 5: it does.
         (Counts(kept=2, dropped=2, disputed=1), KEPT),
         (Counts(kept=1, dropped=3, disputed=1), NOT_YET),
         (Counts(), NOT_YET),
@@ -71,7 +71,7 @@ def test_gold_is_relevant_in_original_and_instructed_and_not_in_reversed(
 
 
 class Scene:
-    """A project of a kind with one pair, of which a file claims labels."""
+    """A project of a kind with one pair, for which a file claims labels."""
 
     def __init__(self, kind: str, **fields) -> None:
         self.project = factories.project(

@@ -1,4 +1,4 @@
-"""What must hold of every pair, which pairs break it, and how the taxonomy is covered."""
+"""Rules for every pair, the pairs that break them, and the coverage of the taxonomy."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests import factories
         (2, 0, Change.DROPPED),
         (0, 1, Change.GREW),
         (0, 0, Change.STAYED),
-        # Nothing is known from before: nobody can say that it grew, or that it dropped out.
+        # Without a prior label, it can count neither as grown nor as dropped.
         (None, 1, Change.KEPT),
         (None, 0, Change.STAYED),
     ],
@@ -43,7 +43,7 @@ KEPT, NOT_YET, BROKEN = Promise.KEPT, Promise.NOT_YET, Promise.BROKEN
         (Counts(kept=5), KEPT, BROKEN, BROKEN),
         (Counts(kept=5, unjudged=2), KEPT, NOT_YET, BROKEN),
         (Counts(kept=5, unjudged=3), KEPT, NOT_YET, NOT_YET),
-        # Two that comply and one that violates are missing: three open ones can still be that.
+        # Two that comply and one that violates are missing: three open ones may still supply them.
         (Counts(kept=1, dropped=2, disputed=3), KEPT, KEPT, NOT_YET),
         (Counts(kept=1, dropped=2, disputed=2), KEPT, KEPT, BROKEN),
         (Counts(kept=3, unknown_before=3), KEPT, KEPT, KEPT),
@@ -57,7 +57,7 @@ def test_how_the_rules_stand(counts, shrinking, changes, balance):
 
 @pytest.fixture
 def tides(db):
-    """Four pairs: a good one, one that grew, one in which nothing changed, one without a word."""
+    """Four pairs: a good one, one that grew, one without change, one without judgments."""
     project = factories.project(judge_scope="pool")
     made = SimpleNamespace(
         project=project,
@@ -68,7 +68,7 @@ def tides(db):
         docs={},
     )
     grades: dict[str, list[tuple[int, int | None]]] = {
-        # Earlier relevance of each document, and what ada says.
+        # The prior relevance of each document, and ada's grade.
         "good": [(1, 1), (1, 1), (1, 1), (1, 0), (1, 0), (1, 0)],
         "grown": [(0, 1), (1, 1), (1, 1), (1, 0), (1, 0), (1, 0)],
         "same": [(1, 1), (1, 2), (1, 1)],
@@ -215,7 +215,7 @@ def test_the_page_of_an_empty_project_says_what_will_be_there(db, client):
 
     page = client.get(reverse("audit:collection", args=["tides"])).content.decode()
 
-    assert "What must hold will be counted here" in page
+    assert "The rules will be checked here" in page
     assert "The categories will appear here" in page
 
 
@@ -249,7 +249,7 @@ def test_categories_are_counted_by_what_was_decided(tides):
     for place, key in enumerate(("C9", "C0", "C1")):
         Category.objects.create(project=tides.project, key=key, name=f"Type {key}", place=place)
     decide(tides, "good", "accepted")
-    # Sent back, written anew, and accepted.
+    # Sent back, rewritten, and accepted.
     decide(tides, "grown", "revise")
     decide(tides, "grown", "accepted", factories.narrative(tides.pairs["grown"], version=2))
     InstructionPair.objects.filter(pk=tides.pairs["same"].pk).update(

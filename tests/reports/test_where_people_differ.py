@@ -1,4 +1,4 @@
-"""Where disagreement concentrates, with the figures of agreement beside it."""
+"""The page of where disagreements concentrate, with charts of agreement."""
 
 from __future__ import annotations
 
@@ -188,7 +188,7 @@ def test_a_lead_who_judges_counts_only_what_they_have_judged(tides, client):
     assert spots(before.queries) == {"302": (1, 0, 3)}
     assert before.causes == after.causes == []
     assert spots(after.queries) == {"301": (1, 0, 1), "302": (1, 0, 3)}
-    assert "Where you have a task yourself" in client.get(tides.url).content.decode()
+    assert "In your own tasks" in client.get(tides.url).content.decode()
 
 
 def test_a_lead_who_reviews_counts_no_reviews_before_their_own(tides):
@@ -296,7 +296,7 @@ def test_a_lead_who_has_yet_to_answer_sees_no_figures_of_agreement(tides, client
     page = client.get(tides.url)
 
     assert (page.context["charts"], page.context["report"]) == ([], None)
-    assert "agreement would tell you what others said" in page.content.decode()
+    assert "agreement would reveal what others answered" in page.content.decode()
 
 
 def test_of_many_lines_the_first_are_drawn_and_the_rest_is_counted(tides, client, monkeypatch):

@@ -10,7 +10,7 @@ from audit.reviews.criteria import FOLLOWTABLE, Verdict, verdict
 from audit.reviews.decisions import accept_many, decide
 from audit.reviews.passes import passes_of, to_decide, verdict_of
 from audit.reviews.rejected import rejected
-from base.errors import Unfit
+from base.errors import InvalidField
 from tests import factories
 
 pytestmark = pytest.mark.both_databases
@@ -109,5 +109,5 @@ def test_what_most_reject_is_accepted_with_a_reason_alone(db):
     scene = Scene()
     scene.review(against=3, of=4)
 
-    with pytest.raises(Unfit, match="Give the reason"):
+    with pytest.raises(InvalidField, match="Give the reason"):
         decide(narrative=scene.narrative, outcome="accepted", by=scene.carla)

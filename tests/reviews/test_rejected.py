@@ -189,7 +189,7 @@ def test_the_generators_answer_is_a_new_version_that_is_reviewed_afresh(generate
 
     report = load(generated.project, "pairs-jsonl", json.dumps(answer))
 
-    assert report.of("narratives").new == 1
+    assert report.counts_of("narratives").new == 1
     assert printed() == []
     newest = factories.altered(generated.made)
     assert newest.version == 2

@@ -213,8 +213,8 @@ def test_a_file_brings_a_rubric_and_puts_it_in_force_once(scene):
     project_rubric.choose_rubric(project=scene.project, name="followtable-1", by=scene.carla)
     second = load(scene.project, "rubric-json", ours())
 
-    assert (first.of("rubrics").new, first.refused) == (1, 0)
-    assert (second.of("rubrics").new, second.of("rubrics").unchanged) == (0, 1)
+    assert (first.counts_of("rubrics").new, first.refused) == (1, 0)
+    assert (second.counts_of("rubrics").new, second.counts_of("rubrics").unchanged) == (0, 1)
     assert rubrics.in_force(scene.project.pk) == FOLLOWTABLE
 
 
@@ -245,7 +245,7 @@ def test_reviews_from_a_file_are_read_by_the_rubric_they_name(scene):
     known = load(scene.project, "judgments-jsonl", json.dumps(line))
 
     assert "there is no rubric “ours-1” in this project: load it first" in str(unknown.problems[0])
-    assert known.of("reviews").new == 1
+    assert known.counts_of("reviews").new == 1
     assert set(Rating.objects.values_list("level", "place", "rejects")) == {
         ("awful", 3, True),
         ("fine", 0, False),

@@ -46,7 +46,7 @@ def test_it_leaves_what_is_open_and_waits_for_the_annotator(asked, client):
 
     page = send(asked, client)
 
-    assert "S1 is sent back, and waits for an annotator." in page.content.decode()
+    assert "S1 was sent back and waits for an annotator." in page.content.decode()
     rejudge_request = RejudgeRequest.objects.get()
     assert (rejudge_request.judgment, rejudge_request.words, rejudge_request.by) == (
         asked.adas,
@@ -106,7 +106,7 @@ def test_the_lead_takes_it_back(asked, client):
         follow=True,
     ).content.decode()
 
-    assert "nobody is asked for it any more" in page
+    assert "The request is withdrawn." in page
     assert listed(asked) == [asked.first.pk]
     assert not RejudgeRequest.objects.open().exists()
 
@@ -115,7 +115,7 @@ def test_the_lead_takes_it_back(asked, client):
     ("fields", "sentence"),
     [
         ({"words": "  "}, "Say in a few words what to look at."),
-        ({"judgment": ""}, "Choose whose answer is to be looked at again."),
+        ({"judgment": ""}, "Choose whose answer to send back."),
     ],
 )
 def test_what_is_missing_is_said_on_the_page(asked, client, fields, sentence):

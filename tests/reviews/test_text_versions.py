@@ -109,7 +109,7 @@ def test_many_are_not_settled_on_a_text_that_arrives_between_the_count_and_the_l
         change(disputed.first)
         return True
 
-    monkeypatch.setattr(text_versions, "hold_of", load_then_lock)
+    monkeypatch.setattr(text_versions, "lock_texts", load_then_lock)
 
     with pytest.raises(Stale, match="a document got another text"):
         settle_many(
@@ -127,7 +127,7 @@ def test_texts_are_held_until_the_end_of_the_transaction_on_postgresql(
     disputed, django_assert_num_queries
 ):
     with django_assert_num_queries(2 if connection.vendor == "postgresql" else 0) as queries:
-        held = text_versions.hold_of([disputed.first.pk])
+        held = text_versions.lock_texts([disputed.first.pk])
 
     assert held == (connection.vendor == "postgresql")
     assert all("FOR NO KEY UPDATE" in one["sql"] for one in queries.captured_queries[1:])

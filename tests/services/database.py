@@ -18,7 +18,7 @@ from django.conf import settings
 from django.core.management import call_command
 from django.db import connection, transaction
 
-from base.append_only import thawed
+from base.append_only import deletions_allowed
 
 FILLED_BY_MIGRATE = {"django_migrations", "django_content_type", "auth_permission"}
 
@@ -58,7 +58,11 @@ def empty_tables() -> None:
             for table in filled:
                 cursor.execute(f"DELETE FROM {quote(table)}")  # noqa: S608
         return
-    with connection.constraint_checks_disabled(), thawed(), connection.cursor() as cursor:
+    with (
+        connection.constraint_checks_disabled(),
+        deletions_allowed(),
+        connection.cursor() as cursor,
+    ):
         for table in filled:
             cursor.execute(f"DELETE FROM {quote(table)}")  # noqa: S608
 

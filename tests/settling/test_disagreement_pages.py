@@ -1,4 +1,4 @@
-"""The pages of disagreements: a list, one page for each, one key adopts, and the next one opens."""
+"""Pages of disagreements: the list, a page for each, adopting by key, going to the next one."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def led(disputed, client):
 
 @pytest.fixture
 def reviewed(led):
-    """The scene, where dan calls poor what ben does not."""
+    """The scene, where dan rates a criterion poor and ben does not."""
     for auditor, others in ((led.dan, {"query_dependency": "poor"}), (led.ben, {})):
         assignments.take(pair=led.pair, task=Assignment.Task.REVIEW, by=auditor)
         save_ratings(narrative=led.narrative, answers=levels(**others), by=auditor)
@@ -216,7 +216,7 @@ def test_after_the_last_one_comes_the_list(led, client):
         )
 
     assert response.url == led.list
-    assert "All of it is settled" in text(client.get(led.list))
+    assert "Everything is settled" in text(client.get(led.list))
 
 
 def test_one_key_adopts_an_answer(led, client):
@@ -288,7 +288,7 @@ def test_what_is_settled_shows_its_decision_and_can_be_withdrawn(led, client):
     assert 'name="relevance"' not in page
     assert response.url == led.url
     assert not Adjudication.objects.current().exists()
-    assert "Decisions taken back" in text(client.get(led.url))
+    assert "Withdrawn decisions" in text(client.get(led.url))
 
 
 def test_the_next_page_offers_to_undo_the_last_decision(led, client):
@@ -315,7 +315,7 @@ def test_only_a_decision_of_the_last_hour_is_offered_to_be_undone(led, client, m
     page = text(client.get(url(led, led.third)))
 
     assert (url(led, led.first, "adjudication_withdrawal") in page) is offered
-    # With its date: around midnight the time alone would say another day.
+    # With the date: around midnight the time alone could mean another day.
     assert (f"{at.day} {at:%b %Y, %H:%M} UTC" in page) is offered
 
 

@@ -1,4 +1,4 @@
-"""What people differ on: which, in which order, cut how, and at what cost."""
+"""The queue of disagreements: its contents, order, filters, pages and number of queries."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def listed(scene, by=None, **wanted):
 
 
 def answers(scene, doc_id, *relevances, narrative=None, at=MONDAY, query=None):
-    """One answer each of ada, ben and dan."""
+    """Add one judgment each by ada, ben and dan (None: no judgment)."""
     candidate = factories.candidate(query or scene.query, doc_id)
     for member, relevance in zip((scene.ada, scene.ben, scene.dan), relevances, strict=False):
         if relevance is not None:
@@ -40,7 +40,7 @@ def answers(scene, doc_id, *relevances, narrative=None, at=MONDAY, query=None):
 
 
 def review(scene, narrative, **by):
-    """Submitted reviews: name=levels that differ from excellent."""
+    """Submit reviews: name=levels that differ from excellent."""
     for name, others in by.items():
         member = getattr(scene, name)
         assignments.take(pair=narrative.pair, task=Assignment.Task.REVIEW, by=member)
@@ -49,7 +49,7 @@ def review(scene, narrative, **by):
 
 
 def key(scene, candidate=None, **wanted):
-    """The place of a document's judgments, or of the narrative's reviews."""
+    """Return the position of a document's judgments, or of the narrative's reviews."""
     kind = Kind.REVIEW if candidate is None else Kind.JUDGMENT
     disagreement_key = DisagreementKey(
         kind, scene.narrative.pk, candidate.pk if candidate else 0, 0

@@ -1,4 +1,4 @@
-"""docs/disagreements.md says what the code says."""
+"""docs/disagreements.md agrees with the code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names of those who differ: hidden, the same pseudonym on every page, revealed once it is kept."""
+"""Names in disagreements: hidden behind the same pseudonym on every page until revealed."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def text(response):
 
 
 def names(page):
-    """Which of the two names stand in a page, also in what only a screen reader says."""
+    """Return which of the two names a page contains, text for screen readers included."""
     return {name for name in ("ada", "ben") if f">{name}" in page or f"{name}<" in page} | {
         name for name in ("ada", "ben") if f'"{name}' in page or f" {name} " in page
     }
@@ -267,7 +267,7 @@ def test_while_names_are_hidden_no_filter_by_people_is_offered_or_taken(led, cli
 
     assert 'name="one"' not in everything.content.decode()
     assert "disagreements cannot be filtered by people" in page.content.decode()
-    # Not even which part it would have been: all there is stands there.
+    # The list shows everything, so it does not reveal which rows the filter would match.
     assert [row["url"].partition("?")[0] for row in page.context["rows"]] == [
         row["url"] for row in everything.context["rows"]
     ]

@@ -1,4 +1,4 @@
-"""Two people at the same moment: asked again and answered, many settled, older ones asked for."""
+"""Two people acting at the same time: rejudge requests, judgments and settling many."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ JUDGE = Assignment.Task.JUDGE
 
 
 def answered_all(scene: Any, by: Any) -> list[Judgment]:
-    """Somebody judges both documents in their assignment."""
+    """Take a judging task and judge both documents."""
     assignments.take(pair=scene.pair, task=JUDGE, by=by)
     return [
         judging.judge(narrative=scene.narrative, candidate=candidate, relevance=1, by=by)
@@ -84,7 +84,7 @@ def test_while_older_judgments_are_asked_for_no_answer_is_lost(scene):
 
     assert isinstance(answer, Judgment)
     waiting = RejudgeRequest.objects.open().count()
-    # Either both were asked for and one is answered, or the count had changed and none was.
+    # Either both were requested and one is answered, or the count had changed and none was.
     assert (asked, waiting) == (2, 1) or (type(asked).__name__, waiting) == ("Stale", 0)
     assert (scene.ada.assignments.get(task=JUDGE).done_at is None) is (waiting == 1)
 

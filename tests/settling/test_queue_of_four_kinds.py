@@ -1,4 +1,4 @@
-"""Verdicts and checks in the queue, the filters that cut it, and the order by effect."""
+"""Verdicts and checks in the queue of disagreements, its filters, and the order by effect."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def condition(scene, number=1, name=""):
 
 
 def answer(scene, asked, doc_id, *answers, at=MONDAY):
-    """What ada, ben and dan say of a condition; they agree on the relevance."""
+    """Add verdicts by ada, ben and dan on a condition; they agree on the relevance."""
     candidate = Candidate.objects.filter(query=scene.query, document__doc_id=doc_id).first()
     candidate = candidate or factories.candidate(scene.query, doc_id)
     for member, said in zip((scene.ada, scene.ben, scene.dan), answers, strict=False):
@@ -51,7 +51,7 @@ def answer(scene, asked, doc_id, *answers, at=MONDAY):
 
 
 def checked(scene, doc_id, ada, ben, claimed=1):
-    """A label that ada and ben check."""
+    """Return a label that ada and ben have checked (None: not checked)."""
     sample = Sample.objects.filter(project=scene.project).first() or Sample.objects.create(
         project=scene.project, name="Spot", source="prior", seed=1, size=1, created_by=scene.carla
     )
@@ -186,7 +186,7 @@ def test_a_review_settled_by_removing_the_instruction_stands_among_the_settled(s
 
 @pytest.fixture
 def four(scene):
-    """One of each kind, a day after the other: judgment, verdict, review, check."""
+    """One disagreement of each kind: judgment, verdict, review, check."""
     candidate = factories.candidate(scene.query, "judged")
     for member, relevance in ((scene.ada, 0), (scene.ben, 1)):
         factories.judgment(scene.narrative, candidate, member, relevance, at=MONDAY)

@@ -1,4 +1,4 @@
-"""A lead settles what judges differ on: a decision of its own, with a reason and a cause."""
+"""Settling a document on which judges differ, with a reason and a cause."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ def test_an_answer_that_was_changed_meanwhile_is_not_adopted(disputed):
     Judgment.objects.filter(pk=disputed.adas.pk).update(superseded_at=NOON)
     disputed.adas.refresh_from_db()
 
-    with pytest.raises(Stale, match="This answer was changed since"):
+    with pytest.raises(Stale, match="This answer has changed since"):
         adopt(judgment=disputed.adas, cause="error", by=disputed.carla)
 
     assert not Adjudication.objects.exists()

@@ -1,4 +1,4 @@
-"""Settling whether a document meets a condition: who, what, twice, and taking it back."""
+"""Settling whether a document meets a condition: permissions, refusals, repeats, withdrawal."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NOON = datetime(2026, 11, 16, 12, tzinfo=UTC)
 
 @pytest.fixture
 def answered(disputed):
-    """The scene, where ada calls a condition not met that ben calls met."""
+    """The scene, where ada answers "not met" to a condition and ben "met"."""
     disputed.condition = Condition.objects.create(
         narrative=disputed.narrative, number=1, text="At sea."
     )
@@ -127,7 +127,7 @@ def test_an_answer_that_was_changed_is_not_adopted(answered):
     Judgment.objects.filter(pk=answered.adas.pk).update(superseded_at=NOON)
     verdict = Verdict.objects.select_related("judgment").get(pk=answered.no.pk)
 
-    with pytest.raises(Stale, match="This answer was changed since"):
+    with pytest.raises(Stale, match="This answer has changed since"):
         adopt_verdict(verdict=verdict, cause="edge", by=answered.carla)
 
 

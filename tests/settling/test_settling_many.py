@@ -1,4 +1,4 @@
-"""Many documents are settled at once by a rule, as the preview said, and taken back at once."""
+"""Settling many documents at once by a rule, as previewed, and withdrawing them at once."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ pytestmark = pytest.mark.both_databases
 
 MAJORITY = How(Rule.MAJORITY)
 WHY: dict[str, Any] = {"cause": Adjudication.Cause.EDGE, "reason": "Agreed in the meeting."}
-# What ada, ben and dan say of each document of 301; all were relevant before.
+# The grades of ada, ben and dan for each document of 301; all were relevant before.
 SAID = {
-    "A": (0, 0, 2),  # most say 0
-    "B": (1, 2, 1),  # most say 1, and all that it is relevant
+    "A": (0, 0, 2),  # most give 0
+    "B": (1, 2, 1),  # most give 1, and all find it relevant
     "C": (0, 1, 2),  # no majority
-    "D": (2, 2, 0),  # most say 2
+    "D": (2, 2, 0),  # most give 2
     "E": (1, 1, 1),  # nobody differs
 }
 
@@ -73,7 +73,7 @@ def test_the_preview_counts_what_would_come_of_it_and_settles_nothing(scene):
 
     assert found.settled == {0: 1, 1: 1, 2: 1}
     assert (found.total, found.left) == (3, 1)
-    # A would not count as relevant, D would; of B everybody says that it is.
+    # A would not count as relevant, D would; everybody finds B relevant.
     assert (found.counts_then, found.drops_then, found.decided) == (1, 1, 2)
     assert scene.settled() == {}
 
@@ -116,13 +116,13 @@ def test_one_person_can_be_followed_where_names_are_shown(scene):
     found = scene.preview(how)
     scene.settle(how)
 
-    # Without ben, ada's 0 and dan's 2 of A still differ; he said nothing there.
+    # Ben has no judgment of A, so it stays open; ada's 0 and dan's 2 still differ.
     assert (found.settled, found.left) == ({1: 1, 2: 2}, 1)
     assert scene.settled() == {"B": 2, "C": 1, "D": 2}
 
 
 def test_nobody_can_be_followed_while_names_are_hidden(scene, client):
-    # What the documents are settled as would be what this person said of each.
+    # The decisions would reveal this person's judgment of each document.
     with pytest.raises(Refused, match="Names are hidden in this project"):
         scene.settle(How(Rule.PERSON, person=scene.ben.pk))
     client.force_login(scene.carla.user)
@@ -192,7 +192,7 @@ def test_if_something_changed_since_the_preview_nothing_is_settled(scene, what):
     first = scene.candidates["A"]
     if what == "judged":
         assignments.take(pair=scene.pair, task=Assignment.Task.JUDGE, by=scene.dan)
-        # The same grade: even so it is another judgment now.
+        # The same grade, but a new judgment.
         judging.judge(narrative=scene.narrative, candidate=first, relevance=2, by=scene.dan)
     elif what == "settled":
         adjudication.adjudicate(
@@ -229,7 +229,7 @@ def test_one_undo_takes_the_batch_back(scene):
     assert scene.settled() == {}
     assert disagreements.count(scene.carla, Wanted()) == 4
     assert batches.withdraw_batch(batch=batch, by=scene.carla) == 0
-    # And it can be settled anew.
+    # They can be settled again.
     scene.settle()
 
 
@@ -264,7 +264,7 @@ def test_a_grade_that_is_none_is_refused(scene):
 def test_where_there_is_nothing_to_settle_it_is_refused(scene):
     scene.settle()
 
-    with pytest.raises(Refused, match="nothing here to settle"):
+    with pytest.raises(Refused, match="nothing to settle"):
         scene.settle()
 
 
@@ -272,7 +272,7 @@ def test_where_there_is_nothing_to_settle_it_is_refused(scene):
 def test_only_leads_of_the_project_settle_and_take_back(scene, who):
     by = scene.ada if who == "ada" else factories.lead(factories.project("other"), "eve")
     batch = scene.settle()
-    # eve's own project has nothing to settle, and ada leads none.
+    # eve's own project has nothing to settle, and ada does not lead a project.
     with pytest.raises(Refused):
         settle_many(wanted=Wanted(), how=MAJORITY, by=by, token=scene.preview(by=by).token, **WHY)
     if who == "ada":
@@ -334,7 +334,7 @@ def test_the_page_says_so_when_something_changed_and_shows_the_preview_again(sce
 @pytest.mark.parametrize(
     ("query", "sentence"),
     [
-        ("?rule=person", "Choose whose answers are adopted."),
+        ("?rule=person", "Choose whose answers to adopt."),
         ("?rule=grade", "Choose a grade."),
         ("?rule=nonsense", "not one of the available choices"),
     ],
@@ -446,6 +446,6 @@ def test_who_still_judges_there_is_shown_no_decision_of_a_batch(scene, client):
 
     page = client.get(scene.url("batch", batch))
 
-    # Of A they have spoken; of B and D they have not.
+    # The lead has judged A, but not B and D.
     assert [row["decision"].candidate.document.doc_id for row in page.context["rows"]] == ["A"]
     assert page.context["settled"] == [(0, 1)]

@@ -1,4 +1,4 @@
-"""The pages that settle verdicts and checks; the same answers as one; going on; taking back."""
+"""Pages that settle verdicts and checks: grouped answers, the next page, withdrawal."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def test_a_settled_condition_shows_its_decision_and_can_be_withdrawn(led, client
     assert 'name="answer"' not in text(page)
     assert response.url == led.answered
     assert not ConditionAdjudication.objects.current().exists()
-    assert "Decisions taken back" in text(client.get(led.answered))
+    assert "Withdrawn decisions" in text(client.get(led.answered))
     assert client.post(page.context["withdraw_url"]).status_code == 404
 
 
@@ -159,7 +159,7 @@ def test_the_page_of_a_check_has_what_two_said_and_hides_the_claim(led, client):
     for words in ("No mill.", "Spot", "A mill on the Rance.", "Person A", "Person B"):
         assert words in page
     assert "Claimed" not in page
-    # What the document came with may be the very claim.
+    # The document's prior relevance may be the claim itself.
     assert "came with" not in page
 
 
@@ -187,7 +187,7 @@ def test_a_settled_check_is_taken_back_by_who_settled_it(led, client):
     theirs = client.get(led.checked)
     refused = client.post(page.context["withdraw_url"], follow=True)
     assert 'id="withdraw"' not in text(theirs)
-    assert "There is nothing of yours to take back here." in text(refused)
+    assert "You have no decision to withdraw here." in text(refused)
     assert Check.objects.current().filter(place=Check.SETTLES).exists()
 
     client.force_login(led.carla.user)

@@ -30,7 +30,7 @@ from annotate.projects.models import Grade, Membership, Project
 from base import keymap
 from base.errors import Refused
 from base.page_request import PageRequest
-from base.pagination import key
+from base.pagination import parse_key
 
 # Rows per page.
 WINDOW = 100
@@ -101,7 +101,7 @@ def listing(request: PageRequest, pk: int) -> HttpResponse:
     shown = window(at, request.GET, found=found, find=find)
     rows = _rows(pair.project, narrative, member, shown, grades)
     keys = keymap.keys_for(request.user)
-    grade_keys = keymap.grade_keys(grades, keymap.on_page("judge", keys))
+    grade_keys = keymap.grade_keys(grades, keymap.keys_on_page("judge", keys))
     context = {
         "project": pair.project,
         "member": member,
@@ -202,16 +202,16 @@ def window(
         for n, c in enumerate(at.order, start=1)
         if keeps(c) and (found is None or c in found)
     ]
-    wanted = key(asked.get("at", ""))
+    wanted = parse_key(asked.get("at", ""))
     if wanted is not None and wanted not in {candidate for _, candidate in kept}:
         show, find, kept = "", "", list(enumerate(at.order, start=1))
     places = [place for place, _ in kept]
     start = 0
     if wanted in at.order:
         start = bisect_left(places, at.order.index(wanted) + 1) // size * size
-    elif (after := key(asked.get("after", ""))) is not None:
+    elif (after := parse_key(asked.get("after", ""))) is not None:
         start = bisect_right(places, after)
-    elif (before := key(asked.get("before", ""))) is not None:
+    elif (before := parse_key(asked.get("before", ""))) is not None:
         start = max(0, bisect_left(places, before) - size)
     part = kept[start : start + size]
     end = start + len(part)

@@ -52,8 +52,8 @@ from audit.checks.queue import (
     with_checks,
 )
 from audit.checks.suspects import suspicion
-from base.api.paging import cursor_of, nowhere, paged, size_of
-from base.api.resource import Resource, Scope, done, reads, writes
+from base.api.paging import invalid_cursor, page_response, page_size, requested_cursor
+from base.api.resource import Resource, Scope, no_content, reads, writes
 
 
 class Runs(Resource):
@@ -81,11 +81,11 @@ class Samples(Resource):
         found = Sample.objects.filter(project=member.project_id).select_related("rater")
         return self.page(found, lambda rows: _samples(member, rows))
 
-    @writes(SampleSerializer, sent=SentSample, scope=Scope.LEAD, status=201)
+    @writes(SampleSerializer, body=SentSample, scope=Scope.LEAD, status=201)
     def post(self, request: Request, slug: str) -> Response:
         """Draw a random sample. The same seed draws the same labels on any installation."""
         member = annotate_access.lead(self.person, slug)
-        given = self.sent()
+        given = self.body()
         asked = _claims(member, given)
         names = ("name", "stratify", "per", "size", "seed", "fewer", "shows_claim", "shows_reason")
         made = samples.draw_sample(asked=asked, by=member, **{name: given[name] for name in names})
@@ -97,11 +97,11 @@ class SamplePlan(Resource):
 
     tag = "Checks"
 
-    @writes(PlanSerializer, sent=SentPlan, scope=Scope.LEAD)
+    @writes(PlanSerializer, body=SentPlan, scope=Scope.LEAD)
     def post(self, request: Request, slug: str) -> Response:
         """Count the strata. Nothing is drawn."""
         member = annotate_access.lead(self.person, slug)
-        given = self.sent()
+        given = self.body()
         asked = _claims(member, given)
         if unfit := why_unfit(member.project, asked, given["stratify"]):
             return Response(PlanSerializer({"strata": [], "refused": unfit}).data)
@@ -121,11 +121,11 @@ class Suspects(Resource):
 
     tag = "Checks"
 
-    @reads(SuspectSerializer, asked=AskedSuspects, paged=True, scope=Scope.LEAD)
+    @reads(SuspectSerializer, parameters=AskedSuspects, paged=True, scope=Scope.LEAD)
     def get(self, request: Request, slug: str) -> Response:
         """List the suspects, most missed first."""
         member = annotate_access.lead(self.person, slug)
-        given = self.asked()
+        given = self.parameters()
         keys = [int(key) for key in given["runs"].split(",")] if given.get("runs") else None
         runs = _runs(member, keys, "?runs")
         found = suspicion(
@@ -139,19 +139,19 @@ class Suspects(Resource):
         places = [
             f"{one.missed}-{one.claim.under.narrative}-{one.claim.candidate}" for one in found
         ]
-        after, size = cursor_of(request), size_of(request)
+        after, size = requested_cursor(request), page_size(request)
         if after and after not in places:
-            raise nowhere()
+            raise invalid_cursor()
         start = places.index(after) + 1 if after else 0
         rows = SuspectSerializer(found[start : start + size], many=True).data
         more = start + size < len(found)
-        return paged(request, rows, places[start + size - 1] if more else None)
+        return page_response(request, rows, places[start + size - 1] if more else None)
 
-    @writes(SampleSerializer, sent=SentSuspects, scope=Scope.LEAD, status=201)
+    @writes(SampleSerializer, body=SentSuspects, scope=Scope.LEAD, status=201)
     def post(self, request: Request, slug: str) -> Response:
         """Make a sample of the suspects. It is not a random sample of the labels."""
         member = annotate_access.lead(self.person, slug)
-        given = self.sent()
+        given = self.body()
         made = samples.pick_suspects(
             name=given["name"],
             asked=_claims(member, given),
@@ -183,12 +183,12 @@ class SampleFigures(Resource):
 
     tag = "Checks"
 
-    @reads(FiguresSerializer, asked=AskedSample, scope=Scope.LEAD)
+    @reads(FiguresSerializer, parameters=AskedSample, scope=Scope.LEAD)
     def get(self, request: Request, sample: int) -> Response:
         """Compute the error rates with their intervals, and the agreement of the two checkers."""
         member, found = access.sample(self.person, sample)
         annotate_access.lead(self.person, member.project.slug)
-        return Response(FiguresSerializer(figures(found, bound=self.asked()["bound"])).data)
+        return Response(FiguresSerializer(figures(found, bound=self.parameters()["bound"])).data)
 
 
 class SampleLabels(Resource):
@@ -196,12 +196,12 @@ class SampleLabels(Resource):
 
     tag = "Checks"
 
-    @reads(LabelRowSerializer, asked=AskedLabels, paged=True, scope=Scope.LEAD)
+    @reads(LabelRowSerializer, parameters=AskedLabels, paged=True, scope=Scope.LEAD)
     def get(self, request: Request, sample: int) -> Response:
         """List the labels, or some of them."""
         member, found = access.sample(self.person, sample)
         annotate_access.lead(self.person, member.project.slug)
-        rows = labels_of(found, self.asked()["show"])
+        rows = labels_of(found, self.parameters()["show"])
 
         def as_json(part: list[Any]) -> list[Any]:
             broken = broken_conditions(found, part)
@@ -215,11 +215,11 @@ class NextLabel(Resource):
 
     tag = "Checks"
 
-    @reads(NextLabelSerializer, asked=AskedNext)
+    @reads(NextLabelSerializer, parameters=AskedNext)
     def get(self, request: Request, sample: int) -> Response:
         """Return the label that you can check, or settle, after another one."""
         member, found = access.sample(self.person, sample)
-        asked = self.asked()
+        asked = self.parameters()
         after = asked.get("after")
         if asked["task"] == "check":
             label = next_to_check(member, to_check(member, found), after)
@@ -244,11 +244,11 @@ class LabelCheck(Resource):
 
     tag = "Checks"
 
-    @writes(LabelSerializer, sent=SentCheck, scope=Scope.JUDGE)
+    @writes(LabelSerializer, body=SentCheck, scope=Scope.JUDGE)
     def put(self, request: Request, item: int) -> Response:
         """Check the label. A different answer supersedes your previous one, until it is settled."""
         member, found = access.item(self.person, item)
-        given = self.sent()
+        given = self.body()
         actions.check(
             item=found,
             by=member,
@@ -263,7 +263,7 @@ class LabelCheck(Resource):
         """Withdraw your check or your settlement. Without one, nothing changes."""
         member, found = access.item(self.person, item)
         actions.take_back(item=found, by=member)
-        return done()
+        return no_content()
 
 
 class LabelReason(Resource):
@@ -284,11 +284,11 @@ class LabelSettling(Resource):
 
     tag = "Checks"
 
-    @writes(LabelSerializer, sent=SentCheck, scope=Scope.JUDGE)
+    @writes(LabelSerializer, body=SentCheck, scope=Scope.JUDGE)
     def put(self, request: Request, item: int) -> Response:
         """Settle the label. 422 for one of the two, and if there is nothing to settle."""
         member, found = access.item(self.person, item)
-        given = self.sent()
+        given = self.body()
         actions.settle(
             item=found,
             by=member,

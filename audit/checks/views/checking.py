@@ -15,7 +15,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from annotate.collection.document_rendering import show
+from annotate.collection.document_rendering import read_pane
 from annotate.judgments.document_names import name_of
 from annotate.pairs.marked_words import words_to_mark
 from annotate.projects.models import Membership
@@ -175,13 +175,13 @@ def _stage(
     document's id appears once the reader has `answered`.
     """
     pair = item.narrative.pair
-    shown = show(item.candidate.document, words_to_mark(pair, item.narrative))
+    shown = read_pane(item.candidate.document, words_to_mark(pair, item.narrative))
     grades = list(member.project.grades.order_by("value"))
     conditions = list(item.narrative.conditions.order_by("number"))
     counts = item.sample.asks == Sample.Asks.COUNT
     asks_questions = item.sample.asks == Sample.Asks.QUESTIONS
     keys = keymap.keys_for(request.user)
-    of_grade = keymap.grade_keys(grades, keymap.on_page("check", keys))
+    of_grade = keymap.grade_keys(grades, keymap.keys_on_page("check", keys))
     for grade in grades:
         grade.key = of_grade[grade.value]
     return {

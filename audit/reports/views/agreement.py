@@ -1,5 +1,5 @@
-"""How much people agree, among themselves and with machines: the newest report of a part of a
-project, asking for another, earlier ones, and what others compute with.
+"""Pages of agreement among people and with machines: the newest report of a part of a project,
+requesting another, earlier reports, comparisons, and unit tables to compute with elsewhere.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from audit.reports.units import Of, units
 from base.csv_output import csv_lines
 from base.errors import Refused
 from base.page_request import PageRequest
-from base.pagination import key
+from base.pagination import parse_key
 from jobs.queue import cancel
 
 PAGE_SIZE = 50
@@ -42,21 +42,21 @@ PAGE_SIZE = 50
 
 @require_http_methods(["GET", "POST"])
 def agreement(request: PageRequest, slug: str) -> HttpResponse:
-    """Show how much people agree in the part of the project that the address names, by the newest
-    report of it; a POST asks for a new one.
+    """Show the newest report of the agreement in the part of the project that the address names; a
+    POST requests a new one.
     """
     return _of_scope(request, slug, "agreement")
 
 
 @require_http_methods(["GET", "POST"])
 def agreement_machines(request: PageRequest, slug: str) -> HttpResponse:
-    """The same of people against machines, by the same reports: never on the page of the people."""
+    """Show people against machines, from the same reports; never on the page of the people."""
     return _of_scope(request, slug, "agreement_machines")
 
 
 @require_http_methods(["GET", "POST"])
 def agreement_comparison(request: PageRequest, slug: str) -> HttpResponse:
-    """Set the agreement in two parts of the project against each other; a POST computes it."""
+    """Compare the agreement in two parts of the project; a POST requests the comparison."""
     member = annotate_access.lead(request.user, slug)
     offered = [
         (str(part), _readable(words(part) or _("the whole project")))
@@ -112,11 +112,11 @@ def agreement_comparison(request: PageRequest, slug: str) -> HttpResponse:
 
 @require_GET
 def agreement_past(request: PageRequest, slug: str, pk: int) -> HttpResponse:
-    """Show one report as it was computed, whatever came after it."""
+    """Show one report as it was computed, even if newer ones exist."""
     member = access.unblinded_lead(request.user, slug)
     report = access.computed_report(request.user, slug, pk)
     if report.compares:
-        # The newest of the same two parts: the page has room for one.
+        # The page shows only the newest comparison of the same two parts.
         return redirect(report)
     scope = stored_scope(report.scope)
     context = _frame(member, scope, "agreement") | {
@@ -130,16 +130,16 @@ def agreement_past(request: PageRequest, slug: str, pk: int) -> HttpResponse:
 
 
 def _headline(report: Any) -> dict[str, Any] | None:
-    """The first coefficient of a report that has a value, else the first that there is."""
+    """Return the first coefficient of a report that has a value, else the first one."""
     told = [one for one in (report.everyone, report.reviewed, report.difference) if one]
     return next((one for one in told if one["value"] is not None), told[0] if told else None)
 
 
 @require_GET
 def agreement_reports(request: PageRequest, slug: str) -> HttpResponse:
-    """List what was computed, the newest first."""
+    """List the reports, the newest first."""
     member = annotate_access.lead(request.user, slug)
-    before = key(request.GET.get("before", ""))
+    before = parse_key(request.GET.get("before", ""))
     reports = AgreementReport.objects.filter(project=member.project).order_by("-pk")
     listed = reports.filter(pk__lt=before) if before is not None else reports
     found: list[Any] = list(
@@ -158,7 +158,7 @@ def agreement_reports(request: PageRequest, slug: str) -> HttpResponse:
             "scope": words(stored_scope(report.scope)),
             "against": words(stored_scope(report.against)) or _("the whole project"),
             "url": reverse("audit:agreement_past", args=[slug, report.pk]),
-            # The sum tells whether others have said anything new.
+            # The sum would reveal whether others have answered since.
             "sum": "" if blind else report.sha256,
             "headline": None if blind else _headline(report),
         }
@@ -172,7 +172,7 @@ def agreement_reports(request: PageRequest, slug: str) -> HttpResponse:
         "section": "agreement",
         "place": "reports",
         "rows": rows,
-        # The sum of what was counted tells by itself whether it is what one guesses.
+        # While blind, the page hides the sums: with one, a lead could check a guess.
         "blind": blind,
         "first_url": here if before else "",
         "next_url": f"{here}?before={found[PAGE_SIZE - 1].pk}" if more else "",
@@ -184,7 +184,7 @@ def agreement_reports(request: PageRequest, slug: str) -> HttpResponse:
 
 @require_POST
 def agreement_cancellation(request: PageRequest, slug: str, pk: int) -> HttpResponse:
-    """Call the computing off."""
+    """Cancel the computation."""
     _member, report = access.report(request.user, slug, pk)
     cancel(report)
     return redirect(report)
@@ -192,7 +192,7 @@ def agreement_cancellation(request: PageRequest, slug: str, pk: int) -> HttpResp
 
 @require_GET
 def agreement_report(request: PageRequest, slug: str, pk: int) -> HttpResponse:
-    """Send a report's figures as JSON, with what they were computed on."""
+    """Send a report's figures as JSON, with the version and the sum of what was counted."""
     report = access.computed_report(request.user, slug, pk)
     response = JsonResponse(
         {
@@ -210,8 +210,8 @@ def agreement_report(request: PageRequest, slug: str, pk: int) -> HttpResponse:
 
 @require_GET
 def agreement_units(request: PageRequest, slug: str) -> HttpResponseBase:
-    """Send the unit table of a part of the project as it is now: that which `of` in the address
-    names, and with `people=numbered` without names.
+    """Send the current unit table of a part of the project: `of` in the address names which one;
+    with `people=numbered` it has no names.
     """
     member = access.unblinded_lead(request.user, slug)
     of = request.GET.get("of", Of.JUDGMENTS)
@@ -282,7 +282,7 @@ def _frame(member: Membership, scope: Scope, name: str) -> dict[str, Any]:
 
 
 def _computed(report: AgreementReport | None) -> dict[str, Any]:
-    """What a page draws of a report that has figures."""
+    """Return what a page shows of a report; empty without figures."""
     if report is None or report.figures is None:
         return {}
     figures, scope = report.figures, stored_scope(report.scope)
@@ -304,7 +304,7 @@ def _computed(report: AgreementReport | None) -> dict[str, Any]:
 
 
 def _for_the_paper(table: Table, of: str) -> dict[str, Any] | None:
-    """The words of the first line of a table that is not a split of another."""
+    """Return the sentence and LaTeX for a table's first line; None for a split of a table."""
     if table.key not in ("judgments", "reviews"):
         return None
     line = table.lines[0]
@@ -316,7 +316,7 @@ def _for_the_paper(table: Table, of: str) -> dict[str, Any] | None:
 
 
 def _latex_against(one: Against, of: str) -> str:
-    """A line for each coefficient of each person with a machine."""
+    """Return a line of LaTeX for each coefficient of each person with a machine."""
     lines = [
         paper.latex(
             figure,
@@ -337,7 +337,7 @@ def _unit_tables(figures: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
 
 
 def _compared(report: AgreementReport | None) -> dict[str, Any]:
-    """What the page of a comparison draws."""
+    """Return what a page shows of a comparison; empty without figures."""
     if report is None or report.figures is None:
         return {}
     figures = report.figures
@@ -378,19 +378,17 @@ def _address(name: str, slug: str, scope: Scope) -> str:
 
 
 def _stale_words(come: Since) -> str:
-    """A sentence about what the figures do not know of; empty where they are up to date."""
+    """Return a sentence about the changes since; empty if the figures are up to date."""
     parts = [
-        ngettext("%(n)s judgment has come", "%(n)s judgments have come", come.judgments),
-        ngettext("%(n)s was taken back", "%(n)s were taken back", come.taken_back),
+        ngettext("%(n)s new judgment", "%(n)s new judgments", come.judgments),
+        ngettext("%(n)s judgment withdrawn", "%(n)s judgments withdrawn", come.taken_back),
         ngettext(
-            "%(n)s was outdated by a newer text",
-            "%(n)s were outdated by newer texts",
+            "%(n)s judgment outdated by a newer text",
+            "%(n)s judgments outdated by newer texts",
             come.of_older_texts,
         ),
-        ngettext("%(n)s review has come", "%(n)s reviews have come", come.reviews),
-        ngettext(
-            "%(n)s narrative was rewritten", "%(n)s narratives were rewritten", come.narratives
-        ),
+        ngettext("%(n)s new review", "%(n)s new reviews", come.reviews),
+        ngettext("%(n)s narrative rewritten", "%(n)s narratives rewritten", come.narratives),
     ]
     said = [part % {"n": f"{n:,}"} for part, n in zip(parts, come, strict=True) if n]
-    return _("%(what)s since.") % {"what": ", ".join(said)} if said else ""
+    return _("Since then: %(what)s.") % {"what": ", ".join(said)} if said else ""

@@ -39,7 +39,16 @@ from audit.reviews.passes import (
 from audit.reviews.review_page import listed_reviews
 from audit.reviews.review_search import DRAWN, SENT_BACK, TO_DECIDE, WantedReviews, found_reviews
 from audit.reviews.texts_at_hand import at_hand, texts_of
-from base.api.resource import Asked, KeyField, Resource, Scope, Sent, done, reads, writes
+from base.api.resource import (
+    KeyField,
+    QueryParameters,
+    RequestBody,
+    Resource,
+    Scope,
+    no_content,
+    reads,
+    writes,
+)
 from formats.rubrics import data
 
 
@@ -59,7 +68,7 @@ class ReviewRowSerializer(serializers.Serializer[Any]):
     mine = serializers.BooleanField(help_text="Whether you have submitted a review.")
 
 
-class AskedReviews(Asked):
+class AskedReviews(QueryParameters):
     """Filters of instructions; all by default."""
 
     state = serializers.ChoiceField(choices=[TO_DECIDE, SENT_BACK, DRAWN], required=False)
@@ -81,7 +90,7 @@ class ReviewAssignmentSerializer(serializers.Serializer[Any]):
     pair_id = serializers.CharField(allow_null=True)
 
 
-class SentAnswer(Sent):
+class SentAnswer(RequestBody):
     """The answer to one criterion; a field that is not sent stays unchanged."""
 
     criterion = serializers.CharField(max_length=40)
@@ -91,14 +100,14 @@ class SentAnswer(Sent):
     )
 
 
-class SentReview(Sent):
+class SentReview(RequestBody):
     """Answers, with the version of the narrative that was read."""
 
     narrative = KeyField()
     answers = SentAnswer(many=True)
 
 
-class SentSubmission(Sent):
+class SentSubmission(RequestBody):
     """The version that was read, and the texts that were at hand."""
 
     narrative = KeyField()
@@ -183,14 +192,14 @@ class StorySerializer(serializers.Serializer[Any]):
     chapters = ChapterSerializer(many=True)
 
 
-class SentDecision(Sent):
+class SentDecision(RequestBody):
     """A decision on an instruction."""
 
     outcome = serializers.ChoiceField(choices=Decision.Outcome.choices)
     reason = serializers.CharField(required=False, allow_blank=True, max_length=MAX_WORDS)
 
 
-class SentAcceptance(Sent):
+class SentAcceptance(RequestBody):
     """The altered narratives to accept."""
 
     narratives = serializers.ListField(child=KeyField(), max_length=MOST)
@@ -201,11 +210,11 @@ class Reviews(Resource):
 
     tag = "Reviews"
 
-    @reads(ReviewRowSerializer, asked=AskedReviews, paged=True)
+    @reads(ReviewRowSerializer, parameters=AskedReviews, paged=True)
     def get(self, request: Request, slug: str) -> Response:
         """List the current altered narratives. Only leads filter by state, people or criterion."""
         member = annotate_access.member(self.person, slug)
-        asked = self.asked()
+        asked = self.parameters()
         if asked.keys() & {"state", "author", "auditor", "criterion"}:
             member = annotate_access.lead(self.person, slug)
         listed = found_reviews(member, WantedReviews(**asked))
@@ -220,11 +229,11 @@ class ReviewAcceptance(Resource):
 
     tag = "Reviews"
 
-    @writes(DecisionSerializer, many=True, sent=SentAcceptance, scope=Scope.LEAD)
+    @writes(DecisionSerializer, many=True, body=SentAcceptance, scope=Scope.LEAD)
     def post(self, request: Request, slug: str) -> Response:
         """Accept altered narratives that passed: all of them, or none."""
         member = annotate_access.lead(self.person, slug)
-        narratives = access.to_accept(member, self.sent()["narratives"])
+        narratives = access.to_accept(member, self.body()["narratives"])
         made = decisions.accept_many(narratives=narratives, by=member)
         return Response(DecisionSerializer(made, many=True).data)
 
@@ -234,11 +243,11 @@ class ReviewAssignment(Resource):
 
     tag = "Reviews"
 
-    @writes(ReviewAssignmentSerializer, sent=SentConfirmation, scope=Scope.JUDGE)
+    @writes(ReviewAssignmentSerializer, body=SentConfirmation, scope=Scope.JUDGE)
     def post(self, request: Request, slug: str) -> Response:
         """Continue an assignment that you have begun, or take the next open one."""
         member = annotate_access.member(self.person, slug)
-        assignment = actions.take_review(by=member, become_blind=self.sent()["become_blind"])
+        assignment = actions.take_review(by=member, become_blind=self.body()["become_blind"])
         pair = assignment.pair if assignment is not None else None
         told = {"pair": pair and pair.pk, "pair_id": pair and pair.pair_id}
         return Response(ReviewAssignmentSerializer(told).data)
@@ -258,11 +267,11 @@ class Review(Resource):
             raise Http404("There is no altered narrative to review yet.")
         return Response(_review(access.Reviewing(member, found, narrative)))
 
-    @writes(ReviewSerializer, sent=SentReview, scope=Scope.JUDGE)
+    @writes(ReviewSerializer, body=SentReview, scope=Scope.JUDGE)
     def put(self, request: Request, pair: int) -> Response:
         """Save answers in the draft. 409 if the narrative has a newer version."""
         reviewing = access.reviewing(self.person, pair)
-        given = self.sent()
+        given = self.body()
         actions.save_ratings(
             narrative=pairs_access.narrative(reviewing.pair, given["narrative"]),
             answers={
@@ -278,13 +287,13 @@ class ReviewSubmission(Resource):
 
     tag = "Reviews"
 
-    @writes(ReviewSerializer, sent=SentSubmission, scope=Scope.JUDGE)
+    @writes(ReviewSerializer, body=SentSubmission, scope=Scope.JUDGE)
     def post(self, request: Request, pair: int) -> Response:
         """Submit the draft: it counts from now on. 422 if a criterion has no level, or a level
         that rejects has no words; 409 if the texts at hand are not those in `texts`.
         """
         reviewing = access.reviewing(self.person, pair)
-        given = self.sent()
+        given = self.body()
         narrative = pairs_access.narrative(reviewing.pair, given["narrative"])
         actions.submit_review(narrative=narrative, by=reviewing.member, texts=given.get("texts"))
         return Response(_review(reviewing))
@@ -308,11 +317,11 @@ class NarrativeDecision(Resource):
 
     tag = "Reviews"
 
-    @writes(DecisionSerializer, sent=SentDecision, scope=Scope.LEAD, status=201)
+    @writes(DecisionSerializer, body=SentDecision, scope=Scope.LEAD, status=201)
     def post(self, request: Request, narrative: int) -> Response:
         """Accept it, send it back to be rewritten, or remove its pair."""
         member, version = access.review_disagreement(self.person, narrative)
-        given = self.sent()
+        given = self.body()
         made = decisions.decide(
             narrative=version, outcome=given["outcome"], reason=given.get("reason", ""), by=member
         )
@@ -323,7 +332,7 @@ class NarrativeDecision(Resource):
         """Withdraw the current decision."""
         member, version = access.review_disagreement(self.person, narrative)
         decisions.withdraw_decision(decision=access.decision(version), by=member)
-        return done()
+        return no_content()
 
 
 class Rejected(Resource):

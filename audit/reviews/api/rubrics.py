@@ -14,11 +14,11 @@ from annotate.projects import access
 from audit.reviews import project_rubric, rubrics
 from audit.reviews.criteria import SHIPPED, Rubric
 from audit.reviews.models import Rubric as Kept
-from base.api.resource import Resource, Scope, Sent, reads, writes
+from base.api.resource import RequestBody, Resource, Scope, reads, writes
 from formats.rubrics import RubricFaults, data, parse
 
 
-class LevelSerializer(Sent):
+class LevelSerializer(RequestBody):
     """A level: how well an instruction meets a criterion. Some levels reject the instruction."""
 
     value = serializers.CharField(max_length=20)
@@ -27,7 +27,7 @@ class LevelSerializer(Sent):
     rejects = serializers.BooleanField(required=False)
 
 
-class CriterionSerializer(Sent):
+class CriterionSerializer(RequestBody):
     """One question that an auditor answers about an instruction."""
 
     key = serializers.CharField(max_length=40)
@@ -38,7 +38,7 @@ class CriterionSerializer(Sent):
     poor_example = serializers.CharField(max_length=1_000, required=False, allow_blank=True)
 
 
-class RubricSerializer(Sent):
+class RubricSerializer(RequestBody):
     """A rubric; its content never changes under one name."""
 
     name = serializers.CharField(max_length=60)
@@ -55,7 +55,7 @@ class RubricRowSerializer(serializers.Serializer[Any]):
     in_force = serializers.BooleanField()
 
 
-class RubricChoiceSerializer(Sent):
+class RubricChoiceSerializer(RequestBody):
     """The name of the rubric to make current."""
 
     name = serializers.CharField(max_length=60)
@@ -83,12 +83,12 @@ class Rubrics(Resource):
         ]
         return Response(RubricRowSerializer(rows, many=True).data)
 
-    @writes(RubricSerializer, sent=RubricSerializer, scope=Scope.LEAD, status=201)
+    @writes(RubricSerializer, body=RubricSerializer, scope=Scope.LEAD, status=201)
     def post(self, request: Request, slug: str) -> Response:
         """Save a rubric and make it current. A name with different content is refused."""
         member = access.lead(self.person, slug)
         try:
-            content = parse(json.dumps(self.sent()))
+            content = parse(json.dumps(self.body()))
         except RubricFaults as error:
             raise ValidationError(list(error.faults)) from error
         kept = project_rubric.save_rubric(project=member.project, content=content, by=member)
@@ -106,10 +106,10 @@ class RubricInForce(Resource):
         member = access.lead(self.person, slug)
         return Response(RubricSerializer(data(rubrics.in_force(member.project_id))).data)
 
-    @writes(RubricSerializer, sent=RubricChoiceSerializer, scope=Scope.LEAD)
+    @writes(RubricSerializer, body=RubricChoiceSerializer, scope=Scope.LEAD)
     def put(self, request: Request, slug: str) -> Response:
         """Make another rubric current. Versions under review keep the rubric they began with."""
         member = access.lead(self.person, slug)
-        name = self.sent()["name"]
+        name = self.body()["name"]
         kept = project_rubric.choose_rubric(project=member.project, name=name, by=member)
         return Response(RubricSerializer(data(kept.content)).data)

@@ -32,7 +32,7 @@ class Reviews(OfNarratives):
 
     def __init__(self, intake: Intake) -> None:
         super().__init__(intake)
-        self.reviews = self.stage(
+        self.reviews = self.create_stage(
             self.name,
             pair_id="text",
             query_id="text",
@@ -45,7 +45,7 @@ class Reviews(OfNarratives):
             at="moment",
             **FOUND,
         )
-        self.ratings = self.stage(
+        self.ratings = self.create_stage(
             "stage_ratings",
             review="integer",
             criterion="text",
@@ -54,7 +54,7 @@ class Reviews(OfNarratives):
             rejects="integer",
             words="text",
         )
-        self.texts = self.stage(
+        self.texts = self.create_stage(
             "stage_reviewed_texts",
             review="integer",
             doc_id="text",
@@ -147,7 +147,7 @@ class Reviews(OfNarratives):
 
     def _refuse_other_reviews(self) -> None:
         """Refuse reviews stored with different ratings, documents or rubric, or as a draft."""
-        self.intake.refuse_found(
+        self.intake.refuse_rows(
             """
             SELECT s.n, s.place, s.who, s.version, s.pair_id FROM stage_reviews s
             JOIN audit_review r ON r.id = s.known
@@ -211,7 +211,7 @@ class Reviews(OfNarratives):
             )
             """
         )
-        self.intake.refuse_found(
+        self.intake.refuse_rows(
             "SELECT n, place, doc_id FROM stage_reviewed_texts WHERE document IS NULL",
             lambda doc_id: (
                 f"there is no document {doc_id} in this project, which was at hand in this review: "

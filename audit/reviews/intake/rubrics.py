@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from annotate.collection.intake import Arrivals, Intake
+from annotate.collection.intake import Intake, StagedRecords
 from audit.reviews import rubrics
 from audit.reviews.criteria import SHIPPED
 from audit.reviews.models import Rubric as Kept
 from formats.records import RubricRecord
 
 
-class Rubrics(Arrivals):
+class Rubrics(StagedRecords):
     """Rubrics. The content of a stored name cannot change."""
 
     order = 70
@@ -46,6 +46,6 @@ class Rubrics(Arrivals):
             fresh[-1].chosen_at = self.intake.now
         Kept.objects.bulk_create(fresh)
         self.new = len(fresh)
-        rows = self.intake.rows("rubrics")
+        rows = self.intake.row_counts("rubrics")
         rows.new += len(fresh)
         rows.unchanged += len(self.rubrics) - len(fresh)

@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_POST
 
-from annotate.collection.removal import keys_sent
+from annotate.collection.removal import parse_keys
 from annotate.judgments import open_pairs
 from annotate.judgments.work_left import open_assignments
 from annotate.pairs.models import Assignment
@@ -70,7 +70,7 @@ def acceptance(request: PageRequest, slug: str) -> HttpResponse:
     """Accept the ticked instructions; all of them must have passed."""
     member = annotate_access.lead(request.user, slug)
     try:
-        narratives = access.to_accept(member, keys_sent(request.POST.getlist("narratives")))
+        narratives = access.to_accept(member, parse_keys(request.POST.getlist("narratives")))
         made = decisions.accept_many(narratives=narratives, by=member)
     except Refused as refused:
         messages.error(request, str(refused))

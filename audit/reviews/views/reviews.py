@@ -40,7 +40,7 @@ from audit.reviews.passes import (
 )
 from audit.reviews.review_page import levels_of, previous_decision
 from audit.reviews.texts_at_hand import at_hand, replaced_texts, texts_of
-from base.errors import Refused, Stale, Unconfirmed, Unfit
+from base.errors import InvalidField, Refused, Stale, Unconfirmed
 from base.page_request import PageRequest
 from base.word_diff import diff
 
@@ -149,7 +149,7 @@ def decide(
             by=member,
         )
     except Refused as refused:
-        form.add_error(refused.field if isinstance(refused, Unfit) else None, str(refused))
+        form.add_error(refused.field if isinstance(refused, InvalidField) else None, str(refused))
         return False
     messages.success(request, decided_words(made))
     return True

@@ -1,4 +1,4 @@
-"""Claimed labels on which the first two checkers differ."""
+"""Disagreements about a claimed label between its first two checkers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from audit.settling.queue_filters import DisagreementKey, Kind, Wanted
 def checks(
     reader: Reader, wanted: Wanted, only: DisagreementKey | None, in_any_state: bool
 ) -> Source:
-    """Return the labels on which the first two checkers differ, or that a third settled."""
+    """Return the source of check disagreements, open or settled by a third person."""
     ids = ("item__narrative_id", "item__candidate_id", "item_id")
     place = Check.SETTLES if wanted.settled else 1
     rows: QuerySet[Any, Any] = Check.objects.current().filter(
@@ -51,19 +51,19 @@ def checks(
     ).filter(
         Q(second__lt=F("relevance"))
         | Q(second__gt=F("relevance"))
-        # The grade that follows may be the same.
+        # Different answers may lead to the same grade.
         | Q(second_answers__lt=F("answers"))
         | Q(second_answers__gt=F("answers"))
         | Q(cannot_judge=True, second_at__isnull=False)
         | Q(second_cannot=True)
     )
     if not in_any_state:
-        # A third person settles.
+        # A third person settles: not one who has checked the label.
         rows = rows.filter(~Exists(said.filter(place=Check.SETTLES))).exclude(
             Exists(said.filter(checker__in=reader.members))
         )
     rows = rows.annotate(
-        # Who cannot judge is nowhere on the scale: as far as the nearest other answer.
+        # "Cannot judge" has no place on the scale and counts as one step from any grade.
         distance=Greatest(Coalesce(Abs(F("relevance") - F("second")), 1), 1),
         effect=Value(0),
         since=Greatest("at", "second_at"),
@@ -72,5 +72,5 @@ def checks(
 
 
 def _answers() -> Concat:
-    """The answers to two questions as one text: "yesno"; "" where they are not asked."""
+    """Join the answers to the two questions: "yesno", or "" if they are not asked."""
     return Concat("on_topic", "meets_constraint")

@@ -1,4 +1,4 @@
-"""Answers grouped by what they are about: who differs, what is open, what is settled."""
+"""Filters shared by the disagreement queries: between two people, still open, settled."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from audit.settling.queue_filters import Wanted
 
 
 def apart(grouped: Any, field: str, person: str, people: tuple[int, int]) -> Any:
-    """Keep what these two people answered differently."""
+    """Keep the groups that these two people answered differently."""
     first, second = people
     return grouped.annotate(
         first=Max(field, filter=Q(**{person: first})),
@@ -38,20 +38,20 @@ def apart(grouped: Any, field: str, person: str, people: tuple[int, int]) -> Any
 
 
 class OfGroup(Exists):
-    """Whether there is a row for a group, by the columns that it is grouped by: looked for once a
-    group is found to differ, not for every row of it.
+    """An EXISTS for a group, by its grouping columns: evaluated once per group that is found to
+    differ, not for each of its rows.
     """
 
     def get_group_by_cols(self) -> list[Any]:
-        """Nothing more to group by: what it looks at is grouped by already."""
+        """Return no columns: those it refers to are grouped by already."""
         return []
 
 
 class ValueOfGroup(Subquery):
-    """A value for a group, by the columns that it is grouped by, as `OfGroup`."""
+    """A subquery for a value of a group, by its grouping columns, like `OfGroup`."""
 
     def get_group_by_cols(self) -> list[Any]:
-        """Nothing more to group by: what it looks at is grouped by already."""
+        """Return no columns: those it refers to are grouped by already."""
         return []
 
 
@@ -63,9 +63,10 @@ def still_open(
     narrative: str,
     candidate: str,
 ) -> Any:
-    """Keep what has no decision that stands, and waits for an answer that was sent back, or not.
+    """Keep the groups without a current decision: those sent back to an annotator if
+    `wanted.waiting`, else the others.
 
-    What is asked of a group stands within a Case: the database would else ask before it groups.
+    The subqueries are wrapped in a Case; without it the database evaluates them before grouping.
     """
     several = Q(people__gt=1)
     grouped = grouped.annotate(is_settled=_case(several, OfGroup(settled))).filter(is_settled=False)
@@ -75,7 +76,7 @@ def still_open(
     of_group = sent_back.filter(
         judgment__narrative=OuterRef(narrative), judgment__candidate=OuterRef(candidate)
     )
-    # Few documents are among them: the others are told apart by a list that is made once.
+    # Few documents were sent back: a list that is computed once rules out all others.
     among = Q(**{f"{candidate}__in": sent_back.values("judgment__candidate")})
     return grouped.annotate(is_waiting=_case(several & among, OfGroup(of_group))).filter(
         is_waiting=wanted.waiting
@@ -92,7 +93,7 @@ def count_of_reader(person: str, reader: Reader) -> Count:
 
 
 def of_pairs(pairs: list[int]) -> QuerySet[Narrative, Any]:
-    """Return the narratives of these pairs, to be compared with a column."""
+    """Return the keys of the narratives of these pairs, as a subquery."""
     return Narrative.objects.filter(pair__in=pairs).values("pk")
 
 
@@ -105,7 +106,9 @@ def settled_rows(
     field: str,
     prefix: str = "",
 ) -> QuerySet[Any, Any]:
-    """Decisions that stand, with the moment of each; `said` is what people said of the same."""
+    """Return the current decisions that the reader may see, with their times; `said`: people's
+    answers to the same question.
+    """
     mine = said.filter(**{f"{prefix}annotator": reader.member})
     rows = not_before_judging(rows, reader.to_judge, pair, mine)
     if wanted.people is not None:

@@ -1,4 +1,4 @@
-"""Documents that people judge differently."""
+"""Disagreements about the grade of a document."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ effects_on_measures: Provider[[Project], QuerySet[Any]] = Provider(
 def judgments(
     reader: Reader, wanted: Wanted, only: DisagreementKey | None, in_any_state: bool
 ) -> Source:
-    """Return the documents on whose grade people differ, or whose grade was settled."""
+    """Return the source of grade disagreements, open or settled."""
     ids = ("narrative_id", "candidate_id")
     narratives = reader.narratives(wanted, only).values("pk")
     current = Judgment.objects.current().exclude(annotator__in=reader.machines)
@@ -76,7 +76,7 @@ def judgments(
         .filter(distance__gt=0)
     )
     if reader.project.consensus == Project.Consensus.MAJORITY:
-        # No grade has more than half. A count for each grade costs one walk through the rows, a
+        # No grade has more than half. A count for each grade costs one pass over the rows; a
         # subquery for each candidate would cost ten times as much.
         grouped = _no_majority(grouped, reader.grades)
     if wanted.people is not None and not in_any_state:

@@ -1,4 +1,4 @@
-"""Instructions that one auditor rejects and another does not."""
+"""Disagreements about an instruction that one auditor rejects and another does not."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from audit.settling.queue_filters import DisagreementKey, Kind, Order, Wanted
 def reviews(
     reader: Reader, wanted: Wanted, only: DisagreementKey | None, in_any_state: bool
 ) -> Source:
-    """Return the narratives that some auditors reject and others do not, or that were decided."""
+    """Return the source of review disagreements, open or decided."""
     decided = Decision.objects.current().filter(narrative=OuterRef("pk"))
-    # One way to settle is to remove the pair, which can be taken back like any other.
+    # One possible decision is to remove the pair; it can be withdrawn like any other.
     found = reader.narratives(wanted, only, removed=wanted.settled or in_any_state)
     if not in_any_state:
         if reader.to_review:
@@ -43,7 +43,7 @@ def reviews(
     # Few instructions are rejected: it is quicker to begin with these.
     rejected = of_people.filter(rejects=True).values("review__narrative")
     found = found.filter(Exists(_straddling(of_people)), pk__in=rejected)
-    # How many levels apart they are at most where they straddle.
+    # The largest distance, in levels, between a rejecting and a non-rejecting rating.
     best = _on_the_same(ratings).filter(rejects=False).order_by("place").values("place")
     apart = (
         ratings.filter(review__narrative=OuterRef("pk"), rejects=True)
@@ -61,7 +61,7 @@ def reviews(
     since = decided.values("at") if wanted.settled else last.values("submitted_at")
     rows = found.annotate(
         distance=Coalesce(Subquery(apart[:1]), Value(0)),
-        # Whether the instruction is kept at all, with every document relevant under it.
+        # The decision keeps or drops the instruction with every document relevant under it.
         effect=Value(0 if wanted.order is Order.MEASURE else 2),
         since=Subquery(since[:1]),
     )
@@ -69,13 +69,13 @@ def reviews(
 
 
 def _on_the_same(ratings: QuerySet[Rating]) -> QuerySet[Rating]:
-    """What others said of the same narrative on the same criterion."""
+    """Return the ratings of the same narrative on the same criterion."""
     return ratings.filter(
         review__narrative=OuterRef("review__narrative"), criterion=OuterRef("criterion")
     )
 
 
 def _straddling(ratings: QuerySet[Rating]) -> QuerySet[Rating]:
-    """The rejecting answers of a narrative beside which another does not reject."""
+    """Return the rejecting ratings of a narrative that another rating contradicts."""
     other = _on_the_same(ratings).filter(rejects=False)
     return ratings.filter(Exists(other), review__narrative=OuterRef("pk"), rejects=True)

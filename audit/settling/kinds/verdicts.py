@@ -1,4 +1,4 @@
-"""Conditions to which people answer differently."""
+"""Disagreements about one condition of a document."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from audit.settling.queue_filters import DisagreementKey, Kind, Wanted
 def verdicts(
     reader: Reader, wanted: Wanted, only: DisagreementKey | None, in_any_state: bool
 ) -> Source:
-    """Return the answers to conditions on which people differ, or that were settled."""
+    """Return the source of condition disagreements, open or settled."""
     conditions = Condition.objects.filter(narrative__in=reader.narratives(wanted, only))
     if only is not None:
         conditions = conditions.filter(pk=only.part)
@@ -94,7 +94,7 @@ def _settled(
     conditions: QuerySet[Condition],
     current: QuerySet[Verdict],
 ) -> Source:
-    """Return the settled ones; `current` is what people say now."""
+    """Return the settled ones; `current` holds people's current verdicts."""
     rows: QuerySet[Any, Any] = ConditionAdjudication.objects.current().filter(
         condition__in=conditions
     )
@@ -110,7 +110,7 @@ def _settled(
 
 
 def _called(condition: str) -> Q:
-    """The conditions of a name, or with a number."""
+    """Match conditions by name, or by number."""
     named = Q(name__iexact=condition)
     number = condition.isascii() and condition.isdecimal() and int(condition) < 2**15
     return named | Q(number=int(condition)) if number else named

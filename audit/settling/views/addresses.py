@@ -13,7 +13,7 @@ from audit.settling.models import Reveal
 from audit.settling.queue_filters import DisagreementKey, Key, Kind
 from base.page_request import PageRequest
 
-# The routes of each kind: its page, where a decision is taken back, where names are looked up.
+# The routes of each kind: its page, withdrawing a decision, revealing names.
 _ROUTES = {
     Kind.JUDGMENT: ("disagreement", "adjudication_withdrawal", "reveal_judges"),
     Kind.VERDICT: ("verdict_disagreement", "verdict_withdrawal", "reveal_judges"),
@@ -23,19 +23,19 @@ _ROUTES = {
 
 
 def url_of(disagreement_key: DisagreementKey, asked: Mapping[str, str] | None = None) -> str:
-    """Where something that people differ on is settled."""
+    """Return the address of the page that settles a disagreement."""
     return with_asked(_reverse(disagreement_key, 0), asked or {})
 
 
 def withdrawal_url(disagreement_key: DisagreementKey) -> str:
-    """Where a decision is taken back."""
+    """Return the address that withdraws a decision."""
     return _reverse(disagreement_key, 1)
 
 
 def reveal_url(disagreement_key: DisagreementKey) -> str:
-    """Where a lead looks up who said what."""
+    """Return the address that reveals names to a lead."""
     if disagreement_key.kind is Kind.VERDICT:
-        # Who answered a condition are those who judged the document.
+        # The people who answered a condition are the judges of the document.
         disagreement_key = disagreement_key._replace(kind=Kind.JUDGMENT)
     return _reverse(disagreement_key, 2)
 
@@ -52,24 +52,24 @@ def _reverse(disagreement_key: DisagreementKey, route: int) -> str:
 
 
 def list_url(slug: str, asked: Mapping[str, str]) -> str:
-    """Where the list is, as it was asked for."""
+    """Return the address of the list with this filter."""
     return with_asked(reverse("audit:disagreements", args=[slug]), asked)
 
 
 def asked_in(given: Mapping[str, str]) -> dict[str, str]:
-    """The filter in an address, to be carried along."""
+    """Return the filter in an address, to be passed on to other addresses."""
     names = (*WantedForm.base_fields, "one", "other")
     return {name: given[name] for name in names if given.get(name)}
 
 
 def with_asked(url: str, asked: Mapping[str, str]) -> str:
-    """An address with a filter; what is open in it is left out."""
+    """Add a filter to an address; empty values are left out."""
     given = {name: value for name, value in asked.items() if value}
     return f"{url}?{urlencode(given)}" if given else url
 
 
 def key_in(text: str) -> Key | None:
-    """A place in the list from the address; what is none is as if it were not there."""
+    """Return the position in the list that an address names, or None if it is invalid."""
     try:
         return Key.parse(text)
     except ValueError:
@@ -77,7 +77,7 @@ def key_in(text: str) -> Key | None:
 
 
 def key_sent(request: PageRequest, narrative: int, candidate: int) -> DisagreementKey:
-    """Which page a form was sent from: that of a document, or that of one of its conditions."""
+    """Return whose page a form was sent from: a document's, or one of its conditions'."""
     condition = request.POST.get("condition", "")
     if condition.isdecimal() and len(condition) < 19:
         found = Condition.objects.filter(pk=int(condition), narrative=narrative).first()
@@ -87,7 +87,7 @@ def key_sent(request: PageRequest, narrative: int, candidate: int) -> Disagreeme
 
 
 def key_revealed(reveal: Reveal) -> DisagreementKey:
-    """Return on what somebody looked up who said what."""
+    """Return the disagreement whose names somebody revealed."""
     candidate = reveal.candidate_id or 0
     if reveal.item_id is not None:
         return DisagreementKey(Kind.CHECK, reveal.narrative_id, candidate, reveal.item_id)

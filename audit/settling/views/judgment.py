@@ -24,20 +24,20 @@ from base.page_request import PageRequest
 
 @require_http_methods(["GET", "POST"])
 def disagreement(request: PageRequest, narrative: int, candidate: int) -> HttpResponse:
-    """Show what each judge said of a document, and settle it; then the next one opens."""
+    """Show every judge's answer on a document, or settle it and go to the next one."""
     found = access.judgment_disagreement(request.user, narrative, candidate)
     return pages.show_or_settle(request, JudgmentPage(found))
 
 
 @require_POST
 def adjudication_withdrawal(request: PageRequest, narrative: int, candidate: int) -> HttpResponse:
-    """Take a settling decision back and show what is disputed again."""
+    """Withdraw a settling decision, and show the disagreement again."""
     found = access.judgment_disagreement(request.user, narrative, candidate)
     return pages.withdraw(request, JudgmentPage(found))
 
 
 class JudgmentPage(pages.Page):
-    """What judges said of a document."""
+    """The page of a disagreement between judges about the grade of a document."""
 
     template = "settling/disagreement.html"
     form = AdjudicationForm
@@ -48,7 +48,7 @@ class JudgmentPage(pages.Page):
         super().__init__(member, narrative, key)
 
     def settle(self, given: Mapping[str, Any]) -> str:
-        """Settle it by a grade, or as one of the judges said."""
+        """Settle it by a grade, or by adopting one judge's grade."""
         why = {"cause": given["cause"], "reason": given["reason"], "by": self.member}
         candidate = self.disagreement.candidate
         if given["adopt"] is not None:
@@ -64,12 +64,12 @@ class JudgmentPage(pages.Page):
         }
 
     def withdraw(self) -> None:
-        """Take the decision that stands back."""
+        """Withdraw the current decision."""
         standing = access.adjudication(self.disagreement)
         adjudication.withdraw_adjudication(adjudication=standing, by=self.member)
 
     def context(self, request: PageRequest, frame: dict[str, Any]) -> dict[str, Any]:
-        """The document with every answer, the verdicts, the flags and the decisions."""
+        """Return the document with every answer, the verdicts, the flags and the decisions."""
         judges = judges_of(self.disagreement, frame["naming"])
         document = pages.context_of_document(self.disagreement)
         grades = list(self.member.project.grades.order_by("value"))
@@ -84,7 +84,7 @@ class JudgmentPage(pages.Page):
             for one in judges.people
         ]
         keys = keymap.keys_for(request.user)
-        grade_keys = keymap.grade_keys(grades, keymap.on_page("settle", keys))
+        grade_keys = keymap.grade_keys(grades, keymap.keys_on_page("settle", keys))
         somebody = _("Somebody")
         decisions = pages.list_decisions(
             Adjudication.objects.filter(
@@ -118,7 +118,7 @@ class JudgmentPage(pages.Page):
 
 
 def _verdicts(judges: Judges) -> list[dict[str, Any]]:
-    """What each judgment says of each condition (None: nothing), those they differ on first."""
+    """Return each judgment's verdict (or None) on each condition, disputed conditions first."""
     said: dict[Condition, dict[int, Verdict]] = {}
     for judgment in judges.people:
         for verdict in judgment.verdicts.all():

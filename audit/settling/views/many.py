@@ -1,4 +1,4 @@
-"""Settling many documents at once: the rule, what would come of it, doing it, taking it back."""
+"""Settling many documents at once: the rule, the preview, the decisions, their withdrawal."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ from audit.settling.queue_filters import DisagreementKey, Kind
 from audit.settling.views.addresses import asked_in, list_url, url_of, with_asked
 from base.errors import Refused
 from base.page_request import PageRequest
-from base.pagination import key
+from base.pagination import parse_key
 
 PAGE_SIZE = 50
 
 
 @require_http_methods(["GET", "POST"])
 def settling_many(request: PageRequest, slug: str) -> HttpResponse:
-    """Choose a rule (`?rule=`), see what it would come to, and settle just that."""
+    """Choose a rule (`?rule=`), preview its result, and settle exactly that."""
     member = annotate_access.lead(request.user, slug)
     asked = asked_in(request.GET)
     filtered = WantedForm(member, request.GET)
-    # A filter that makes no sense is not taken for none: all there is would be settled.
+    # An invalid filter does not count as no filter: that would settle everything.
     sound = filtered.is_valid()
     wanted = filtered.wanted()
     chosen = "rule" in request.GET
@@ -79,18 +79,18 @@ def settling_many(request: PageRequest, slug: str) -> HttpResponse:
 
 @require_GET
 def batch(request: PageRequest, slug: str, batch: UUID) -> HttpResponse:
-    """What was settled together, document by document."""
+    """List the decisions that were made together."""
     member = annotate_access.lead(request.user, slug)
     of_it = _of_batch(member, batch)
     first = of_it.select_related("by", "withdrawn_by").earliest("pk")
     after = request.GET.get("after", "")
-    # Who still judges there reads no decision before.
+    # A lead who has yet to judge a document must not see its decision.
     mine = Judgment.objects.current().filter(
         narrative=OuterRef("narrative_id"), candidate=OuterRef("candidate_id"), annotator=member
     )
     told = not_before_judging(of_it, Reader(member).to_judge, "narrative__pair", mine)
     page = told.select_related("narrative__pair__query", "candidate__document").order_by("pk")
-    if (last := key(after)) is not None:
+    if (last := parse_key(after)) is not None:
         page = page.filter(pk__gt=last)
     rows = list(page.defer("narrative__text")[: PAGE_SIZE + 1])
     here = reverse("audit:batch", args=[slug, batch])
@@ -130,7 +130,7 @@ def batch(request: PageRequest, slug: str, batch: UUID) -> HttpResponse:
 
 @require_POST
 def batch_withdrawal(request: PageRequest, slug: str, batch: UUID) -> HttpResponse:
-    """Take back all that was settled together and still stands."""
+    """Withdraw the decisions of a batch that are still current."""
     member = annotate_access.lead(request.user, slug)
     _of_batch(member, batch)
     try:
@@ -151,10 +151,10 @@ def batch_withdrawal(request: PageRequest, slug: str, batch: UUID) -> HttpRespon
 
 
 def _of_batch(member: Membership, batch: UUID) -> Any:
-    """The decisions of a batch of the lead's project, or Http404."""
+    """Return the decisions of a batch of the lead's project, or raise Http404."""
     found = Adjudication.objects.filter(batch=batch, by__project=member.project_id)
     if not found.exists():
-        raise Http404("There is nothing of the kind in this project.")
+        raise Http404("There are no such decisions in this project.")
     return found
 
 

@@ -1,4 +1,4 @@
-"""The queue of disagreements as a list, and who looked up who said what."""
+"""The list of disagreements, and the list of reveals."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from audit.settling.queue_filters import Kind, Order, Wanted
 from audit.settling.queue_items import Item
 from audit.settling.views.addresses import asked_in, key_in, key_revealed, url_of, with_asked
 from base.page_request import PageRequest
-from base.pagination import key
+from base.pagination import parse_key
 
-# What each kind is called as one part of the list.
+# The name of each kind in the filter of the list.
 KINDS = {
     Kind.JUDGMENT: gettext_lazy("Judgments"),
     Kind.VERDICT: gettext_lazy("Conditions"),
@@ -35,10 +35,10 @@ KINDS = {
 }
 
 
-@never_cache  # drawn before something was settled, it would show what no longer waits
+@never_cache  # a cached page would still list what was settled since
 @require_GET
 def disagreements(request: PageRequest, slug: str) -> HttpResponse:
-    """List what a project's people differ on, or what was settled."""
+    """List a project's disagreements: open, waiting for an annotator, or settled."""
     member = annotate_access.lead(request.user, slug)
     form = WantedForm(member, request.GET)
     wanted = form.wanted()
@@ -100,10 +100,10 @@ def disagreements(request: PageRequest, slug: str) -> HttpResponse:
     )
 
 
-@never_cache  # the browser's way back would say how many there were
+@never_cache  # the browser's back button would show an old number
 @require_GET
 def disagreement_count(request: PageRequest, slug: str) -> HttpResponse:
-    """Say how many there are of those asked for: the page of one does not wait for it."""
+    """Return how many match the filter; the page of a disagreement loads this separately."""
     member = annotate_access.lead(request.user, slug)
     wanted = WantedForm(member, asked_in(request.GET)).wanted()
     total = sum(counts(member, wanted).values())
@@ -119,9 +119,9 @@ def disagreement_count(request: PageRequest, slug: str) -> HttpResponse:
 
 @require_GET
 def reveals(request: PageRequest, slug: str) -> HttpResponse:
-    """List who looked up who said what, newest first."""
+    """List the reveals, newest first."""
     member = annotate_access.lead(request.user, slug)
-    before = key(request.GET.get("before", ""))
+    before = parse_key(request.GET.get("before", ""))
     found = Reveal.objects.filter(by__project=member.project_id).order_by("-pk")
     if before is not None:
         found = found.filter(pk__lt=before)
@@ -170,7 +170,7 @@ def _row(item: Item, asked: dict[str, str]) -> dict[str, Any]:
 def _kinds(
     wanted: Wanted, found: dict[Kind, int], here: str, asked: dict[str, str]
 ) -> list[dict[str, Any]]:
-    """Each kind with how many of it fit the filter; all of them first."""
+    """Return each kind with how many of it match the filter, all kinds together first."""
     listed: list[tuple[str | Promise, int, str]] = [(_("All kinds"), sum(found.values()), "")]
     listed += [(KINDS[kind], found[kind], kind.value) for kind in Kind]
     return [

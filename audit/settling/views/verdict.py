@@ -24,20 +24,20 @@ from base.page_request import PageRequest
 
 @require_http_methods(["GET", "POST"])
 def verdict_disagreement(request: PageRequest, condition: int, candidate: int) -> HttpResponse:
-    """Show what each judge said of one condition, and settle it; then the next one opens."""
+    """Show every judge's answer to one condition, or settle it and go to the next one."""
     found = access.verdict_disagreement(request.user, condition, candidate)
     return pages.show_or_settle(request, VerdictPage(*found))
 
 
 @require_POST
 def verdict_withdrawal(request: PageRequest, condition: int, candidate: int) -> HttpResponse:
-    """Take the settling decision on a condition back and show what is disputed again."""
+    """Withdraw the settling decision on a condition, and show the disagreement again."""
     found = access.verdict_disagreement(request.user, condition, candidate)
     return pages.withdraw(request, VerdictPage(*found))
 
 
 class VerdictPage(pages.Page):
-    """What judges said of one condition of a document."""
+    """The page of a disagreement between judges about one condition of a document."""
 
     template = "settling/verdict_disagreement.html"
     form = VerdictForm
@@ -49,7 +49,7 @@ class VerdictPage(pages.Page):
         super().__init__(member, narrative, key)
 
     def settle(self, given: Mapping[str, Any]) -> str:
-        """Settle it by an answer, or as one of the judges said."""
+        """Settle it by an answer, or by adopting one judge's answer."""
         why = {"cause": given["cause"], "reason": given["reason"], "by": self.member}
         candidate = self.disagreement.candidate
         if given["adopt"] is not None:
@@ -66,12 +66,12 @@ class VerdictPage(pages.Page):
         }
 
     def withdraw(self) -> None:
-        """Take the decision that stands back."""
+        """Withdraw the current decision."""
         standing = access.condition_adjudication(self.condition, self.disagreement.candidate)
         adjudication.withdraw_adjudication(adjudication=standing, by=self.member)
 
     def context(self, request: PageRequest, frame: dict[str, Any]) -> dict[str, Any]:
-        """The condition and the document with every answer, and the decisions."""
+        """Return the condition and the document with every answer, and the decisions."""
         judges = judges_of(self.disagreement, frame["naming"])
         document = pages.context_of_document(self.disagreement)
         verdicts = {

@@ -54,7 +54,7 @@ class Command(RejudgeCommand):
             raise CommandError(f"There is no job {label} {number}.")
         try:
             installation_status.try_again(job=job, by=None)
-        except queue.NotAgain as no:
+        except queue.CannotRetry as no:
             raise CommandError(str(no)) from no
         self.stdout.write(f"{label} {number} waits for a worker.")
 
