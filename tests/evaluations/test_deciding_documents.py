@@ -1,4 +1,4 @@
-"""What decides a number stands on the page and in tables, and orders the disagreement queue."""
+"""The documents that decide a measure are on the page and in tables, and order the queue."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.both_databases
 
 @pytest.fixture
 def made(db) -> SimpleNamespace:
-    """People differ on b, c and e: b and e were relevant before, c was not."""
+    """A project with disputes on b, c and e: b and e were relevant before, c was not."""
     made = scene()
     made.ben = factories.member(made.project, "ben")
     made.pool["e"] = factories.candidate(made.pair.query, "e", 1)
@@ -41,7 +41,7 @@ def test_the_queue_begins_with_what_moves_the_measure_most(made):
 
     measured(made)
 
-    # No run has e: settled as 0 it would count as unmoved, beside a, which falls from 1 to 4.
+    # No run has e: settled as 0 it would count as unmoved, next to a, which falls from 1 to 4.
     assert SettlingEffect.objects.count() == 3
     # p-MRR of good: (3/4 + 0) / 2 with e; with b, which rises from 2 to 1, (3/4 - 1/2) / 2.
     assert listed(made) == ["b", "e", "c"]

@@ -1,4 +1,4 @@
-"""What is in the example project once it is loaded: every page has something to show."""
+"""The rows of the loaded example project: every page has something to show."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def loaded(
     django_db_blocker: DjangoDbBlocker,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[None]:
-    """The example, loaded once for this file and gone after it; each test is rolled back alone."""
+    """Load the example once for this file and remove it after; each test is rolled back."""
     with pytest.MonkeyPatch.context() as patch, django_db_blocker.unblock(), transaction.atomic():
         patch.setattr(settings, "DATA", tmp_path_factory.mktemp("data"))
         ensure_example()

@@ -1,4 +1,4 @@
-"""Checked labels and repeats in the export for the record."""
+"""Checked labels and repeats in the JSON lines export."""
 
 from __future__ import annotations
 

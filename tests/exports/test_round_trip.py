@@ -1,4 +1,4 @@
-"""What Rejudge writes, Rejudge reads back to the same rows."""
+"""Rejudge loads its own exports into the same rows."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ SAID = ("judgments", "flags", "adjudications", "reviews", "decisions")
 
 @pytest.fixture
 def elsewhere(tides, write):
-    """The JSON lines of the hand-made project, and a database that knows nothing of it."""
+    """Export the hand-made project as JSON lines, then delete it from the database."""
     files = write(tides.project, "jsonl")
     Judgment.objects.update(replaces=None)
     for model in (
