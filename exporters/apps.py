@@ -24,5 +24,5 @@ class ExportersConfig(AppConfig):
 
         audit_events.register(AUDIT_EVENTS)
         contributions.register(overview.contribution)
-        effects_on_measures.register(queue_effects.newest)
+        effects_on_measures.register(queue_effects.newest_effects)
         replacing.releases_of.register(overview.releases_made)

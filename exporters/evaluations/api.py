@@ -142,7 +142,7 @@ class EvaluationTable(Resource):
         if found.results is None or table not in tables.TABLES:
             raise Http404("There is no such table of this evaluation.")
         frame = tables.TABLES[table](found.results)
-        return HttpResponse(tables.written(frame, "csv"), content_type=tables.KINDS["csv"])
+        return HttpResponse(tables.render_table(frame, "csv"), content_type=tables.KINDS["csv"])
 
 
 def _system(member: Membership, given: dict[str, Any]) -> System:

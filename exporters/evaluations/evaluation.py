@@ -11,7 +11,12 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from exporters.evaluations.options import FUNCTIONS
-from exporters.evaluations.system_measures import Collection, Prepared, Ranked, measure_system
+from exporters.evaluations.system_measures import (
+    Collection,
+    PreparedCollection,
+    RankedSystem,
+    measure_system,
+)
 
 if TYPE_CHECKING:
     from measures import Measurement
@@ -35,8 +40,8 @@ LOWER = {"nfr"}
 
 
 def evaluate(
-    prepared: Prepared,
-    systems: Sequence[Ranked],
+    prepared: PreparedCollection,
+    systems: Sequence[RankedSystem],
     baseline: str,
     report: Callable[[int], None] = lambda _: None,
 ) -> dict[str, Any]:
@@ -95,7 +100,9 @@ def name_of(key: str) -> str:
     return NAMES.get(key, key)
 
 
-def moves(collection: Collection, system: Ranked, options: Mapping[str, Any]) -> list[list[Any]]:
+def moves(
+    collection: Collection, system: RankedSystem, options: Mapping[str, Any]
+) -> list[list[Any]]:
     """Return the ranks of every document that p-MRR counts: [topic, document, old, new]."""
     from measures.followir import changed_documents, moves_of
 

@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy
 
 from annotate.collection.models import Run
 from annotate.projects.models import Project
-from exporters.evaluations.systems import SIDES, System, proposed
+from exporters.evaluations.systems import SIDES, System, propose_systems
 from exporters.releases.models import Release
 
 # How many releases and runs the lists offer, the newest first.
@@ -50,15 +50,15 @@ class EvaluationForm(forms.Form):
         self.runs = {str(run.pk): run for run in runs}
         self.offered = {
             "-".join(str(run.pk) for run in system.runs.values()): system
-            for system in proposed(runs)
+            for system in propose_systems(runs)
         }
         super().__init__(data, initial={"systems": list(self.offered)[:2]})
         made = Release.objects.made().filter(project=project).order_by("-pk")
         self.releases = {release.name: release for release in made.defer("manifest")[:OFFERED]}
-        self._offer("release", [("", _("the judgments as they are now")), *_same(self.releases)])
-        self._offer("systems", [(key, _words(one)) for key, one in self.offered.items()])
+        self._offer("release", [("", _("the judgments as they are now")), *_choices(self.releases)])
+        self._offer("systems", [(key, _describe(one)) for key, one in self.offered.items()])
         names = [one.name for one in self.offered.values()]
-        self._offer("baseline", [("", _("nothing")), *_same(dict.fromkeys(names))])
+        self._offer("baseline", [("", _("nothing")), *_choices(dict.fromkeys(names))])
         for side in SIDES:
             every = [(key, run.name) for key, run in self.runs.items()]
             self._offer(side, [("", _("none")), *every])
@@ -82,7 +82,7 @@ class EvaluationForm(forms.Form):
         return found
 
     @property
-    def measured(self) -> list[System]:
+    def chosen_systems(self) -> list[System]:
         """Return the chosen systems."""
         given = self.cleaned_data
         found = [self.offered[key] for key in given["systems"]]
@@ -93,15 +93,15 @@ class EvaluationForm(forms.Form):
         return found
 
     @property
-    def release_asked(self) -> Release | None:
+    def chosen_release(self) -> Release | None:
         """Return the chosen release; None for the current rows."""
         return self.releases.get(self.cleaned_data["release"])
 
 
-def _same(names: Any) -> list[tuple[str, str]]:
+def _choices(names: Any) -> list[tuple[str, str]]:
     return [(name, name) for name in names]
 
 
-def _words(system: System) -> str:
+def _describe(system: System) -> str:
     runs = ", ".join(f"{side} {system.runs[side].name}" for side in SIDES if side in system.runs)
     return f"{system.name}: {runs}"

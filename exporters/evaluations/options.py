@@ -44,11 +44,11 @@ def read_options(options: Mapping[str, str]) -> dict[str, dict[str, Any]]:
         known = option_names(measure)
         if option not in known:
             raise ValueError(f"{measure} has no option {option!r}; it has {', '.join(known)}")
-        found[measure][option] = text.split() if measure == "ir" else _value(text)
+        found[measure][option] = text.split() if measure == "ir" else _parse_value(text)
     for measure in FUNCTIONS:
         if found[measure]:
             try:
-                _function(measure)(**_EMPTY[measure], **found[measure])
+                _measure_function(measure)(**_EMPTY_ARGUMENTS[measure], **found[measure])
             except TypeError as error:
                 given = ", ".join(f"{name}={value}" for name, value in found[measure].items())
                 raise ValueError(f"{measure} does not accept {given}") from error
@@ -87,11 +87,15 @@ def option_names(measure: str) -> list[str]:
     """Return the options that a measure accepts."""
     if measure in GENERAL:
         return list(GENERAL[measure])
-    given = {*_EMPTY[measure], "base", "relevant"}
-    return [name for name in inspect.signature(_function(measure)).parameters if name not in given]
+    given = {*_EMPTY_ARGUMENTS[measure], "base", "relevant"}
+    return [
+        name
+        for name in inspect.signature(_measure_function(measure)).parameters
+        if name not in given
+    ]
 
 
-_EMPTY: dict[str, dict[str, Any]] = {
+_EMPTY_ARGUMENTS: dict[str, dict[str, Any]] = {
     "p-mrr": {"original": {}, "changed": {}, "qrels_original": {}, "qrels_changed": {}},
     "wise": {"original": {}, "instructed": {}, "reversed": {}, "gold": {}},
     "sicr": {"original": {}, "instructed": {}, "reversed": {}, "gold": {}},
@@ -112,14 +116,14 @@ _EMPTY: dict[str, dict[str, Any]] = {
 }
 
 
-def _function(measure: str) -> Callable[..., Measurement]:
+def _measure_function(measure: str) -> Callable[..., Measurement]:
     import measures
 
     found: Callable[..., Measurement] = getattr(measures, measure.replace("-", "_"))
     return found
 
 
-def _value(text: str) -> Any:
+def _parse_value(text: str) -> Any:
     if re.fullmatch(r"-?[0-9]{1,9}", text):
         return int(text)
     return {"none": None, "true": True, "false": False}.get(text.casefold(), text)
@@ -129,10 +133,10 @@ def _check_ir(names: Iterable[str]) -> None:
     """Refuse measures that ir_measures cannot compute."""
     import ir_measures
 
-    asked = list(names)
-    if len(asked) > MOST_MEASURES:
+    measures = list(names)
+    if len(measures) > MOST_MEASURES:
         raise ValueError(f"ir.measures names at most {MOST_MEASURES} measures")
-    for name in asked:
+    for name in measures:
         try:
             measure = ir_measures.parse_measure(name)
             if not 0 < (measure.params.get("cutoff") or 1) <= MOST_CUTOFF:

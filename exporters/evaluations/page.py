@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from annotate.pairs.models import InstructionPair, Narrative
 from annotate.projects.models import Project
-from exporters.evaluations.documents import SIDES, Place, candidates_under
+from exporters.evaluations.documents import SIDES, TopicDocument, find_candidates
 from exporters.evaluations.tables import interval_text
 
 # Measures in the first table; the others are folded below it.
@@ -236,10 +236,10 @@ def place_rows(results: Mapping[str, Any], measure: str) -> dict[str, Any] | Non
 
 
 def document_urls(
-    project: Project, places: Collection[Place], side: str = Narrative.Side.ALTERED
-) -> dict[Place, str]:
+    project: Project, places: Collection[TopicDocument], side: str = Narrative.Side.ALTERED
+) -> dict[TopicDocument, str]:
     """Return the URL of each document's judgments under the current narrative of a side."""
     return {
         place: reverse("audit:disagreement", args=[narrative, candidate])
-        for place, (narrative, candidate) in candidates_under(project, places, side).items()
+        for place, (narrative, candidate) in find_candidates(project, places, side).items()
     }

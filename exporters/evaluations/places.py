@@ -12,7 +12,13 @@ from collections.abc import Collection, Mapping, Sequence
 from itertools import combinations, pairwise
 from typing import TYPE_CHECKING, Any
 
-from exporters.evaluations.settlements import By, Dispute, Settled, Settlement, Together
+from exporters.evaluations.settlements import (
+    Dispute,
+    JointSettlements,
+    SettledValues,
+    Settlement,
+    ValuesByMeasure,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,7 +32,7 @@ STABLE = 0.95
 # of rankings measured for them at a time, over all systems.
 MOST_PAIRS, MOST_AGAIN = 32, 40_000
 # Means that differ by less count as equal.
-_ALIKE = 1e-12
+_EQUAL_WITHIN = 1e-12
 
 
 Drawn = Sequence[tuple["npt.NDArray[np.float64]", "npt.NDArray[np.int64]"]]
@@ -50,16 +56,16 @@ class Draws:
     """
 
     def __init__(
-        self, together: Mapping[str, Together], resamples: int, seed: int, pairs: int
+        self, joint: Mapping[str, JointSettlements], resamples: int, seed: int, pairs: int
     ) -> None:
         import numpy as np
 
         rng = np.random.default_rng(seed)
-        self._together = list(together.values())
-        self._weights = [np.array([one.weight for one in its.every]) for its in self._together]
+        self._joint = list(joint.values())
+        self._weights = [np.array([one.weight for one in its.every]) for its in self._joint]
         self.drawn = [_pick(weights, rng.random(resamples)) for weights in self._weights]
-        self._again = [rng.random(resamples) for _ in self._together]
-        self.which = [rng.integers(pairs, size=resamples) for _ in self._together]
+        self._again = [rng.random(resamples) for _ in self._joint]
+        self.which = [rng.integers(pairs, size=resamples) for _ in self._joint]
         self._pairs = [
             []
             if its.complete
@@ -70,14 +76,14 @@ class Draws:
                 )
                 for _ in range(pairs)
             ]
-            for its in self._together
+            for its in self._joint
         ]
 
-    def again(self, place: int, settled: Collection[Dispute]) -> npt.NDArray[np.int64]:
+    def redraw(self, place: int, settled: Collection[Dispute]) -> npt.NDArray[np.int64]:
         """Draw a topic a second time; `settled` documents keep the grade of the first draw."""
         import numpy as np
 
-        its = self._together[place]
+        its = self._joint[place]
         kept = [column for column, one in enumerate(its.disputes) if one in settled]
         if len(kept) == len(its.disputes):
             return self.drawn[place]
@@ -91,7 +97,7 @@ class Draws:
         self, place: int, settled: Collection[Dispute]
     ) -> tuple[list[Settlement], list[Settlement]]:
         """Return the pairs of a topic; `settled` documents have the first's grade in both."""
-        disputes = self._together[place].disputes
+        disputes = self._joint[place].disputes
         firsts: list[Settlement] = []
         seconds: list[Settlement] = []
         for first, second in self._pairs[place]:
@@ -131,7 +137,7 @@ def _draw(
     return np.asarray(order[np.minimum(at, last[wanted])])
 
 
-class _Measure:
+class _SystemValues:
     """Values of systems under draws of settlements, for one measure.
 
     Attributes:
@@ -142,8 +148,8 @@ class _Measure:
     def __init__(
         self,
         key: str,
-        settled: Settled,
-        together: Mapping[str, Together],
+        settled: SettledValues,
+        joint: Mapping[str, JointSettlements],
         now: Mapping[str, Mapping[str, float | None]],
         *,
         lower: bool,
@@ -160,17 +166,17 @@ class _Measure:
         self.rows = [settled.systems.index(name) for name in self.order]
         values = settled.values(key)[self.rows]
         self.settled = [
-            values[:, [settled.at[one.settlement] for one in its.every]]
-            for its in together.values()
+            values[:, [settled.columns[one.settlement] for one in its.every]]
+            for its in joint.values()
         ]
         others = [
-            [value for topic, value in known[name].items() if topic not in together]
+            [value for topic, value in known[name].items() if topic not in joint]
             for name in self.order
         ]
         self._sums = np.array([math.fsum(its) for its in others])
         self._counts = np.array([len(its) for its in others])
 
-    def under(self, drawn: Drawn) -> npt.NDArray[np.float64]:
+    def values_under(self, drawn: Drawn) -> npt.NDArray[np.float64]:
         """Return values of the systems, shape (systems, draws); higher is better, nan if undefined.
 
         `drawn`: for each topic, the values of its settlements and the index of one in every draw.
@@ -188,11 +194,11 @@ class _Measure:
         return np.asarray(self._sign * sums / counts)
 
 
-def places(
-    together: Mapping[str, Together],
-    settled: Settled,
+def compute_places(
+    joint: Mapping[str, JointSettlements],
+    settled: SettledValues,
     effects: Mapping[str, Sequence[Mapping[str, Any]]],
-    by_query: By,
+    by_query: ValuesByMeasure,
     *,
     chosen: str,
     lower: Collection[str] = (),
@@ -208,36 +214,36 @@ def places(
     of grades to measure them all, `judgments` is computed for the `chosen` measure only, and is
     None for the others.
     """
-    many = [its for its in together.values() if not its.complete]
+    many = [its for its in joint.values() if not its.complete]
     room = MOST_AGAIN // max(1, 2 * len(settled.systems) * len(many))
-    draws = Draws(together, resamples, seed, pairs=max(4, min(MOST_PAIRS, room)))
-    disputes = [one for its in together.values() for one in its.disputes]
+    draws = Draws(joint, resamples, seed, pairs=max(4, min(MOST_PAIRS, room)))
+    disputes = [one for its in joint.values() for one in its.disputes]
     known = {(one.topic, one.document, one.side): one for one in disputes}
     found: dict[str, dict[str, Any]] = {}
     for key in settled.measures:
-        measure = _Measure(key, settled, together, by_query[key], lower=key in lower)
+        measure = _SystemValues(key, settled, joint, by_query[key], lower=key in lower)
         if len(measure.order) < 2:
             continue
         documents = [known[row["topic"], row["document"], row["side"]] for row in effects[key]]
         judgments = None
         if not many or key == chosen:
-            judgments = _judgments(key, measure, draws, together, settled, documents)
+            judgments = _judgments_until_stable(key, measure, draws, joint, settled, documents)
         drawn = list(zip(measure.settled, draws.drawn, strict=True))
         found[key] = {
             "order": measure.order,
-            "before": _before(measure.order, measure.under(drawn)),
+            "before": _probabilities_before(measure.order, measure.values_under(drawn)),
             "judgments": judgments,
             "documents": len(documents),
         }
     return found
 
 
-def _judgments(
+def _judgments_until_stable(
     key: str,
-    measure: _Measure,
+    measure: _SystemValues,
     draws: Draws,
-    together: Mapping[str, Together],
-    settled: Settled,
+    joint: Mapping[str, JointSettlements],
+    settled: SettledValues,
     documents: Sequence[Dispute],
 ) -> int:
     """Return how many of the documents have to be settled until the order is stable.
@@ -248,18 +254,18 @@ def _judgments(
     def is_stable(count: int) -> bool:
         known = set(documents[:count])
         first, second = [], []
-        for place, its in enumerate(together.values()):
+        for place, its in enumerate(joint.values()):
             if its.complete:
                 values = measure.settled[place]
                 first.append((values, draws.drawn[place]))
-                second.append((values, draws.again(place, known)))
+                second.append((values, draws.redraw(place, known)))
             else:
                 for side, settlements in zip(
                     (first, second), draws.pairs(place, known), strict=True
                 ):
-                    again = settled.measured_again(key, settlements)[measure.rows]
+                    again = settled.measure_again(key, settlements)[measure.rows]
                     side.append((again, draws.which[place]))
-        return _agree(measure.under(first), measure.under(second))
+        return _orders_agree(measure.values_under(first), measure.values_under(second))
 
     low, high = 0, len(documents)
     while low < high:
@@ -276,10 +282,10 @@ def _signs(first: Any, second: Any) -> Any:
     import numpy as np
 
     difference = first - second
-    return np.where(np.abs(difference) < _ALIKE, 0.0, np.sign(difference))
+    return np.where(np.abs(difference) < _EQUAL_WITHIN, 0.0, np.sign(difference))
 
 
-def _before(order: Sequence[str], values: Any) -> dict[str, dict[str, float]]:
+def _probabilities_before(order: Sequence[str], values: Any) -> dict[str, dict[str, float]]:
     """Return the share of draws in which one is before the other; ties count half."""
     found: dict[str, dict[str, float]] = {name: {} for name in order}
     for (row, name), (other_row, other) in combinations(enumerate(order), 2):
@@ -288,7 +294,7 @@ def _before(order: Sequence[str], values: Any) -> dict[str, dict[str, float]]:
     return found
 
 
-def _agree(first: Any, second: Any) -> bool:
+def _orders_agree(first: Any, second: Any) -> bool:
     """Return whether both draws order all neighbours the same way often enough."""
     return all(
         (_signs(first[row], first[below]) == _signs(second[row], second[below])).mean() >= STABLE

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from exporters.evaluations.system_measures import (
     Collection,
     Options,
-    Prepared,
-    Ranked,
+    PreparedCollection,
+    RankedSystem,
     measure_system,
 )
 
@@ -31,14 +31,14 @@ MOST_DOCUMENTS = 1_000
 # measured again for that, over all systems.
 MOST_SETTLEMENTS, MOST_RANKINGS = 64, 40_000
 # How many documents are stored for each measure: those that move it most.
-MOST_KEPT = 100
+MOST_STORED = 100
 # How many topics are measured at a time.
 BATCH = 500
 
 # Sides of disputed.tsv on which systems are measured, with their names in `Collection`.
 _SIDES = {"altered": "changed", "reversed": "reversed"}
 
-By = Mapping[str, Mapping[str, Mapping[str, float | None]]]
+ValuesByMeasure = Mapping[str, Mapping[str, Mapping[str, float | None]]]
 
 
 class Dispute(NamedTuple):
@@ -60,14 +60,14 @@ class Dispute(NamedTuple):
 Settlement = tuple[tuple[Dispute, int], ...]
 
 
-class Weighted(NamedTuple):
+class WeightedSettlement(NamedTuple):
     """A settlement of all disputed documents of a topic, and its probability."""
 
     settlement: Settlement
     weight: float
 
 
-class Together(NamedTuple):
+class JointSettlements(NamedTuple):
     """Settlements of all disputed documents of a topic.
 
     Attributes:
@@ -76,7 +76,7 @@ class Together(NamedTuple):
     """
 
     disputes: Sequence[Dispute]
-    every: Sequence[Weighted]
+    every: Sequence[WeightedSettlement]
     complete: bool
 
 
@@ -93,28 +93,32 @@ def read_disputes(path: Path) -> list[Dispute]:
     return found
 
 
-def chosen(disputes: Iterable[Dispute], collection: Collection) -> list[Dispute]:
+def choose_disputes(disputes: Iterable[Dispute], collection: Collection) -> list[Dispute]:
     """Return the disputes to try, at most MOST_DOCUMENTS, of measured topics only.
 
     Those that decide whether a document is relevant come first.
     """
 
-    def place(one: Dispute) -> tuple[Any, ...]:
-        decides = min(one.grades) < collection.relevant <= max(one.grades)
-        was = collection.original.get(one.topic, {}).get(one.document, 0) >= collection.relevant
-        return not decides, not was, one
+    def sort_key(one: Dispute) -> tuple[Any, ...]:
+        decides_relevance = min(one.grades) < collection.relevant <= max(one.grades)
+        was_relevant = (
+            collection.original.get(one.topic, {}).get(one.document, 0) >= collection.relevant
+        )
+        return not decides_relevance, not was_relevant, one
 
-    return sorted((one for one in disputes if one.topic in collection.changed), key=place)[
+    return sorted((one for one in disputes if one.topic in collection.changed), key=sort_key)[
         :MOST_DOCUMENTS
     ]
 
 
-def single(disputes: Iterable[Dispute]) -> list[Settlement]:
+def single_settlements(disputes: Iterable[Dispute]) -> list[Settlement]:
     """Return one settlement per document and grade it was given, leaving the others unsettled."""
     return [((one, grade),) for one in disputes for grade in one.shares]
 
 
-def together(disputes: Iterable[Dispute], systems: int, seed: int) -> dict[str, Together]:
+def joint_settlements(
+    disputes: Iterable[Dispute], systems: int, seed: int
+) -> dict[str, JointSettlements]:
     """Return joint settlements of all disputed documents of each topic.
 
     These are all combinations of grades with their probabilities, or a random sample if there are
@@ -128,14 +132,14 @@ def together(disputes: Iterable[Dispute], systems: int, seed: int) -> dict[str, 
     room = MOST_RANKINGS // max(1, systems * len(by_topic))
     most = max(4, min(MOST_SETTLEMENTS, room))
     rng = np.random.default_rng(seed)
-    found: dict[str, Together] = {}
+    found: dict[str, JointSettlements] = {}
     for topic in sorted(by_topic):
         its = sorted(by_topic[topic])
         shares = [list(one.shares.items()) for one in its]
         complete = math.prod(map(len, shares)) <= most
         if complete:
             every = [
-                Weighted(
+                WeightedSettlement(
                     tuple((one, grade) for one, (grade, _) in zip(its, choice, strict=True)),
                     math.prod(share for _, share in choice),
                 )
@@ -143,17 +147,17 @@ def together(disputes: Iterable[Dispute], systems: int, seed: int) -> dict[str, 
             ]
         else:
             every = [
-                Weighted(
+                WeightedSettlement(
                     tuple((one, one.grades[int(rng.integers(len(one.grades)))]) for one in its),
                     1 / most,
                 )
                 for _ in range(most)
             ]
-        found[topic] = Together(its, every, complete)
+        found[topic] = JointSettlements(its, every, complete)
     return found
 
 
-class Settled:
+class SettledValues:
     """Values of systems on topics under settlements.
 
     Attributes:
@@ -165,9 +169,9 @@ class Settled:
         self,
         collection: Collection,
         options: Options,
-        systems: Sequence[Ranked],
+        systems: Sequence[RankedSystem],
         settlements: Iterable[Settlement],
-        by_query: By,
+        by_query: ValuesByMeasure,
         check: Callable[[], None] = lambda: None,
     ) -> None:
         """Measure every system under every settlement; `by_query` holds the current values.
@@ -177,8 +181,8 @@ class Settled:
         self.systems = [system.name for system in systems]
         self._collection, self._options, self._ranked = collection, options, systems
         self._by_query, self._check = by_query, check
-        self.at = {one: number for number, one in enumerate(dict.fromkeys(settlements))}
-        self._values = self._measure(self.at)
+        self.columns = {one: number for number, one in enumerate(dict.fromkeys(settlements))}
+        self._values = self._measure(self.columns)
         self.measures = [key for key in by_query if key in self._values]
         self._again: dict[str, dict[Settlement, npt.NDArray[np.float64]]] = {}
 
@@ -186,7 +190,7 @@ class Settled:
         """Return values of a measure, shape (systems, settlements); nan if undefined."""
         return self._values[measure]
 
-    def measured_again(
+    def measure_again(
         self, measure: str, settlements: Sequence[Settlement]
     ) -> npt.NDArray[np.float64]:
         """Return values of a measure under other settlements, shape (systems, settlements)."""
@@ -208,8 +212,8 @@ class Settled:
         for start in range(0, len(wanted), BATCH):
             self._check()
             batch = wanted[start : start + BATCH]
-            settled = _collection_of(self._collection, batch)
-            prepared = Prepared(settled, self._options, values_only=True)
+            settled = _settled_collection(self._collection, batch)
+            prepared = PreparedCollection(settled, self._options, values_only=True)
             ids = {str(number): _topic_of(one) for number, one in enumerate(batch)}
             for place, system in enumerate(self._ranked):
                 runs = {side: scores.under(ids) for side, scores in system.scores.items()}
@@ -238,7 +242,7 @@ def _topic_of(settlement: Settlement) -> str:
     return settlement[0][0].topic
 
 
-def _collection_of(collection: Collection, settlements: Sequence[Settlement]) -> Collection:
+def _settled_collection(collection: Collection, settlements: Sequence[Settlement]) -> Collection:
     """Return the settled topics as a collection, each under the number of its settlement."""
     sides: dict[str, dict[str, dict[str, int]]] = {
         "original": {},
@@ -271,8 +275,8 @@ def _collection_of(collection: Collection, settlements: Sequence[Settlement]) ->
     )
 
 
-def effects(
-    disputes: Sequence[Dispute], settled: Settled, by_query: By
+def effects_of_settling(
+    disputes: Sequence[Dispute], settled: SettledValues, by_query: ValuesByMeasure
 ) -> dict[str, list[dict[str, Any]]]:
     """Return how far settling each document alone would move each measure, farthest first.
 
@@ -282,14 +286,14 @@ def effects(
     import numpy as np
 
     found: dict[str, list[dict[str, Any]]] = {}
-    places = [[settled.at[((one, grade),)] for grade in one.shares] for one in disputes]
+    places = [[settled.columns[((one, grade),)] for grade in one.shares] for one in disputes]
     for measure in settled.measures:
         values = settled.values(measure)
         changes = np.full(values.shape, np.nan)
         for row, system in enumerate(settled.systems):
             its = by_query[measure].get(system)
             if its is not None:
-                changes[row] = _changes(its, settled.at, values[row])
+                changes[row] = _changes_of_mean(its, settled.columns, values[row])
         rows: list[dict[str, Any]] = []
         for one, columns in zip(disputes, places, strict=True):
             block = np.nan_to_num(changes[:, columns])
@@ -313,7 +317,7 @@ def effects(
     return found
 
 
-def _changes(
+def _changes_of_mean(
     now: Mapping[str, float | None],
     settlements: Iterable[Settlement],
     values: npt.NDArray[np.float64],

@@ -12,14 +12,14 @@ from django.db.models import Avg, Count, Max
 
 from annotate.collection.models import Candidate, Document, DocumentText
 from annotate.projects.models import Project
-from exporters.evaluations.system_measures import Collection, Ranked
+from exporters.evaluations.system_measures import Collection, RankedSystem
 from formats.source import open_source
 from formats.trec_topics import read_topics
 
 TOPICS = {"before": "topics.original.txt", "after": "topics.changed.txt"}
 
 
-def of_collection(
+def collection_figures(
     collection: Collection, folder: Path, of_pairs: Mapping[str, str], project: Project
 ) -> dict[str, Any]:
     """Count judged, relevant and dropped documents, for each topic and in total.
@@ -28,7 +28,7 @@ def of_collection(
     grade, before and after), `pools` (how many candidates the queries have), `lengths` (words of
     narratives, characters of document texts).
     """
-    rows = [_topic(collection, topic, of_pairs[topic]) for topic in collection.changed]
+    rows = [_topic_figures(collection, topic, of_pairs[topic]) for topic in collection.changed]
     pools = Candidate.objects.filter(
         query__project=project, query__query_id__in={row["query"] for row in rows}
     )
@@ -45,13 +45,15 @@ def of_collection(
         "documents": collection.documents,
         "pools": _spread(list(sizes.values_list("size", flat=True))),
         "lengths": {
-            "narratives": {when: _words(folder / name) for when, name in TOPICS.items()},
-            "texts": _characters(project),
+            "narratives": {
+                when: _narrative_lengths(folder / name) for when, name in TOPICS.items()
+            },
+            "texts": _text_lengths(project),
         },
     }
 
 
-def _topic(collection: Collection, topic: str, query: str) -> dict[str, Any]:
+def _topic_figures(collection: Collection, topic: str, query: str) -> dict[str, Any]:
     before, after = collection.original.get(topic, {}), collection.changed[topic]
     relevant = {d for d, grade in before.items() if grade >= collection.relevant}
     still = {d for d, grade in after.items() if grade >= collection.relevant}
@@ -68,7 +70,7 @@ def _topic(collection: Collection, topic: str, query: str) -> dict[str, Any]:
     }
 
 
-def _words(path: Path) -> dict[str, Any]:
+def _narrative_lengths(path: Path) -> dict[str, Any]:
     """Return how long the narratives of a topics file are, in words."""
     if not path.exists() or not path.stat().st_size:
         return _spread([])
@@ -78,7 +80,7 @@ def _words(path: Path) -> dict[str, Any]:
         )
 
 
-def _characters(project: Project) -> dict[str, Any]:
+def _text_lengths(project: Project) -> dict[str, Any]:
     """Return how long the texts of the project's documents are, in characters."""
     documents = Document.objects.filter(project=project)
     texts = DocumentText.objects.current().filter(document__in=documents)
@@ -97,7 +99,7 @@ def _spread(values: Sequence[int]) -> dict[str, Any]:
     }
 
 
-def of_runs(systems: Iterable[Ranked]) -> list[dict[str, Any]]:
+def run_figures(systems: Iterable[RankedSystem]) -> list[dict[str, Any]]:
     """Return how many topics each run has, and how deep its rankings go."""
     return [
         {

@@ -44,7 +44,7 @@ class Collection(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Ranked:
+class RankedSystem:
     """A system with the scores of its runs, by side."""
 
     name: str
@@ -61,7 +61,7 @@ class Ranked:
 Options = Mapping[str, Mapping[str, Any]]
 
 
-class Prepared:
+class PreparedCollection:
     """A collection, and data computed once to measure every system on it.
 
     Args:
@@ -151,7 +151,9 @@ class Prepared:
         )
 
 
-def measure_system(prepared: Prepared, runs: Mapping[str, Scores]) -> dict[str, Measurement]:
+def measure_system(
+    prepared: PreparedCollection, runs: Mapping[str, Scores]
+) -> dict[str, Measurement]:
     """Measure one system by every measure that its runs, by side, and the collection allow."""
     from measures import irs, nfr, p_mrr, sicr, wise
 
@@ -168,35 +170,37 @@ def measure_system(prepared: Prepared, runs: Mapping[str, Scores]) -> dict[str, 
             **{"unjudged": "left_out", **prepared.function_options("p-mrr")},
         )
         if "reversed" in runs and (gold := prepared.gold):
-            three: Any = {
+            three_runs: Any = {
                 "original": original.only(gold),
                 "instructed": changed.only(gold),
                 "reversed": runs["reversed"].only(gold),
                 "gold": gold,
             }
             sizes: Any = {"N": prepared.relevant_to_core}
-            found["wise"] = wise(**three, **{**sizes, **prepared.function_options("wise")})
-            found["sicr"] = sicr(**three, **prepared.function_options("sicr"))
+            found["wise"] = wise(**three_runs, **{**sizes, **prepared.function_options("wise")})
+            found["sicr"] = sicr(**three_runs, **prepared.function_options("sicr"))
         comply, violate = prepared.compliance
         if comply:
-            two: Any = {
+            two_runs: Any = {
                 "with_instruction": changed.only(comply),
                 "without": original.only(comply),
             }
             size: Any = {"tables": collection.documents}
             irs_options = {**size, **prepared.function_options("irs")}
-            found["irs"] = irs(**two, positive=comply, violating=violate, **irs_options)
+            found["irs"] = irs(**two_runs, positive=comply, violating=violate, **irs_options)
             nfr_options = {**size, **prepared.function_options("nfr")}
-            found["nfr"] = nfr(**two, trap=violate, **nfr_options)
+            found["nfr"] = nfr(**two_runs, trap=violate, **nfr_options)
     if collection.conditions and prepared.interval is not None:
-        found |= _by_conditions(prepared, runs)
+        found |= _measure_by_conditions(prepared, runs)
     if changed is not None and collection.cores and prepared.interval is not None:
-        found["robustness"] = _robustness(prepared, changed)
-    found |= _before_and_after(prepared, runs)
+        found["robustness"] = _measure_robustness(prepared, changed)
+    found |= _measure_before_and_after(prepared, runs)
     return {key: prepared.with_interval(measurement) for key, measurement in found.items()}
 
 
-def _by_conditions(prepared: Prepared, runs: Mapping[str, Scores]) -> dict[str, Measurement]:
+def _measure_by_conditions(
+    prepared: PreparedCollection, runs: Mapping[str, Scores]
+) -> dict[str, Measurement]:
     """Compute mWISE, mSICR and MDCR, from the conditions (attributes) that documents meet."""
     from measures import m_sicr, m_wise, mdcr
 
@@ -218,7 +222,7 @@ def _by_conditions(prepared: Prepared, runs: Mapping[str, Scores]) -> dict[str, 
             if topic not in gold and len(answers) == len(its.conditions.get(topic, ())) > 0:
                 gold[topic], met[topic] = document, sum(answers.values())
     if gold and {"original", "changed", "reversed"} <= runs.keys():
-        three: Any = {
+        three_runs: Any = {
             "original": runs["original"].only(gold),
             "instructed": runs["changed"].only(gold),
             "reversed": runs["reversed"].only(gold),
@@ -226,13 +230,13 @@ def _by_conditions(prepared: Prepared, runs: Mapping[str, Scores]) -> dict[str, 
         }
         sizes = {topic: len(its.conditions[topic]) for topic in gold}
         found["m-wise"] = m_wise(
-            **three, satisfied=met, conditions=sizes, **prepared.function_options("m-wise")
+            **three_runs, satisfied=met, conditions=sizes, **prepared.function_options("m-wise")
         )
-        found["m-sicr"] = m_sicr(**three, **prepared.function_options("m-sicr"))
+        found["m-sicr"] = m_sicr(**three_runs, **prepared.function_options("m-sicr"))
     return found
 
 
-def _robustness(prepared: Prepared, changed: Scores) -> Measurement:
+def _measure_robustness(prepared: PreparedCollection, changed: Scores) -> Measurement:
     """Compute Robustness@k, from the lowest nDCG@k of each core query."""
     from measures import robustness
 
@@ -243,7 +247,9 @@ def _robustness(prepared: Prepared, changed: Scores) -> Measurement:
     return robustness(by_topic[name], groups, **options)
 
 
-def _before_and_after(prepared: Prepared, runs: Mapping[str, Scores]) -> dict[str, Measurement]:
+def _measure_before_and_after(
+    prepared: PreparedCollection, runs: Mapping[str, Scores]
+) -> dict[str, Measurement]:
     """Compute the measures of ir_measures before and after the change, and their differences."""
     collection = prepared.collection
     sides = {"before": ("original", collection.original), "after": ("changed", collection.changed)}
@@ -255,23 +261,23 @@ def _before_and_after(prepared: Prepared, runs: Mapping[str, Scores]) -> dict[st
         scores = runs[side].only(qrels)
         for name, by_topic in prepared.ir[side].values(scores).items():
             values[name, when] = by_topic
-        warnings[when] = _missing(qrels, scores, side)
+        warnings[when] = _missing_topics(qrels, scores, side)
     found = {}
     for name in prepared.ir_names:
         for when in sides:
             if (name, when) in values:
                 by_topic = values[name, when]
-                found[f"{name} {when}"] = _summary(prepared, name, by_topic, warnings[when])
+                found[f"{name} {when}"] = _summarise(prepared, name, by_topic, warnings[when])
         if {(name, when) for when in sides} <= values.keys() and name != JUDGED:
             before, after = values[name, "before"], values[name, "after"]
             change = {topic: after[topic] - before[topic] for topic in after if topic in before}
             both = [*warnings["before"], *warnings["after"]]
-            found[f"{name} change"] = _summary(prepared, name, change, both)
+            found[f"{name} change"] = _summarise(prepared, name, change, both)
     return found
 
 
-def _summary(
-    prepared: Prepared, name: str, by_topic: Mapping[str, float], warnings: Sequence[str]
+def _summarise(
+    prepared: PreparedCollection, name: str, by_topic: Mapping[str, float], warnings: Sequence[str]
 ) -> Measurement:
     from measures.intervals import Bootstrap
     from measures.summary import summarise
@@ -286,7 +292,7 @@ def _summary(
     )
 
 
-def _missing(qrels: Qrels, run: Scores, side: str) -> list[str]:
+def _missing_topics(qrels: Qrels, run: Scores, side: str) -> list[str]:
     from measures.runs import listed, queries_of
 
     lacking = [topic for topic in qrels if topic not in run]

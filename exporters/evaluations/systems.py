@@ -41,7 +41,7 @@ class System(NamedTuple):
     runs: Mapping[str, Run]
 
 
-def proposed(runs: Sequence[Run]) -> list[System]:
+def propose_systems(runs: Sequence[Run]) -> list[System]:
     """Group runs into systems by their names without words for a side, then by their tags.
 
     `bm25.original.run` and `bm25.changed.run` are one system, bm25. Runs of a group in which two
@@ -56,10 +56,10 @@ def proposed(runs: Sequence[Run]) -> list[System]:
     found: list[System] = []
     for name, group in by_name.items():
         same_tag = by_tag.get(group[0].tag, []) if len(group) == 1 else []
-        if len(same_tag) > 1 and _apart(same_tag) and group[0].tag:
+        if len(same_tag) > 1 and _have_distinct_sides(same_tag) and group[0].tag:
             if group[0] is same_tag[0]:
                 found.append(System(group[0].tag, {side_of(run): run for run in same_tag}))
-        elif _apart(group):
+        elif _have_distinct_sides(group):
             found.append(System(name, {side_of(run): run for run in group}))
         else:
             found += [System(run.name, {side_of(run): run}) for run in group]
@@ -70,18 +70,18 @@ def side_of(run: Run) -> str:
     """Return the side of a run: reversed if stored so, else by its name, else by its lines."""
     if run.side == Run.Side.REVERSED:
         return "reversed"
-    words = set(_parts(run.name))
+    words = set(_name_parts(run.name))
     for side in ("reversed", "changed", "original"):
         if words & _WORDS[side]:
             return side
     return "changed" if run.side == Run.Side.ALTERED else "original"
 
 
-def _apart(runs: Sequence[Run]) -> bool:
+def _have_distinct_sides(runs: Sequence[Run]) -> bool:
     return len({side_of(run) for run in runs}) == len(runs)
 
 
-def _parts(name: str) -> list[str]:
+def _name_parts(name: str) -> list[str]:
     return [part for part in re.split(r"[^a-z0-9+]+", name.casefold()) if part]
 
 
@@ -96,7 +96,7 @@ def _stem(name: str) -> str:
     return re.sub(r"([._-])[._-]+", r"\1", "".join(rest)).strip("._- ")
 
 
-def check(systems: Sequence[System], baseline: str) -> None:
+def check_systems(systems: Sequence[System], baseline: str) -> None:
     """Refuse systems that cannot be measured together, with a sentence."""
     if not systems:
         raise Refused(_("Choose at least one run to measure."))
@@ -127,7 +127,7 @@ class Ranking(NamedTuple):
     notes: list[str]
 
 
-def read(run: Run, side: str, topics: Mapping[str, str], room: int) -> Ranking:
+def read_ranking(run: Run, side: str, topics: Mapping[str, str], room: int) -> Ranking:
     """Read the scores of a run for these topics.
 
     Args:
@@ -167,7 +167,7 @@ def read(run: Run, side: str, topics: Mapping[str, str], room: int) -> Ranking:
             raise Refused(
                 _("%(run)s cannot be read: %(why)s.") % {"run": run.name, "why": error}
             ) from error
-    notes = _notes(run.name, others, wanted)
+    notes = _notes_on_ids(run.name, others, wanted)
     if not found:
         raise Refused(
             _(
@@ -187,7 +187,7 @@ def read(run: Run, side: str, topics: Mapping[str, str], room: int) -> Ranking:
     return Ranking(of_queries, lines, notes)
 
 
-def _notes(run: str, others: set[str], wanted: set[str]) -> list[str]:
+def _notes_on_ids(run: str, others: set[str], wanted: set[str]) -> list[str]:
     """Return notes about the ids of a run that belong to no judged pair."""
     if not others:
         return []

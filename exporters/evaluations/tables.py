@@ -202,12 +202,12 @@ KINDS = {
 }
 
 
-def written(frame: pd.DataFrame, kind: str) -> str:
+def render_table(frame: pd.DataFrame, kind: str) -> str:
     """Return a table as text of one of KINDS. CSV formulas and LaTeX commands are escaped."""
     if kind == "csv":
-        return frame.map(_safe).to_csv(index=False, lineterminator="\n")
+        return frame.map(_escape_formula).to_csv(index=False, lineterminator="\n")
     if kind == "md":
-        cells = frame.map(_markdown).astype(object).where(frame.notna(), None)
+        cells = frame.map(_escape_markdown).astype(object).where(frame.notna(), None)
         # An id of digits is text: as a number it would lose leading zeros.
         words = [
             place
@@ -222,11 +222,11 @@ def written(frame: pd.DataFrame, kind: str) -> str:
     return str(style.format_index(escape="latex", axis=1).to_latex(hrules=True))
 
 
-def _safe(value: Any) -> Any:
+def _escape_formula(value: Any) -> Any:
     return cell(value) if isinstance(value, str) else value
 
 
-def _markdown(value: Any) -> Any:
+def _escape_markdown(value: Any) -> Any:
     """Return text without characters that would end a cell."""
     return value.replace("|", "\\|").replace("\n", " ") if isinstance(value, str) else value
 

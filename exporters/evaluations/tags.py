@@ -36,9 +36,7 @@ def query_chart(bars: Sequence[Bar]) -> SafeString:
         y = zero - height if bar.value > 0 else zero
         name = "counting" if bar.value >= 0 else "falling"
         rect = _rect(name, place * STEP + 1, y, BAR, height)
-        drawn.append(
-            (_linked(bar.url, format_html("{}: {}", bar.label, f"{bar.value:+.3f}"), rect),)
-        )
+        drawn.append((_link(bar.url, format_html("{}: {}", bar.label, f"{bar.value:+.3f}"), rect),))
     width = max(len(bars), 1) * STEP
     return format_html(
         '<svg class="bars" viewBox="0 0 {} {}" preserveAspectRatio="none" aria-hidden="true">{}'
@@ -84,9 +82,9 @@ def rank_chart(moves: Sequence[Move]) -> SafeString:
             name = "other"
         point = format_html(
             '<circle class="{}" cx="{}" cy="{}" r="4"/>',
-            *(name, _at(move.original, most), _at(move.changed, most)),
+            *(name, _coordinate(move.original, most), _coordinate(move.changed, most)),
         )
-        drawn.append((_linked(move.url, words, point),))
+        drawn.append((_link(move.url, words, point),))
     size = SIDE + 2 * MARGIN
     return format_html(
         '<svg class="ranks" viewBox="0 0 {} {}" aria-hidden="true">'
@@ -97,7 +95,7 @@ def rank_chart(moves: Sequence[Move]) -> SafeString:
     )
 
 
-def _at(rank: int, most: int) -> str:
+def _coordinate(rank: int, most: int) -> str:
     """Return the coordinate of a rank: the first ranks, which count most, get the most space."""
     whole = most**0.5 - 1 or 1.0
     return f"{MARGIN + 8 + (SIDE - 16) * (rank**0.5 - 1) / whole:.1f}"
@@ -110,7 +108,7 @@ def _rect(name: str, x: float, y: float, width: float, height: float) -> SafeStr
     )
 
 
-def _linked(url: str, words: str, drawn: SafeString) -> SafeString:
+def _link(url: str, words: str, drawn: SafeString) -> SafeString:
     if not url:
         return format_html("<g><title>{}</title>{}</g>", words, drawn)
     return format_html('<a href="{}" tabindex="-1"><title>{}</title>{}</a>', url, words, drawn)

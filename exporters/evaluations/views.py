@@ -40,8 +40,8 @@ def evaluations(request: PageRequest, slug: str) -> HttpResponse:
             return redirect(
                 request_evaluation(
                     project=member.project,
-                    measured=form.measured,
-                    release=form.release_asked,
+                    measured=form.chosen_systems,
+                    release=form.chosen_release,
                     options=form.cleaned_data["options"],
                     baseline=form.cleaned_data["baseline"],
                     by=member,
@@ -53,8 +53,10 @@ def evaluations(request: PageRequest, slug: str) -> HttpResponse:
     before = parse_key(request.GET.get("before", ""))
     if before is not None:
         rows = rows.filter(pk__lt=before)
-    listed = rows.select_related("by", "project", "release").defer("results", "release__manifest")
-    found = list(listed[: SHOWN + 1])
+    rows_of_page = rows.select_related("by", "project", "release").defer(
+        "results", "release__manifest"
+    )
+    found = list(rows_of_page[: SHOWN + 1])
     return render(
         request,
         "evaluations/evaluations.html",
@@ -93,7 +95,7 @@ def evaluation(request: PageRequest, slug: str, pk: int) -> HttpResponse:
         if must_answer_first(member):
             context["blind"] = exports_access.BLIND_FIGURES
         else:
-            context |= _computed(request, member, found)
+            context |= _results_context(request, member, found)
     name = "evaluations/evaluation.html"
     return render(request, f"{name}#job" if request.htmx else name, context)
 
@@ -122,22 +124,22 @@ def evaluation_table(
         )
     elif table in tables.TABLES and kind in tables.KINDS:
         frame = tables.TABLES[table](results)
-        response = HttpResponse(tables.written(frame, kind), content_type=tables.KINDS[kind])
+        response = HttpResponse(tables.render_table(frame, kind), content_type=tables.KINDS[kind])
     else:
         raise Http404("There is no such table of an evaluation.")
     response["Content-Disposition"] = name
     return response
 
 
-def _computed(request: PageRequest, member: Membership, found: Evaluation) -> dict[str, Any]:
+def _results_context(request: PageRequest, member: Membership, found: Evaluation) -> dict[str, Any]:
     """Return the template context for an evaluation that has results."""
     results: dict[str, Any] = found.results or {}
     project = member.project
     names = [one["name"] for one in results["systems"]]
     others = [name for name in names if name != results["baseline"]]
-    system = _chosen(request.GET.get("system", ""), names, (others or names or [""])[0])
+    system = _choose(request.GET.get("system", ""), names, (others or names or [""])[0])
     keys = [one["key"] for one in results["measures"]]
-    measure = _chosen(request.GET.get("measure", ""), keys, (keys or [""])[0])
+    measure = _choose(request.GET.get("measure", ""), keys, (keys or [""])[0])
     found_moves: list[Any] = next(
         (one["moves"] for one in results["systems"] if one["name"] == system), []
     )
@@ -170,15 +172,15 @@ def _computed(request: PageRequest, member: Membership, found: Evaluation) -> di
         "topics": page.topic_rows(project, results),
         "oracles": (results["oracles"] or {}).get("measures", []),
         "tables": [
-            (name, [(kind, _table(found, name, kind)) for kind in tables.KINDS])
+            (name, [(kind, _table_url(found, name, kind)) for kind in tables.KINDS])
             for name in tables.TABLES
         ],
-        "json_url": _table(found, "results", "json"),
+        "json_url": _table_url(found, "results", "json"),
     }
 
 
-def _chosen(asked: str, there: list[str], otherwise: str) -> str:
-    return asked if asked in there else otherwise
+def _choose(requested: str, available: list[str], otherwise: str) -> str:
+    return requested if requested in available else otherwise
 
 
 def _warnings(results: dict[str, Any]) -> list[str]:
@@ -193,5 +195,5 @@ def _warnings(results: dict[str, Any]) -> list[str]:
     return [f"{', '.join(names)}: {words}." for words, names in of_systems.items()]
 
 
-def _table(found: Evaluation, table: str, kind: str) -> str:
+def _table_url(found: Evaluation, table: str, kind: str) -> str:
     return reverse("exporters:evaluation_table", args=[found.project.slug, found.pk, table, kind])

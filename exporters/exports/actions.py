@@ -164,11 +164,11 @@ def write(
     """
     check_format(format_name)
     with snapshot():
-        as_it_stands = Project.objects.get(pk=project.pk)
+        current = Project.objects.get(pk=project.pk)
         writer = WRITERS[Export.Format(format_name)].write
         if published and format_name == Export.Format.JSONL:
             writer = jsonl.write_published
-        written = writer(as_it_stands, Writer(folder), report)
+        written = writer(current, Writer(folder), report)
     (folder / manifest.NAME).write_bytes(manifest.to_bytes(written))
     return written
 
@@ -178,7 +178,7 @@ def build(job: Export, progress: Progress) -> None:
 
     No file is offered before all of them are stored; a failed build leaves no file behind.
     """
-    _tidy(job)
+    _delete_leftovers(job)
     with TemporaryDirectory(prefix="export-", dir=settings.SCRATCH) as scratch:
         folder = Path(scratch)
         format_name = Export.Format(job.format)
@@ -198,31 +198,31 @@ def build(job: Export, progress: Progress) -> None:
         with (folder / ARCHIVE).open("xb") as stream:
             pack(folder, names, stream)
         progress.advance()
-        place = f"{_shelf(job)}/{job.pk}-{job.attempts}-{job.claim}"
+        target = f"{_storage_folder(job)}/{job.pk}-{job.attempts}-{job.claim}"
         try:
             for name in [*names, ARCHIVE]:
                 with (folder / name).open("rb") as stream:
-                    default_storage.save(f"{place}/{name}", File(stream))
+                    default_storage.save(f"{target}/{name}", File(stream))
                 progress.advance()
-            kept = Export.objects.filter(pk=job.pk, claim=job.claim).update(
-                folder=place, manifest=written, proof=proof
+            updated = Export.objects.filter(pk=job.pk, claim=job.claim).update(
+                folder=target, manifest=written, proof=proof
             )
-            if not kept:
+            if not updated:
                 raise LeaseLost
         except BaseException:
-            _discard(place)
+            _delete_folder(target)
             raise
 
 
-def _shelf(job: Export) -> str:
+def _storage_folder(job: Export) -> str:
     """Return the storage folder of a project's exports, which each have a subfolder."""
     return f"exports/{job.project_id}"
 
 
-def _tidy(job: Export) -> None:
+def _delete_leftovers(job: Export) -> None:
     """Delete folders left by killed workers: those that no row names and no running job writes."""
     try:
-        folders, _ = default_storage.listdir(_shelf(job))
+        folders, _ = default_storage.listdir(_storage_folder(job))
     except FileNotFoundError:
         return
     others = Export.objects.filter(project=job.project_id).exclude(pk=job.pk)
@@ -231,19 +231,19 @@ def _tidy(job: Export) -> None:
         str(pk) for pk in others.filter(state=Job.State.RUNNING).values_list("pk", flat=True)
     }
     for name in folders:
-        place = f"{_shelf(job)}/{name}"
-        if place not in named and name.partition("-")[0] not in running:
-            _discard(place)
+        path = f"{_storage_folder(job)}/{name}"
+        if path not in named and name.partition("-")[0] not in running:
+            _delete_folder(path)
 
 
-def _discard(place: str) -> None:
+def _delete_folder(path: str) -> None:
     """Delete a folder of the storage with its content, if it exists."""
     try:
-        folders, files = default_storage.listdir(place)
+        folders, files = default_storage.listdir(path)
     except FileNotFoundError:
         return
     for name in files:
-        default_storage.delete(f"{place}/{name}")
+        default_storage.delete(f"{path}/{name}")
     for name in folders:
-        _discard(f"{place}/{name}")
-    default_storage.delete(place)
+        _delete_folder(f"{path}/{name}")
+    default_storage.delete(path)

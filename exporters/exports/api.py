@@ -17,7 +17,7 @@ from annotate.projects.models import Membership
 from base.api.jobs import JobSerializer
 from base.api.resource import RequestBody, Resource, Scope, reads, writes
 from exporters.exports import access, actions
-from exporters.exports.download_log import taken
+from exporters.exports.download_log import record_download
 from exporters.exports.models import Export
 from exporters.exports.publishing import FIRST_YEAR, LAST_YEAR, publication_of, set_publication
 
@@ -146,7 +146,7 @@ class ExportFile(Resource):
         """Download a file of the list, manifest.json, or proof.json."""
         member, found = access.export(self.person, slug, export)
         stream = access.file(self.person, slug, export, name)
-        taken(what="export.taken", of=found, name=name, by=member)
+        record_download(what="export.taken", of=found, name=name, by=member)
         return FileResponse(
             stream,
             as_attachment=True,
@@ -165,7 +165,7 @@ class ExportArchive(Resource):
         """Download all files."""
         member, found = access.export(self.person, slug, export)
         stream = access.file(self.person, slug, export, access.ARCHIVE)
-        taken(what="export.taken", of=found, name=access.ARCHIVE, by=member)
+        record_download(what="export.taken", of=found, name=access.ARCHIVE, by=member)
         return FileResponse(
             stream,
             as_attachment=True,

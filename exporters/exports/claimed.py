@@ -45,10 +45,10 @@ COUNTS = (
 CORRECTED = "claims_corrected"
 _OF_SIDES = tuple(word for word in SIDES.values() if word)
 # How many characters of a machine's name a file name contains.
-_MOST = 60
+_MOST_CHARACTERS = 60
 
 
-class Label(NamedTuple):
+class ClaimedLabel(NamedTuple):
     """A claimed label and its final relevance; `counts_as` is one of COUNTS."""
 
     pair: Pair
@@ -66,8 +66,8 @@ class Label(NamedTuple):
 def raters(project: Project, side: str = Narrative.Side.ALTERED) -> list[Membership]:
     """Return the machines with claims under a current narrative of `side`, ordered by name."""
     in_force = Narrative.objects.filter(pair__project=project, side=side).current()
-    said = Judgment.objects.current().filter(annotator=OuterRef("pk"), narrative__in=in_force)
-    machines = Membership.objects.filter(Exists(said), project=project, is_machine=True)
+    claims = Judgment.objects.current().filter(annotator=OuterRef("pk"), narrative__in=in_force)
+    machines = Membership.objects.filter(Exists(claims), project=project, is_machine=True)
     return list(machines.order_by(ordered_rows.bytewise("name")))
 
 
@@ -85,7 +85,9 @@ def file_names(
         return
     taken: set[str] = set()
     for rater in of:
-        plain = re.sub(r"[^A-Za-z0-9._-]+", "-", rater.name)[:_MOST].strip("-.") or "machine"
+        plain = (
+            re.sub(r"[^A-Za-z0-9._-]+", "-", rater.name)[:_MOST_CHARACTERS].strip("-.") or "machine"
+        )
         name, number = plain, 1
         while name.casefold() in taken or f"{name}.".casefold().startswith(_OF_SIDES):
             number += 1
@@ -99,7 +101,7 @@ def labels(
     of: Sequence[Pair],
     rater: Membership,
     side: str = Narrative.Side.ALTERED,
-) -> Iterator[Label]:
+) -> Iterator[ClaimedLabel]:
     """Yield the claims of `rater` under these pairs' narratives on `side`, with final relevance.
 
     Labels are in byte order of pair_id and doc_id. Every pair must have a narrative on that side.
@@ -109,17 +111,19 @@ def labels(
     )
     for batch in ordered_rows.batches(of, BATCH):
         under = {pair.versions[side].pk: pair for pair in batch}
-        checked = _checked(list(under))
-        walked = _claims(list(under), machines, rater)
-        for (narrative, candidate, doc_id, claim), said in groupby(walked, itemgetter(0, 1, 2, 3)):
-            rows = list(said)
+        checked = _newest_checks(list(under))
+        walked = _claim_rows(list(under), machines, rater)
+        for (narrative, candidate, doc_id, claim), group in groupby(walked, itemgetter(0, 1, 2, 3)):
+            rows = list(group)
             grades = [row[4] for row in rows if row[4] is not None]
             judged = consensus(grades, project.consensus, rows[0][5])
-            relevance, counts_as = _stands(claim, judged, checked.get((narrative, candidate)))
-            yield Label(under[narrative], doc_id, claim, relevance, counts_as)
+            relevance, counts_as = _final_relevance(
+                claim, judged, checked.get((narrative, candidate))
+            )
+            yield ClaimedLabel(under[narrative], doc_id, claim, relevance, counts_as)
 
 
-def _stands(claim: int, judged: Outcome, found: CheckOutcome | None) -> tuple[int, str]:
+def _final_relevance(claim: int, judged: Outcome, found: CheckOutcome | None) -> tuple[int, str]:
     """Return the final relevance, and the key under which the label is counted."""
     if judged.relevance is not None:
         return judged.relevance, "claims_judged"
@@ -132,7 +136,7 @@ def _stands(claim: int, judged: Outcome, found: CheckOutcome | None) -> tuple[in
     return claim, "claims_unjudgeable" if found.over else "claims_open"
 
 
-def _checked(narratives: Sequence[int]) -> dict[tuple[int, int], CheckOutcome]:
+def _newest_checks(narratives: Sequence[int]) -> dict[tuple[int, int], CheckOutcome]:
     """Return the newest check of each label over all samples, by narrative and candidate.
 
     A grade may follow from the answers to two questions.
@@ -141,11 +145,11 @@ def _checked(narratives: Sequence[int]) -> dict[tuple[int, int], CheckOutcome]:
         "sample__created_at", ordered_rows.bytewise("sample__name")
     )
     return newest_outcomes(
-        ordered_rows.walk(items, "narrative", "candidate", "outcome", "unjudgeable")
+        ordered_rows.stream_rows(items, "narrative", "candidate", "outcome", "unjudgeable")
     )
 
 
-def _claims(
+def _claim_rows(
     narratives: Sequence[int], machines: Sequence[int], rater: Membership
 ) -> Iterator[tuple[Any, ...]]:
     """Yield (narrative, candidate, doc_id, claim, grade, settled), one row per grade of a person.
@@ -153,7 +157,7 @@ def _claims(
     A document that nobody has judged has one row without a grade. Written in SQL, because the ORM
     cannot join claims with other judgments of the same document.
     """
-    marks, order = ordered_rows.marks, ordered_rows.byte_order()
+    placeholders, order = ordered_rows.placeholders, ordered_rows.byte_order()
     statement = f"""
         SELECT m.narrative_id, m.candidate_id, d.doc_id, m.relevance, j.relevance, a.relevance
         FROM annotate_judgment m
@@ -164,14 +168,14 @@ def _claims(
         LEFT JOIN annotate_judgment j ON j.narrative_id = m.narrative_id
             AND j.candidate_id = m.candidate_id AND j.superseded_at IS NULL
             AND j.text_replaced_at IS NULL
-            AND j.annotator_id NOT IN ({marks(machines)})
+            AND j.annotator_id NOT IN ({placeholders(machines)})
         LEFT JOIN annotate_adjudication a ON a.narrative_id = m.narrative_id
             AND a.candidate_id = m.candidate_id AND a.withdrawn_at IS NULL
             AND a.text_replaced_at IS NULL
         WHERE m.annotator_id = %s AND m.superseded_at IS NULL AND m.text_replaced_at IS NULL
-            AND m.narrative_id IN ({marks(narratives)}) AND c.removed_at IS NULL
+            AND m.narrative_id IN ({placeholders(narratives)}) AND c.removed_at IS NULL
         ORDER BY p.pair_id COLLATE "{order}", d.doc_id COLLATE "{order}"
-    """  # noqa: S608 (nothing but marks and a constant is put in)
+    """  # noqa: S608 (only placeholders and a constant are inserted)
     with connection.chunked_cursor() as cursor:
         cursor.execute(statement, [*machines, rater.pk, *narratives])
         while rows := cursor.fetchmany(CHUNK):

@@ -10,7 +10,13 @@ from django.db.models import F
 from annotate.collection.models import Candidate, Document, DocumentText, Run
 from annotate.pairs.models import Condition, InstructionPair, Narrative
 from annotate.projects.models import Project
-from exporters.exports.ordered_rows import ORDER_OF_SIDES, batches, bytewise, narrative_texts, walk
+from exporters.exports.ordered_rows import (
+    ORDER_OF_SIDES,
+    batches,
+    bytewise,
+    narrative_texts,
+    stream_rows,
+)
 from exporters.exports.passages import documents_to_publish
 from exporters.exports.selection import Pair, QueryRow
 from formats.records import (
@@ -79,7 +85,7 @@ def _documents(project: Project, wanted: set[int]) -> Iterator[Doc]:
     rows = Document.objects.filter(project=project).order_by(bytewise("doc_id"))
     found = (
         row
-        for row in walk(rows, "pk", "doc_id", "title", "markup", "text_version")
+        for row in stream_rows(rows, "pk", "doc_id", "title", "markup", "text_version")
         if row[0] in wanted
     )
     for batch in batches(found, TEXTS):
@@ -87,7 +93,7 @@ def _documents(project: Project, wanted: set[int]) -> Iterator[Doc]:
         versions = DocumentText.objects.filter(
             document__in=[row[0] for row in batch], version__lte=F("document__text_version")
         )
-        for pk, version, of_text, text in walk(
+        for pk, version, of_text, text in stream_rows(
             versions.order_by("version"), "document", "version", "markup", "text"
         ):
             texts.setdefault(pk, []).append((version, of_text, text))
@@ -108,7 +114,7 @@ def documents_with_newer_texts(
     rows = Document.objects.filter(project=project, text_version__gt=1)
     return {
         doc_id: version
-        for pk, doc_id, version in walk(
+        for pk, doc_id, version in stream_rows(
             rows.order_by(bytewise("doc_id")), "pk", "doc_id", "text_version"
         )
         if among is None or pk in among
@@ -118,7 +124,7 @@ def documents_with_newer_texts(
 def with_newer_texts(project: Project) -> set[int]:
     """Return the keys of the documents that have several text versions."""
     rows = Document.objects.filter(project=project, text_version__gt=1)
-    return {pk for (pk,) in walk(rows.order_by(), "pk")}
+    return {pk for (pk,) in stream_rows(rows.order_by(), "pk")}
 
 
 def runs(project: Project) -> list[Run]:
@@ -134,7 +140,7 @@ def cores_of_pairs(project: Project) -> dict[int, tuple[str, str]]:
     rows = InstructionPair.objects.filter(project=project).order_by()
     return {
         pk: (query_id, core or query_id)
-        for pk, query_id, core in walk(rows, "pk", "query__query_id", "query__core")
+        for pk, query_id, core in stream_rows(rows, "pk", "query__query_id", "query__core")
     }
 
 
@@ -143,13 +149,13 @@ def generated_documents(project: Project) -> Iterator[Generated]:
     rows = Candidate.with_removed.filter(query__project=project, made_for__isnull=False).order_by(
         bytewise("made_for__pair_id"), bytewise("document__doc_id")
     )
-    yield from starmap(Generated, walk(rows, "made_for__pair_id", "document__doc_id"))
+    yield from starmap(Generated, stream_rows(rows, "made_for__pair_id", "document__doc_id"))
 
 
 def pair_records(project: Project) -> Iterator[PairRecord]:
     """Yield every pair with every version of its narratives, in byte order of pair_id."""
     rows = InstructionPair.objects.filter(project=project).order_by(bytewise("pair_id"))
-    of_pair = walk(
+    of_pair = stream_rows(
         rows,
         "pk",
         "pair_id",
@@ -169,12 +175,12 @@ def pair_records(project: Project) -> Iterator[PairRecord]:
         narratives: dict[int, list[NarrativeRecord]] = {}
         versions = Narrative.objects.filter(pair__in=[row[0] for row in batch])
         conditions: dict[int, list[ConditionRecord]] = {}
-        for narrative, *condition in walk(
+        for narrative, *condition in stream_rows(
             Condition.objects.filter(narrative__in=versions).order_by("number"),
             *("narrative", "name", "text", "negated"),
         ):
             conditions.setdefault(narrative, []).append(ConditionRecord._make(condition))
-        for pair, pk, *fields in walk(
+        for pair, pk, *fields in stream_rows(
             versions,
             *("pair", "pk", "origin", "model"),
             *("side", "version", "text", "author__name", "created_at", "note"),

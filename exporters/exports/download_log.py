@@ -10,7 +10,7 @@ from annotate.projects.audit_log import record
 from annotate.projects.models import AuditEvent, Membership
 
 
-def taken(
+def record_download(
     *, what: str, of: Model, name: str, by: Membership, now: datetime | None = None
 ) -> AuditEvent:
     """Record that `by` downloads a file of an export or a release.

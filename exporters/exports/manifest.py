@@ -148,7 +148,7 @@ FIGURES = {
 }
 
 
-def with_derived(counts: Mapping[str, int]) -> dict[str, int]:
+def add_derived_counts(counts: Mapping[str, int]) -> dict[str, int]:
     """Return the counts, adding those that manifests of earlier versions lack."""
     people = (counts.get(f"judgments_{what}", 0) for what in ("counted", "stale", "set_aside"))
     derived = {
@@ -200,7 +200,7 @@ class LeftOut(TypedDict):
     why: str
 
 
-def facts_of(pair: Pair, counts: dict[str, int]) -> PairFacts:
+def pair_facts(pair: Pair, counts: dict[str, int]) -> PairFacts:
     """Return the facts of a pair, with sides in the order of `Narrative.Side`."""
     return PairFacts(
         pair_id=pair.pair_id,
@@ -218,7 +218,7 @@ def facts_of(pair: Pair, counts: dict[str, int]) -> PairFacts:
     )
 
 
-class _Texts(TypedDict, total=False):
+class _TextVersions(TypedDict, total=False):
     """The newest text version of each document that has several, by its id.
 
     Absent if every document has at most one text.
@@ -227,7 +227,7 @@ class _Texts(TypedDict, total=False):
     text_versions: dict[str, int]
 
 
-class _Measured(TypedDict, total=False):
+class _OracleValues(TypedDict, total=False):
     """The values of three systems made from the qrels. Absent if nothing can be measured yet."""
 
     oracles: Oracles
@@ -243,7 +243,7 @@ class Pooled(TypedDict, total=False):
     hard_negatives: NegativeFacts
 
 
-class Manifest(_Texts, _Measured, Pooled, KindFacts):
+class Manifest(_TextVersions, _OracleValues, Pooled, KindFacts):
     """The whole manifest, as in manifest.json and on the export's page.
 
     It has no timestamp: the same rows make the same bytes. `rules` says how each relevance was

@@ -44,7 +44,7 @@ def write_verdicts(project: Project, pairs: Sequence[Pair], into: Writer) -> Non
         write_row(stream, "pair_id", "doc_id", "condition", "answer", "by")
         for document in chain([first], of_altered):
             for asked in document.conditions:
-                claim = conditions.claimed(asked)
+                claim = conditions.claimed_answer(asked)
                 answer = asked.agreed or (None if asked.state == "disputed" else claim)
                 by = "people" if asked.agreed else "claim" if answer else ""
                 number = str(asked.condition)

@@ -39,7 +39,7 @@ class Oracles(TypedDict):
     measures: list[Facts]
 
 
-class Check(NamedTuple):
+class Expectation(NamedTuple):
     """The values that the oracle and the ignorant system should get by one measure.
 
     Attributes:
@@ -67,7 +67,7 @@ class Values:
         systems = self.found.setdefault(measure, {name: {} for name in SYSTEMS})
         systems[system].update(by_topic)
 
-    def facts(self, measure: str, qrels: str, check: Check) -> Facts:
+    def facts(self, measure: str, qrels: str, check: Expectation) -> Facts:
         """Average over topics, and find the topics that do not tell the systems apart."""
         values = self.found[measure]
         means: dict[str, float | None] = {}
@@ -110,64 +110,68 @@ class Result(NamedTuple):
     warnings: list[str]
 
 
-def checks(values: Values) -> dict[str, Check]:
+def expectations(values: Values) -> dict[str, Expectation]:
     """Return the expected values of each measure, with the warnings if they are missed."""
     follows = "A run that ranks by the changed qrels does not reach the best"
     ignores = "A run that ignores the change gets another value than 0 of"
     none = "No document is relevant {} the change, so nDCG@10 {} it is 0 for every run, in: "
     return {
-        "p-MRR": Check(
+        "p-MRR": Expectation(
             best=values.best.get("p-MRR", {}),
             zero=True,
             short=f"{follows} p-MRR, or gets 0, because documents that are no longer relevant have "
             "a higher grade than others, or because no other document could rank above them, in: ",
             ignored=f"{ignores} p-MRR in: ",
         ),
-        "nDCG@10 before": Check(1.0, zero=False, short=none.format("before", "before")),
-        "nDCG@10 after": Check(1.0, zero=False, short=none.format("after", "after")),
-        **{f"{name} {when}": Check(1.0, False) for name in IR[1:] for when in ("before", "after")},
-        "WISE": Check(
+        "nDCG@10 before": Expectation(1.0, zero=False, short=none.format("before", "before")),
+        "nDCG@10 after": Expectation(1.0, zero=False, short=none.format("after", "after")),
+        **{
+            f"{name} {when}": Expectation(1.0, False)
+            for name in IR[1:]
+            for when in ("before", "after")
+        },
+        "WISE": Expectation(
             None,
             zero=True,
             short="A run that follows every narrative gets no reward by WISE in: ",
             ignored=f"{ignores} WISE in: ",
         ),
-        "SICR": Check(
+        "SICR": Expectation(
             1.0,
             zero=True,
             short="A run that follows every narrative does not get the best SICR, because a "
             "document ranks first already or does not rise, in: ",
             ignored=f"{ignores} SICR in: ",
         ),
-        "IRS": Check(
+        "IRS": Expectation(
             1.0,
             zero=True,
             short=f"{follows} IRS in: ",
             ignored=f"{ignores} IRS, because the order of the original qrels is ideal already, "
             "in: ",
         ),
-        "NFR": Check(0.0, zero=False, short=f"{follows} NFR in: "),
+        "NFR": Expectation(0.0, zero=False, short=f"{follows} NFR in: "),
     }
 
 
-def judged(values: Values, qrels: str) -> Result:
+def judge_values(values: Values, qrels: str) -> Result:
     """Return the facts and warnings of the manifest for these values."""
-    judging = checks(values)
+    expected = expectations(values)
     result = Result([], [])
     for measure in values.found:
-        check = judging[measure]
+        check = expected[measure]
         facts = values.facts(measure, qrels, check)
         if not facts["topics"]:
             continue
         result.measures.append(facts)
         if check.short and facts["short_of_best"]:
-            result.warnings.append(check.short + listed(facts["short_of_best"]))
+            result.warnings.append(check.short + list_first(facts["short_of_best"]))
         if check.ignored and facts["ignorant_not_zero"]:
-            result.warnings.append(check.ignored + listed(facts["ignorant_not_zero"]))
+            result.warnings.append(check.ignored + list_first(facts["ignorant_not_zero"]))
     return result
 
 
-def block(measured: Iterable[Facts]) -> Oracles | None:
+def oracles_block(measured: Iterable[Facts]) -> Oracles | None:
     """Return the block `oracles` of the manifest; None if there is nothing to measure."""
     facts = list(measured)
     if not facts:
@@ -183,7 +187,7 @@ def block(measured: Iterable[Facts]) -> Oracles | None:
     )
 
 
-def listed(topics: Sequence[str], most: int = 20) -> str:
+def list_first(topics: Sequence[str], most: int = 20) -> str:
     """Return the names of the first topics, and how many more there are."""
     shown = ", ".join(topics[:most])
     return f"{shown} and {len(topics) - most:,} more." if len(topics) > most else f"{shown}."

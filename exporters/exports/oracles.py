@@ -19,7 +19,15 @@ from annotate.pairs.models import Narrative
 from annotate.projects.models import Membership, Project
 from exporters.exports import claimed, selection
 from exporters.exports.labels import Grades, compliance, gold_documents, ir_evaluator
-from exporters.exports.oracle_facts import IR, SEED, SYSTEMS, Result, Values, judged, listed
+from exporters.exports.oracle_facts import (
+    IR,
+    SEED,
+    SYSTEMS,
+    Result,
+    Values,
+    judge_values,
+    list_first,
+)
 from exporters.exports.selection import Pair
 from formats.records import Qrel
 from formats.source import open_source
@@ -50,7 +58,7 @@ class Topics(NamedTuple):
         return self.grades.get(side, {}).get(topic, {})
 
 
-def in_batches(qrels: Mapping[str, Iterable[Qrel]]) -> Iterator[Topics]:
+def read_batches(qrels: Mapping[str, Iterable[Qrel]]) -> Iterator[Topics]:
     """Yield the topics of the changed qrels in batches, with their grades on every side.
 
     Lines of every side must be in ascending order of topics; topics that are not in the changed
@@ -98,24 +106,24 @@ def rankings(topics: Topics) -> dict[str, Rankings]:
             pool, key=lambda d: (-reverse.get(d, 0), after.get(d, 0), place[d])
         )
         for side in made["oracle"]:
-            made["oracle"][side][topic] = _scored(orders[side])
-            made["ignorant"][side][topic] = _scored(original)
-            made["shuffled"][side][topic] = _scored(
-                sorted(pool, key=lambda d: _drawn(side, topic, d))
+            made["oracle"][side][topic] = _scores_by_rank(orders[side])
+            made["ignorant"][side][topic] = _scores_by_rank(original)
+            made["shuffled"][side][topic] = _scores_by_rank(
+                sorted(pool, key=lambda d: _shuffle_key(side, topic, d))
             )
     return made
 
 
-def _scored(order: Sequence[str]) -> dict[str, float]:
+def _scores_by_rank(order: Sequence[str]) -> dict[str, float]:
     return {document: float(len(order) - place) for place, document in enumerate(order)}
 
 
-def _drawn(*parts: str) -> bytes:
+def _shuffle_key(*parts: str) -> bytes:
     """Return a digest to sort by, which makes a shuffle that is the same on every machine."""
     return hashlib.sha256("\0".join((str(SEED), *parts)).encode()).digest()
 
 
-def of_export(
+def measure_export(
     folder: Path,
     pairs: Sequence[Pair],
     raters: Mapping[str, Sequence[Membership]],
@@ -167,7 +175,7 @@ def measure(
     """
     values = Values()
     undefined: list[str] = []
-    for topics in in_batches(qrels):
+    for topics in read_batches(qrels):
         runs = rankings(topics)
         undefined += _add_p_mrr(values, topics, runs, relevant)
         _add_ir_measures(values, topics, runs, relevant)
@@ -175,10 +183,10 @@ def measure(
             _add_modes(values, topics, runs, relevant)
         if claims:
             _add_responsiveness(values, topics, runs, relevant)
-    result = judged(values, name)
+    result = judge_values(values, name)
     if undefined:
         sentence = "p-MRR is undefined, because no document is relevant before and not after, in: "
-        result.warnings.insert(0, sentence + listed(undefined))
+        result.warnings.insert(0, sentence + list_first(undefined))
     return result
 
 

@@ -39,12 +39,12 @@ def byte_order() -> str:
     return "C" if connection.vendor == "postgresql" else "BINARY"
 
 
-def marks(values: Sequence[object]) -> str:
+def placeholders(values: Sequence[object]) -> str:
     """Return a placeholder for each value, for a list in SQL."""
     return ", ".join(["%s"] * len(values))
 
 
-def walk(rows: QuerySet[Any, Any], *fields: str) -> Iterator[tuple[Any, ...]]:
+def stream_rows(rows: QuerySet[Any, Any], *fields: str) -> Iterator[tuple[Any, ...]]:
     """Yield the fields of each row through a cursor, CHUNK rows at a time."""
     return rows.values_list(*fields).iterator(CHUNK)
 
@@ -52,7 +52,7 @@ def walk(rows: QuerySet[Any, Any], *fields: str) -> Iterator[tuple[Any, ...]]:
 def narrative_texts(narratives: Sequence[int]) -> dict[int, str]:
     """Return the texts of narratives by their keys."""
     rows = Narrative.objects.filter(pk__in=narratives)
-    return dict(walk(rows, "pk", "text"))
+    return dict(stream_rows(rows, "pk", "text"))
 
 
 def batches(items: Iterable[T], size: int) -> Iterator[list[T]]:

@@ -17,7 +17,7 @@ from annotate.judgments.in_force import in_pools
 from annotate.judgments.models import Judgment
 from annotate.projects.models import Project
 from exporters.exports.models import Publication
-from exporters.exports.ordered_rows import walk
+from exporters.exports.ordered_rows import stream_rows
 from formats.records import Doc
 
 if TYPE_CHECKING:
@@ -110,6 +110,6 @@ def _evidence(project: Project) -> dict[str, list[tuple[int, int]]]:
         .order_by()
     )
     found: dict[str, list[tuple[int, int]]] = {}
-    for doc_id, spans in walk(rows, "candidate__document__doc_id", "evidence"):
+    for doc_id, spans in stream_rows(rows, "candidate__document__doc_id", "evidence"):
         found.setdefault(doc_id, []).extend((span["start"], span["end"]) for span in spans)
     return found

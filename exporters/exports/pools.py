@@ -13,7 +13,7 @@ from annotate.pools.removal import removed_candidates
 from annotate.projects.models import Project
 from exporters.exports import selection
 from exporters.exports.files import Writer
-from exporters.exports.ordered_rows import BATCH, batches, bytewise, walk
+from exporters.exports.ordered_rows import BATCH, batches, bytewise, stream_rows
 from exporters.exports.selection import Pair
 
 NEGATIVES = "hard_negatives.tsv"
@@ -82,7 +82,7 @@ def removed_facts(project: Project) -> list[RemovedFacts]:
     )
     return [
         RemovedFacts(query_id=query_id, doc_id=doc_id, reason=reason)
-        for query_id, doc_id, reason in walk(
+        for query_id, doc_id, reason in stream_rows(
             rows, "query__query_id", "document__doc_id", "removed_reason"
         )
     ]
@@ -159,9 +159,9 @@ def _negatives(project: Project, pairs: list[Pair]) -> Iterator[Negative]:
                         "original", line.query_id, line.doc_id, line.relevance, run, rank
                     )
     for side in ("altered", "reversed"):
-        for batch in batches(selection.written(pairs, side), BATCH):
+        for batch in batches(selection.written_pairs(pairs, side), BATCH):
             ranks = _ranks(project, "pair", [pair.pk for pair in batch], side)
-            for pair, pool in selection.standings(project, batch, side):
+            for pair, pool in selection.pooled_documents(project, batch, side):
                 for one in pool:
                     relevance = one.outcome.relevance
                     if side == "altered" and relevance is None and not one.in_scope:
@@ -184,7 +184,7 @@ def _ranks(
         run__in=runs, rank__lte=systems.depth, **{f"{by}__in": keys}
     ).order_by(bytewise("run__name"))
     found: dict[tuple[int, str], list[tuple[str, int]]] = {}
-    for topic, doc_id, run, rank in walk(rows, by, "document__doc_id", "run__name", "rank"):
+    for topic, doc_id, run, rank in stream_rows(rows, by, "document__doc_id", "run__name", "rank"):
         found.setdefault((topic, doc_id), []).append((run, rank))
     return found
 

@@ -14,7 +14,7 @@ STEP = 1_000
 T = TypeVar("T")
 
 
-def reported(rows: Iterable[T], report: Report) -> Iterator[T]:
+def report_rows(rows: Iterable[T], report: Report) -> Iterator[T]:
     """Yield the rows unchanged, and report them STEP at a time."""
     waiting = iter(rows)
     while some := list(islice(waiting, STEP)):

@@ -73,8 +73,8 @@ def set_publication(
         publication = publication_of(locked)
         before = {name: getattr(publication, name) for name in FIELDS}
         for name, value in changes.items():
-            setattr(publication, name, _trimmed(value))
-        _check(publication)
+            setattr(publication, name, _trim(value))
+        _validate(publication)
         after = {name: getattr(publication, name) for name in FIELDS}
         if before == after:
             return publication
@@ -102,7 +102,7 @@ def preview(project: Project) -> Preview:
     """Return what a layout would hold now, by counting in the database."""
     publication = publication_of(project)
     pairs = selection.pairs(project)
-    judged = selection.written(pairs, Narrative.Side.ALTERED)
+    judged = selection.written_pairs(pairs, Narrative.Side.ALTERED)
     known = {pair.pk for pair in judged}
     claimed = [pair for pair in selection.claimed(pairs) if pair.pk not in known]
     chosen = judged + claimed if publication.claims else judged
@@ -123,7 +123,11 @@ def preview(project: Project) -> Preview:
         (_("queries"), len(queries)),
         (_("documents"), found["all"]),
     ]
-    return Preview(counts, _kept_back(publication), _checks(publication, chosen, claimed, found))
+    return Preview(
+        counts,
+        _kept_back_sentences(publication),
+        _check_sentences(publication, chosen, claimed, found),
+    )
 
 
 class LayoutProof(NamedTuple):
@@ -133,7 +137,7 @@ class LayoutProof(NamedTuple):
     results: list[dict[str, Any]]
 
 
-def proofs(project: Project) -> list[LayoutProof]:
+def newest_proofs(project: Project) -> list[LayoutProof]:
     """Return the newest proof of each layout, in the order of the layouts."""
     newest: dict[str, Export] = {}
     rows = Export.objects.filter(project=project, proof__isnull=False).order_by("-pk")
@@ -146,7 +150,7 @@ def proofs(project: Project) -> list[LayoutProof]:
     ]
 
 
-def _kept_back(publication: Publication) -> list[str]:
+def _kept_back_sentences(publication: Publication) -> list[str]:
     """Return sentences about what is not published."""
     people = Membership.objects.people().active().filter(project=publication.project_id)
     agreed, everybody = people.exclude(named_at=None).count(), people.count()
@@ -166,7 +170,7 @@ def _kept_back(publication: Publication) -> list[str]:
     return sentences
 
 
-def _checks(
+def _check_sentences(
     publication: Publication, chosen: list[Pair], claimed: list[Pair], found: dict[str, int]
 ) -> list[str]:
     """Return sentences about what prevents a layout from being written, or makes it incomplete."""
@@ -198,11 +202,11 @@ def _checks(
     return sentences
 
 
-def _trimmed(value: Any) -> Any:
+def _trim(value: Any) -> Any:
     return value.strip() if isinstance(value, str) else value
 
 
-def _check(publication: Publication) -> None:
+def _validate(publication: Publication) -> None:
     if publication.texts and not publication.licence:
         raise Refused(_("Texts are published under a licence. Name it, as in CC-BY-4.0."))
     for language in publication.languages.split():

@@ -13,7 +13,7 @@ from formats.fields import to_json
 from formats.reading import write_lines
 
 
-class Twice(NamedTuple):
+class RepeatRecord(NamedTuple):
     """One answer to a repeat: `relevance`, or `flag` instead.
 
     `first` is the grade of the first judgment at that time, or None if there was none.
@@ -34,10 +34,10 @@ class Twice(NamedTuple):
     active_ms: int | None
 
 
-def repeats(project: Project) -> Iterator[Twice]:
+def repeats(project: Project) -> Iterator[RepeatRecord]:
     """Yield every current answer to a repeat, in the order of judgments."""
     rows = Repeat.objects.current().filter(annotator__project=project)
-    for row in ordered_rows.walk(
+    for row in ordered_rows.stream_rows(
         rows.order_by(
             ordered_rows.bytewise("candidate__query__query_id"),
             ordered_rows.bytewise("candidate__document__doc_id"),
@@ -60,9 +60,9 @@ def repeats(project: Project) -> Iterator[Twice]:
         "note",
         "active_ms",
     ):
-        yield Twice._make(row)
+        yield RepeatRecord._make(row)
 
 
-def write(records: Iterable[Twice], stream: IO[bytes]) -> int:
+def write(records: Iterable[RepeatRecord], stream: IO[bytes]) -> int:
     """Write one answer per line; return the number of lines."""
     return write_lines(map(to_json, records), stream)

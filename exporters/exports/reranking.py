@@ -17,7 +17,7 @@ from annotate.pairs.pool import in_pool_of
 from annotate.projects.models import Project
 from exporters.exports import collection
 from exporters.exports.files import Writer
-from exporters.exports.ordered_rows import BATCH, batches, bytewise, walk
+from exporters.exports.ordered_rows import BATCH, batches, bytewise, stream_rows
 from exporters.exports.selection import Pair
 from formats.fields import to_json
 from formats.records import RunLine, Topic
@@ -55,7 +55,7 @@ def _candidates(of: Iterable[Pair]) -> Iterator[RunLine]:
         rows = Candidate.objects.filter(
             in_pool_of(F("query__pairs")), query__pairs__in=[pair.pk for pair in batch]
         ).order_by(bytewise("query__pairs__pair_id"), bytewise("document__doc_id"))
-        walked = walk(rows, "query__pairs__pair_id", "document__doc_id")
+        walked = stream_rows(rows, "query__pairs__pair_id", "document__doc_id")
         for pair_id, pool in groupby(walked, itemgetter(0)):
             names = [doc_id for _, doc_id in pool]
             for rank, doc_id in enumerate(names, 1):

@@ -102,7 +102,7 @@ def kind_facts(project: Project) -> KindFacts:
                 for one in standings
             ],
         )
-    if shares := _shares(promises):
+    if shares := _share_facts(promises):
         found["dropped_shares"] = shares
     if checks := check_facts(project):
         found["label_checks"] = checks
@@ -121,7 +121,7 @@ def kind_facts(project: Project) -> KindFacts:
     return found
 
 
-def _shares(promises: Promises) -> list[ShareFacts]:
+def _share_facts(promises: Promises) -> list[ShareFacts]:
     """Return the share that drops out of each judged pair, in byte order of pair ids."""
     if Rule.SHARE not in promises.rules:
         return []

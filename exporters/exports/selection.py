@@ -25,7 +25,15 @@ from annotate.pairs.models import DrawnPair, InstructionPair, Narrative
 from annotate.pairs.pool import WHOLE_POOL, in_pool_of
 from annotate.projects.models import Membership, Project
 from audit.reviews.models import Decision, Review
-from exporters.exports.ordered_rows import BATCH, CHUNK, batches, byte_order, bytewise, marks, walk
+from exporters.exports.ordered_rows import (
+    BATCH,
+    CHUNK,
+    batches,
+    byte_order,
+    bytewise,
+    placeholders,
+    stream_rows,
+)
 from formats.records import Qrel
 
 # The value of `Pair.claimed` for a pair whose claimed labels are in the claimed qrels.
@@ -106,7 +114,7 @@ def queries(project: Project) -> list[QueryRow]:
 
 def _rows(found: QuerySet[Query]) -> list[QueryRow]:
     rows = found.order_by(bytewise("query_id"))
-    return [QueryRow(*row) for row in walk(rows, "pk", "query_id", "title", "description")]
+    return [QueryRow(*row) for row in stream_rows(rows, "pk", "query_id", "title", "description")]
 
 
 def pairs_of(queries: Iterable[QueryRow], pairs: Iterable[Pair]) -> list[Pair]:
@@ -121,26 +129,27 @@ def pairs(project: Project) -> list[Pair]:
     in_force: dict[int, dict[str, Version]] = {}
     written_at: dict[int, datetime] = {}
     narratives = Narrative.objects.filter(pair__project=project).current()
-    for pair, side, pk, version, at in walk(
+    for pair, side, pk, version, at in stream_rows(
         narratives, "pair", "side", "pk", "version", "created_at"
     ):
         in_force.setdefault(pair, {})[side] = Version(pk, version)
         if side == Narrative.Side.ALTERED:
             written_at[pair] = at
-    judged = _judged(project)
-    claims = _claims(project)
+    judged = _judged_pairs(project)
+    claims = _count_claims(project)
     acceptance = _acceptance(project)
     rows = InstructionPair.objects.filter(project=project).order_by(bytewise("pair_id"))
     found = []
-    for pk, pair_id, query, category, origin, removed_at, sent_back_at in walk(
+    for pk, pair_id, query, category, origin, removed_at, sent_back_at in stream_rows(
         rows, "pk", "pair_id", "query", "category", "origin", "removed_at", "sent_back_at"
     ):
         left_out = _left_out(removed_at, sent_back_at, written_at.get(pk))
         claims_on = claims.get(pk, {})
         # A pair without an altered narrative has no instruction to accept.
-        stands = CLAIMED if left_out == NOT_WRITTEN else left_out or acceptance(pk) or CLAIMED
+        claim_state = CLAIMED if left_out == NOT_WRITTEN else left_out or acceptance(pk) or CLAIMED
         claimed_on = {
-            side: stands if side in claims_on else "not claimed" for side in Narrative.Side.values
+            side: claim_state if side in claims_on else "not claimed"
+            for side in Narrative.Side.values
         }
         if not left_out and pk not in judged:
             claimed = claimed_on[Narrative.Side.ALTERED] == CLAIMED
@@ -156,20 +165,20 @@ def pairs(project: Project) -> list[Pair]:
     return found
 
 
-def _judged(project: Project) -> set[int]:
+def _judged_pairs(project: Project) -> set[int]:
     """Return the pairs that people have judged or settled under the current altered narrative."""
     altered = Narrative.objects.filter(pair__project=project, side=Narrative.Side.ALTERED)
     under = {"narrative__in": altered.current()}
-    said = Judgment.objects.current().of_people().filter(in_pools(), **under)
+    judgments = Judgment.objects.current().of_people().filter(in_pools(), **under)
     settled = Adjudication.objects.current().filter(in_pools(), **under)
     return {
         pair
-        for rows in (said, settled)
-        for (pair,) in walk(rows.order_by().distinct(), "narrative__pair")
+        for rows in (judgments, settled)
+        for (pair,) in stream_rows(rows.order_by().distinct(), "narrative__pair")
     }
 
 
-def _claims(project: Project) -> dict[int, dict[str, int]]:
+def _count_claims(project: Project) -> dict[int, dict[str, int]]:
     """Count the labels that machines claim under each pair's current narratives, by side."""
     in_force = Narrative.objects.filter(pair__project=project).current()
     rows = Judgment.objects.current().filter(
@@ -177,7 +186,7 @@ def _claims(project: Project) -> dict[int, dict[str, int]]:
     )
     of_narrative = rows.order_by().values("narrative__pair", "narrative__side")
     found: dict[int, dict[str, int]] = {}
-    for pair, side, n in walk(
+    for pair, side, n in stream_rows(
         of_narrative.annotate(n=Count("pk")), "narrative__pair", "narrative__side", "n"
     ):
         found.setdefault(pair, {})[side] = n
@@ -198,10 +207,10 @@ def _acceptance(project: Project) -> Callable[[int], str]:
         return lambda pair: ""
     altered = Narrative.objects.filter(pair__project=project, side=Narrative.Side.ALTERED)
     standing = Decision.objects.current().filter(narrative__in=altered.current())
-    outcomes = dict(walk(standing, "narrative__pair", "outcome"))
+    outcomes = dict(stream_rows(standing, "narrative__pair", "outcome"))
     if project.review_draws.current().exists():
         taken = DrawnPair.objects.filter(draw__project=project, draw__ended_at__isnull=True)
-        drawn = {pair for (pair,) in walk(taken, "pair")}
+        drawn = {pair for (pair,) in stream_rows(taken, "pair")}
         return lambda pair: _DECIDED[outcomes.get(pair)] if pair in outcomes.keys() | drawn else ""
     return lambda pair: _DECIDED[outcomes.get(pair)]
 
@@ -234,7 +243,7 @@ def prior_qrels(of: Sequence[QueryRow]) -> Iterator[Qrel]:
             query__in=[query.pk for query in batch], prior_relevance__isnull=False
         ).order_by(bytewise("query__query_id"), bytewise("document__doc_id"))
         yield from starmap(
-            Qrel, walk(rows, "query__query_id", "document__doc_id", "prior_relevance")
+            Qrel, stream_rows(rows, "query__query_id", "document__doc_id", "prior_relevance")
         )
 
 
@@ -250,7 +259,7 @@ def prior_qrels_of_pairs(of: Sequence[Pair]) -> Iterator[Qrel]:
             prior_relevance__isnull=False,
         ).order_by(bytewise("query__pairs__pair_id"), bytewise("document__doc_id"))
         yield from starmap(
-            Qrel, walk(rows, "query__pairs__pair_id", "document__doc_id", "prior_relevance")
+            Qrel, stream_rows(rows, "query__pairs__pair_id", "document__doc_id", "prior_relevance")
         )
 
 
@@ -261,7 +270,7 @@ def with_prior(of: Sequence[Pair]) -> set[int]:
         rows = Candidate.objects.filter(
             query__in={pair.query.pk for pair in batch}, prior_relevance__isnull=False
         )
-        known = {query for (query,) in walk(rows.order_by().distinct(), "query")}
+        known = {query for (query,) in stream_rows(rows.order_by().distinct(), "query")}
         found |= {pair.pk for pair in batch if pair.query.pk in known}
     return found
 
@@ -275,7 +284,7 @@ def prior_relevant(project: Project) -> int:
     ).count()
 
 
-def standings(
+def pooled_documents(
     project: Project, of: Sequence[Pair], side: str
 ) -> Iterator[tuple[Pair, Iterator[PooledDocument]]]:
     """Yield each pair with its pool, in (pair_id, doc_id) order; read each pool before the next.
@@ -288,7 +297,7 @@ def standings(
     )
     for batch in batches(of, BATCH):
         under = {pair.versions[side].pk: pair for pair in batch}
-        for narrative, pool in groupby(_said_of_pools(list(under), machines), key=itemgetter(0)):
+        for narrative, pool in groupby(_pool_rows(list(under), machines), key=itemgetter(0)):
             yield under[narrative], _pooled_documents(project, pool)
 
 
@@ -318,15 +327,15 @@ def _pooled_documents(
         in_scope = every or (prior is not None and prior >= relevant_from)
         in_scope = in_scope and not (existing and made_for is not None)
         yield PooledDocument(
-            doc_id, document, prior, in_scope, grades, _agreed(grades, rule, settled)
+            doc_id, document, prior, in_scope, grades, _cached_consensus(grades, rule, settled)
         )
 
 
 # Cached: the same few combinations of grades recur.
-_agreed = lru_cache(maxsize=10_000)(consensus)
+_cached_consensus = lru_cache(maxsize=10_000)(consensus)
 
 
-def _said_of_pools(narratives: Sequence[int], machines: Sequence[int]) -> Iterator[tuple[Any, ...]]:
+def _pool_rows(narratives: Sequence[int], machines: Sequence[int]) -> Iterator[tuple[Any, ...]]:
     """Yield (narrative, candidate, doc_id, document, prior, grade, settled, the only pair or None),
     one row per judgment.
 
@@ -334,7 +343,7 @@ def _said_of_pools(narratives: Sequence[int], machines: Sequence[int]) -> Iterat
     cannot join a narrative's judgments with the candidates of its query, and one query per pool
     would take longer than reading it.
     """
-    of_people = f"j.annotator_id NOT IN ({marks(machines)})" if machines else "1 = 1"
+    of_people = f"j.annotator_id NOT IN ({placeholders(machines)})" if machines else "1 = 1"
     statement = f"""
         SELECT n.id, c.id, d.doc_id, d.id, c.prior_relevance, j.relevance, a.relevance,
             c.made_for_id
@@ -347,17 +356,17 @@ def _said_of_pools(narratives: Sequence[int], machines: Sequence[int]) -> Iterat
             AND j.superseded_at IS NULL AND j.text_replaced_at IS NULL AND {of_people}
         LEFT JOIN annotate_adjudication a ON a.narrative_id = n.id AND a.candidate_id = c.id
             AND a.withdrawn_at IS NULL AND a.text_replaced_at IS NULL
-        WHERE n.id IN ({marks(narratives)}) AND c.removed_at IS NULL
+        WHERE n.id IN ({placeholders(narratives)}) AND c.removed_at IS NULL
             AND {seen_condition(Unseen.Kind.CANDIDATE, "c.id")}
         ORDER BY p.pair_id COLLATE "{byte_order()}", d.doc_id COLLATE "{byte_order()}"
-    """  # noqa: S608 (nothing but marks and a constant is put in)
+    """  # noqa: S608 (only placeholders and a constant are inserted)
     with connection.chunked_cursor() as cursor:
         cursor.execute(statement, [*machines, *narratives])
         while rows := cursor.fetchmany(CHUNK):
             yield from rows
 
 
-def written(of: Iterable[Pair], side: str) -> list[Pair]:
+def written_pairs(of: Iterable[Pair], side: str) -> list[Pair]:
     """Return the pairs whose qrels under the narrative on `side` are written.
 
     Removed pairs are never written. On the altered side, neither are the other pairs left out.
@@ -379,4 +388,4 @@ def pool_sizes(project: Project) -> dict[int, int]:
     """
     of_project = Candidate.objects.filter(query__project=project, query__removed_at__isnull=True)
     rows = of_project.order_by().values("query")
-    return dict(walk(rows.annotate(size=Count("pk")), "query", "size"))
+    return dict(stream_rows(rows.annotate(size=Count("pk")), "query", "size"))

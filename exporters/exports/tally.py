@@ -11,8 +11,8 @@ from annotate.judgments.in_force import in_pools
 from annotate.judgments.models import Adjudication, Judgment
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Project
-from exporters.exports.ordered_rows import walk
-from exporters.exports.selection import Pair, written
+from exporters.exports.ordered_rows import stream_rows
+from exporters.exports.selection import Pair, written_pairs
 
 
 class Tally(NamedTuple):
@@ -50,7 +50,9 @@ def tally(project: Project, of: Sequence[Pair]) -> Tally:
     """Count the project's current judgments, by how the qrels treat them."""
     in_force = {version.pk for pair in of for version in pair.versions.values()}
     counting = {
-        pair.versions[side].pk: side for side in Narrative.Side.values for pair in written(of, side)
+        pair.versions[side].pk: side
+        for side in Narrative.Side.values
+        for pair in written_pairs(of, side)
     }
     people = dict.fromkeys(Narrative.Side.values, 0)
     machines = dict.fromkeys(Narrative.Side.values, 0)
@@ -70,7 +72,7 @@ def tally(project: Project, of: Sequence[Pair]) -> Tally:
             ),
         )
     )
-    for narrative, side, by_people, of_removed, by_machines, of_older_texts in walk(
+    for narrative, side, by_people, of_removed, by_machines, of_older_texts in stream_rows(
         rows,
         *("narrative", "narrative__side", "by_people", "of_removed", "by_machines"),
         "of_older_texts",

@@ -138,7 +138,7 @@ def build(job: Release, progress: Progress) -> None:
         return
     with TemporaryDirectory(prefix="release-", dir=settings.SCRATCH) as scratch:
         folder = Path(scratch)
-        sizes = (WRITERS[Export.Format(name)].size(job.project) for name in _formats(job))
+        sizes = (WRITERS[Export.Format(name)].size(job.project) for name in _format_names(job))
         progress.start(sum(sizes), "Writing the files")
         try:
             held, at, guideline = _write(job, folder, progress)
@@ -146,11 +146,11 @@ def build(job: Release, progress: Progress) -> None:
             raise JobError(f"This cannot be written: {error}.") from error
         own = folder / contents.NAME
         own.write_bytes(contents.to_bytes(held))
-        facts = file_store.facts_of(own, contents.NAME, "")
+        facts = file_store.file_facts(own, contents.NAME, "")
         progress.start(len(held["files"]) + 1, "Storing the files")
         for entry in [*held["files"], facts]:
             try:
-                file_store.put(job.project_id, folder / entry["name"], entry["sha256"])
+                file_store.store(job.project_id, folder / entry["name"], entry["sha256"])
             except file_store.Damaged as damaged:
                 raise JobError(str(damaged)) from damaged
             progress.advance()
@@ -165,7 +165,7 @@ def build(job: Release, progress: Progress) -> None:
         raise LeaseLost
 
 
-def _formats(job: Release) -> list[str]:
+def _format_names(job: Release) -> list[str]:
     """Return the names of all formats, and of the layouts in the publication settings."""
     layouts = set(publication_of(job.project).layouts)
     return [str(name) for name in WRITERS if name in FORMATS or name in layouts]
@@ -179,7 +179,7 @@ def _write(
     files: list[FileFacts] = []
     with snapshot():
         at = timezone.now()
-        for name in _formats(job):
+        for name in _format_names(job):
             (folder / name).mkdir()
             written[name] = write(
                 job.project, name, folder / name, progress.advance, published=True
@@ -198,44 +198,46 @@ def _write(
             with into.file(contents.GUIDELINES, "The guidelines in force.") as stream:
                 stream.write(guideline.text.encode())
         about.write(job.project, into)
-    for name, said in written.items():
-        files += [{**entry, "name": f"{name}/{entry['name']}"} for entry in said["files"]]
-        whole = [entry["name"] for entry in said["files"]] + [manifest.NAME]
+    for name, export in written.items():
+        files += [{**entry, "name": f"{name}/{entry['name']}"} for entry in export["files"]]
+        whole = [entry["name"] for entry in export["files"]] + [manifest.NAME]
         with (folder / f"{name}.zip").open("xb") as stream:
             pack(folder / name, whole, stream)
         for path, holds in (
             (f"{name}/{manifest.NAME}", "How these files came about, with counts for each pair."),
             (f"{name}.zip", "All of them in one archive."),
         ):
-            files.append(file_store.facts_of(folder / path, path, holds))
+            files.append(file_store.file_facts(folder / path, path, holds))
     files += into.files
     held = contents.compose(job, at=at, guideline=guideline, written=written, files=files)
     return held, at, guideline
 
 
-class Checked(NamedTuple):
+class Verification(NamedTuple):
     """The result of verifying a release: the number of files read, and the faults found."""
 
     files: int
     faults: list[str]
 
 
-def verify(release: Release) -> Checked:
+def verify(release: Release) -> Verification:
     """Read every stored file of a release and compare it with its checksum."""
     every = contents.files(release)
     faults = [
-        wrong for entry in every.values() if (wrong := file_store.fault(release.project_id, entry))
+        wrong
+        for entry in every.values()
+        if (wrong := file_store.find_fault(release.project_id, entry))
     ]
     if contents.own_facts(release)["sha256"] != _sha256_of_row(release):
         faults.append(_("The row in the database does not match release.json."))
-    return Checked(len(every), faults)
+    return Verification(len(every), faults)
 
 
 def _sha256_of_row(release: Release) -> str:
     return hashlib.sha256(contents.to_bytes(contents.of(release))).hexdigest()
 
 
-def copy(release: Release, format_name: str, folder: Path) -> Manifest:
+def copy_format(release: Release, format_name: str, folder: Path) -> Manifest:
     """Copy a release's stored export in one format into an empty folder, and return its manifest.
 
     Every file is checked before it is copied. Refused: an unknown format, one that the release does
@@ -258,7 +260,7 @@ def copy(release: Release, format_name: str, folder: Path) -> Manifest:
             target = folder / name.removeprefix(prefix)
             target.parent.mkdir(parents=True, exist_ok=True)
             with (
-                file_store.checked(release.project_id, entry) as source,
+                file_store.open_checked(release.project_id, entry) as source,
                 target.open("xb") as stream,
             ):
                 shutil.copyfileobj(source, stream, BUFFER)

@@ -22,7 +22,7 @@ from base.api.resource import QueryParameters, RequestBody, Resource, Scope, rea
 from base.csv_output import csv_lines
 from exporters.exports import access as exports_access
 from exporters.exports.api import COUNTS, FileFactsSerializer
-from exporters.exports.download_log import taken
+from exporters.exports.download_log import record_download
 from exporters.releases import access, comparison, contents, file_store
 from exporters.releases import actions as releasing
 from exporters.releases.comparison import Comparison
@@ -208,14 +208,14 @@ class ReleasePreview(Resource):
         if must_answer_first(member):
             raise PermissionDenied(exports_access.BLIND)
         found = preview(member)
-        told = {
+        data = {
             "counts": [{"words": words, "count": count} for words, count in found.counts],
             "guidelines": found.guidelines,
             "warnings": found.warnings,
             "share_range": found.share_range,
             "outside_share": found.outside_share,
         }
-        return Response(ReleasePreviewSerializer(told).data)
+        return Response(ReleasePreviewSerializer(data).data)
 
 
 class OneRelease(Resource):
@@ -256,10 +256,10 @@ class ReleaseFile(Resource):
         if entry is None:
             raise Http404("There is no such file in this release.")
         try:
-            stream = file_store.checked(found.project_id, entry)
+            stream = file_store.open_checked(found.project_id, entry)
         except file_store.Damaged as damaged:
             raise Http404(str(damaged)) from damaged
-        taken(what="release.taken", of=found, name=name, by=member)
+        record_download(what="release.taken", of=found, name=name, by=member)
         return FileResponse(
             stream,
             as_attachment=True,
@@ -276,17 +276,17 @@ class ReleasesCompared(Resource):
     @reads(ComparisonSerializer, scope=Scope.LEAD)
     def get(self, request: Request, slug: str, before: str, after: str) -> Response:
         """Read how their counts and rules differ."""
-        compared = _compared(self, slug, before, after)
+        compared = _compare(self, slug, before, after)
         rules = [
             {"about": about, "before": was, "after": now} for about, was, now in compared.rules()
         ]
-        told = {
+        data = {
             "before": before,
             "after": after,
             "counts": compared.counts(),
             "rules": rules,
         }
-        return Response(ComparisonSerializer(told).data)
+        return Response(ComparisonSerializer(data).data)
 
 
 class ReleaseChanges(Resource):
@@ -297,23 +297,23 @@ class ReleaseChanges(Resource):
     @reads(ChangeSerializer, parameters=AskedChanges, paged=True, scope=Scope.LEAD)
     def get(self, request: Request, slug: str, before: str, after: str) -> Response:
         """List grades, narratives, texts of documents, or queries and pairs that differ."""
-        compared = _compared(self, slug, before, after)
+        compared = _compare(self, slug, before, after)
         show, given = self.parameters()["show"], requested_cursor(request)
         behind = tuple(given.split(_TAB)) if given else ()
-        if given and len(behind) != _PARTS[show]:
+        if given and len(behind) != _CURSOR_PARTS[show]:
             raise invalid_cursor()
         rows: Iterator[Any] = {
-            "listed": compared.listed,
+            "listed": compared.presence_changes,
             "texts": compared.texts,
             "narratives": compared.narratives,
             "grades": compared.grades,
         }[show]()
-        found = comparison.part(rows, behind, page_size(request))
-        told = [
+        found = comparison.read_page(rows, behind, page_size(request))
+        data = [
             dict(zip(comparison.TABLE, comparison.line(one), strict=True)) for one in found.rows
         ]
         following = _TAB.join(found.following) if found.following else None
-        return page_response(request, ChangeSerializer(told, many=True).data, following)
+        return page_response(request, ChangeSerializer(data, many=True).data, following)
 
 
 class ReleaseChangesTable(Resource):
@@ -324,14 +324,14 @@ class ReleaseChangesTable(Resource):
     @reads(OpenApiTypes.STR, media="text/csv", scope=Scope.LEAD)
     def get(self, request: Request, slug: str, before: str, after: str) -> StreamingHttpResponse:
         """Download all differences."""
-        compared = _compared(self, slug, before, after)
+        compared = _compare(self, slug, before, after)
         return StreamingHttpResponse(
             csv_lines(comparison.table(compared)), content_type="text/csv; charset=utf-8"
         )
 
 
 # The number of parts of each list's cursor.
-_PARTS = {"listed": 2, "texts": 1, "narratives": 2, "grades": 3}
+_CURSOR_PARTS = {"listed": 2, "texts": 1, "narratives": 2, "grades": 3}
 
 
 def _as_json(member: Membership, release: Release) -> dict[str, Any]:
@@ -339,7 +339,7 @@ def _as_json(member: Membership, release: Release) -> dict[str, Any]:
     return dict(FullReleaseSerializer(release, context=context).data)
 
 
-def _compared(resource: Resource, slug: str, before: str, after: str) -> Comparison:
+def _compare(resource: Resource, slug: str, before: str, after: str) -> Comparison:
     """Return the comparison of two releases; 404 if a file of one is missing or damaged."""
     _member, (one, other) = access.made_releases(resource.person, slug, before, after)
     if one == other:

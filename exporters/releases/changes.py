@@ -108,7 +108,7 @@ class GradeChange(NamedTuple):
 _PLACES = {under: place for place, under in enumerate(QRELS)}
 
 
-class Words(NamedTuple):
+class NarrativeText(NamedTuple):
     """A current narrative."""
 
     version: int
@@ -122,8 +122,8 @@ class NarrativeChange(NamedTuple):
     pair_id: str
     query_id: str
     side: str
-    before: Words | None
-    after: Words | None
+    before: NarrativeText | None
+    after: NarrativeText | None
 
     @property
     def key(self) -> Key:
@@ -131,7 +131,7 @@ class NarrativeChange(NamedTuple):
         return self.pair_id, str(Narrative.Side.values.index(self.side))
 
 
-class Listed(NamedTuple):
+class PresenceChange(NamedTuple):
     """A query or a pair that differs between the releases.
 
     `before` and `after` are "" if it is missing and "there" if it is present; "reworded" for a
@@ -153,7 +153,7 @@ class Listed(NamedTuple):
 QUERY, PAIR = "query", "pair"
 
 
-THERE, REWORDED = "there", "reworded"
+PRESENT, REWORDED = "there", "reworded"
 
 
 class TextChange(NamedTuple):
@@ -172,7 +172,7 @@ class TextChange(NamedTuple):
         return (self.doc_id,)
 
 
-class Contrast(NamedTuple):
+class CountChange(NamedTuple):
     """A count in both releases, with its key and description."""
 
     key: str

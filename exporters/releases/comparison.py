@@ -27,20 +27,20 @@ from exporters.releases.changes import (
     OPEN,
     PAIR,
     PAIRS,
+    PRESENT,
     QRELS,
     QUERY,
     READ,
     REWORDED,
     STATES,
-    THERE,
-    Contrast,
+    CountChange,
     GradeChange,
     Key,
-    Listed,
     NarrativeChange,
+    NarrativeText,
+    PresenceChange,
     T,
     TextChange,
-    Words,
 )
 from exporters.releases.models import Release
 
@@ -57,7 +57,7 @@ class Comparison:
         self._files = {release.pk: contents.files(release) for release in (before, after)}
         for release, name in self._both(READ):
             entry = self._entry(release, name)
-            if entry is not None and (wrong := file_store.fault(release.project_id, entry)):
+            if entry is not None and (wrong := file_store.find_fault(release.project_id, entry)):
                 raise file_store.Damaged(wrong)
         manifests = [self._manifest(release) for release in (before, after)]
         self._pairs = tuple(
@@ -65,42 +65,44 @@ class Comparison:
         )
         self._texts = tuple(one.get("text_versions", {}) for one in manifests)
 
-    def counts(self) -> list[Contrast]:
+    def counts(self) -> list[CountChange]:
         """Return the counts of COMPARED that both releases have."""
-        said = [contents.all_counts(contents.of(r)) for r in (self.before, self.after)]
-        if any(ONLY_IF_ANY in one for one in said):
-            said = [{ONLY_IF_ANY: 0, **one} for one in said]
+        counts = [contents.all_counts(contents.of(r)) for r in (self.before, self.after)]
+        if any(ONLY_IF_ANY in one for one in counts):
+            counts = [{ONLY_IF_ANY: 0, **one} for one in counts]
         return [
-            Contrast(key, str(words), said[0][key], said[1][key])
+            CountChange(key, str(words), counts[0][key], counts[1][key])
             for key, words in COMPARED.items()
-            if key in said[0] and key in said[1]
+            if key in counts[0] and key in counts[1]
         ]
 
     def rules(self) -> list[tuple[str, str, str]]:
         """Return the rules that differ: the subject, and the text of each release."""
-        said: list[dict[str, str]] = []
+        by_release: list[dict[str, str]] = []
         for release in (self.before, self.after):
             rules: list[Rule] = contents.of(release)["rules"]
-            said.append({rule["about"]: rule["says"] for rule in rules})
-        before, after = said
+            by_release.append({rule["about"]: rule["says"] for rule in rules})
+        before, after = by_release
         return [
             (about, before.get(about, ""), after.get(about, ""))
             for about in before | after
             if before.get(about) != after.get(about)
         ]
 
-    def listed(self) -> Iterator[Listed]:
+    def presence_changes(self) -> Iterator[PresenceChange]:
         """Yield queries, then pairs, that differ between the releases."""
         for (query_id,), before, after in self._differing(contents.QUERIES, _query):
-            there = REWORDED if before and after else THERE
-            yield Listed(QUERY, query_id, "", THERE if before else "", there if after else "")
+            there = REWORDED if before and after else PRESENT
+            yield PresenceChange(
+                QUERY, query_id, "", PRESENT if before else "", there if after else ""
+            )
         before_of, after_of = self._pairs
         for pair_id in sorted(before_of.keys() | after_of.keys()):
             old, new = before_of.get(pair_id), after_of.get(pair_id)
-            states = [facts["left_out"] or THERE if facts else "" for facts in (old, new)]
+            states = [facts["left_out"] or PRESENT if facts else "" for facts in (old, new)]
             if states[0] != states[1]:
                 either: Any = new or old
-                yield Listed(PAIR, either["query_id"], pair_id, states[0], states[1])
+                yield PresenceChange(PAIR, either["query_id"], pair_id, states[0], states[1])
 
     def texts(self) -> Iterator[TextChange]:
         """Yield documents whose newest text version differs."""
@@ -130,15 +132,15 @@ class Comparison:
                 for (query_id, doc_id), old, new in self._differing(QRELS[under], _qrel):
                     yield GradeChange(under, query_id, "", doc_id, old or ABSENT, new or ABSENT)
                 continue
-            queries = self._in_both(under)
-            for (pair_id, doc_id), old, new in self._standings(under):
+            queries = self._compared_pairs(under)
+            for (pair_id, doc_id), old, new in self._grade_differences(under):
                 if pair_id in queries:
                     yield GradeChange(under, queries[pair_id], pair_id, doc_id, old, new)
 
-    def _standings(self, under: str) -> Iterator[tuple[Key, str, str]]:
+    def _grade_differences(self, under: str) -> Iterator[tuple[Key, str, str]]:
         """Yield (pair, document), before and after, for each difference."""
         graded = self._differing(QRELS[under], _qrel)
-        sides = [self._open(release, under) for release in (self.before, self.after)]
+        sides = [self._ungraded(release, under) for release in (self.before, self.after)]
         rest = _differences(*sides, parse=lambda item: item)
         found: tuple[Key, str, str] | None = None
         for key, old, new in merge(graded, rest, key=itemgetter(0)):
@@ -152,17 +154,19 @@ class Comparison:
         if found is not None:
             yield found
 
-    def _open(self, release: Release, under: str) -> Iterator[tuple[Key, str]]:
+    def _ungraded(self, release: Release, under: str) -> Iterator[tuple[Key, str]]:
         """Yield the documents without a line in a release's qrels, with the reason."""
-        return merge(*(self._listed_as(state, release, under) for state in OPEN))
+        return merge(*(self._listed_in_state(state, release, under) for state in OPEN))
 
-    def _listed_as(self, state: str, release: Release, under: str) -> Iterator[tuple[Key, str]]:
+    def _listed_in_state(
+        self, state: str, release: Release, under: str
+    ) -> Iterator[tuple[Key, str]]:
         for line in self._lines(release, OPEN[state]):
             _, pair_id, narrative, doc_id, _ = line.decode().split("\t")
             if narrative == under:
                 yield (pair_id, doc_id), state
 
-    def _in_both(self, under: str) -> dict[str, str]:
+    def _compared_pairs(self, under: str) -> dict[str, str]:
         """Return the pairs whose grades are compared, each with its query."""
         before, after = self._pairs
         altered = under == Narrative.Side.ALTERED
@@ -187,9 +191,9 @@ class Comparison:
 
     def _manifest(self, release: Release) -> Manifest:
         entry = self._files[release.pk][MANIFEST]
-        with file_store.opened(release.project_id, entry) as stream:
-            said: Manifest = json.load(stream)
-        return said
+        with file_store.open_stored(release.project_id, entry) as stream:
+            manifest: Manifest = json.load(stream)
+        return manifest
 
     def _differing(
         self, name: str, parse: Callable[[bytes], tuple[Key, T]]
@@ -208,7 +212,7 @@ class Comparison:
         entry = self._entry(release, name)
         if entry is None:
             return
-        with file_store.opened(release.project_id, entry) as stream:
+        with file_store.open_stored(release.project_id, entry) as stream:
             for line in stream:
                 yield line.rstrip(b"\n")
 
@@ -254,21 +258,21 @@ def _query(line: bytes) -> tuple[Key, tuple[str, str]]:
     return (fields["query_id"],), (fields["title"], fields["description"])
 
 
-def _narratives(line: bytes) -> tuple[Key, tuple[str, dict[str, Words]]]:
+def _narratives(line: bytes) -> tuple[Key, tuple[str, dict[str, NarrativeText]]]:
     """Return the current narratives of a pair: the highest version of each side."""
     fields = json.loads(line)
-    in_force: dict[str, Words] = {}
+    in_force: dict[str, NarrativeText] = {}
     for one in fields["narratives"]:
         if one["side"] not in in_force or in_force[one["side"]].version < one["version"]:
             conditions = tuple(
                 (condition.get("name", ""), condition["text"])
                 for condition in one.get("conditions", ())
             )
-            in_force[one["side"]] = Words(one["version"], one["text"], conditions)
+            in_force[one["side"]] = NarrativeText(one["version"], one["text"], conditions)
     return (fields["pair_id"],), (fields["query_id"], in_force)
 
 
-class QueryContrast(NamedTuple):
+class QueryChange(NamedTuple):
     """A query with differences: numbers of changed grades and narratives, and the states of its
     documents before and after.
     """
@@ -288,7 +292,7 @@ class QueryContrast(NamedTuple):
 
 def queries(
     comparison: Comparison, grades: Counter[str], narratives: Counter[str]
-) -> list[QueryContrast]:
+) -> list[QueryChange]:
     """Return the queries with differences, in byte order; `grades` and `narratives` by query_id."""
     states = [comparison.states(release) for release in (comparison.before, comparison.after)]
     rows = []
@@ -297,12 +301,12 @@ def queries(
         if before != after or grades[query_id] or narratives[query_id]:
             pairs_of_counts = [(before[state], after[state]) for state in STATES]
             rows.append(
-                QueryContrast(query_id, grades[query_id], narratives[query_id], *pairs_of_counts)
+                QueryChange(query_id, grades[query_id], narratives[query_id], *pairs_of_counts)
             )
     return rows
 
 
-class Part(NamedTuple, Generic[T]):
+class Page(NamedTuple, Generic[T]):
     """One page of a list, the length of the list, and the key after which the list continues."""
 
     rows: list[T]
@@ -310,17 +314,17 @@ class Part(NamedTuple, Generic[T]):
     following: Key | None
 
 
-class Placed(Protocol):
+class Sortable(Protocol):
     """An object with a sort key."""
 
     @property
     def key(self) -> Key: ...
 
 
-P = TypeVar("P", bound=Placed)
+P = TypeVar("P", bound=Sortable)
 
 
-def part(rows: Iterable[P], after: Key, size: int) -> Part[P]:
+def read_page(rows: Iterable[P], after: Key, size: int) -> Page[P]:
     """Read the whole list, and return the `size` rows that follow the key `after`."""
     shown: list[P] = []
     total, more = 0, False
@@ -331,7 +335,7 @@ def part(rows: Iterable[P], after: Key, size: int) -> Part[P]:
                 shown.append(row)
             else:
                 more = True
-    return Part(shown, total, shown[-1].key if more else None)
+    return Page(shown, total, shown[-1].key if more else None)
 
 
 TABLE = ("change", "narrative", "query_id", "pair_id", "doc_id", "before", "after")
@@ -341,7 +345,7 @@ def table(comparison: Comparison) -> Iterator[tuple[str, ...]]:
     """Yield all differences as rows of TABLE: queries, pairs, texts, narratives, grades."""
     yield TABLE
     for of in (
-        comparison.listed(),
+        comparison.presence_changes(),
         comparison.texts(),
         comparison.narratives(),
         comparison.grades(),
@@ -349,12 +353,12 @@ def table(comparison: Comparison) -> Iterator[tuple[str, ...]]:
         yield from map(line, of)
 
 
-def line(change: Listed | TextChange | NarrativeChange | GradeChange) -> tuple[str, ...]:
+def line(change: PresenceChange | TextChange | NarrativeChange | GradeChange) -> tuple[str, ...]:
     """Return a difference as a row of TABLE.
 
     For narratives and texts, `before` and `after` are the versions, and empty if missing.
     """
-    if isinstance(change, Listed):
+    if isinstance(change, PresenceChange):
         return change.kind, "", change.query_id, change.pair_id, "", change.before, change.after
     if isinstance(change, TextChange):
         return "text", "", "", "", *change

@@ -18,7 +18,7 @@ from exporters.exports.manifest import (
     Manifest,
     Pooled,
     Rule,
-    with_derived,
+    add_derived_counts,
 )
 from exporters.exports.naming import published_names
 from exporters.exports.oracle_facts import Oracles
@@ -32,7 +32,7 @@ GUIDELINES = "guidelines.txt"
 QUERIES = "queries.jsonl"
 
 
-class _Measured(TypedDict, total=False):
+class _OracleValues(TypedDict, total=False):
     """The values of three systems made from the qrels, as in the manifest of `trec`.
 
     Absent if nothing can be measured, and in releases made by earlier versions.
@@ -41,7 +41,7 @@ class _Measured(TypedDict, total=False):
     oracles: Oracles
 
 
-class Contents(_Measured, Pooled, KindFacts):
+class Contents(_OracleValues, Pooled, KindFacts):
     """The whole content, as in the row and in release.json.
 
     `at`: the time of the snapshot (ISO 8601, UTC). `counts` and `notes` are by format, as in the
@@ -81,7 +81,7 @@ def compose(
         project={"slug": project.slug, "name": project.name},
         name=release.name,
         note=release.note,
-        by=_named(release),
+        by=_author_name(release),
         at=at.isoformat(),
         code_version=settings.VERSION,
         guidelines=guideline.version if guideline else None,
@@ -114,7 +114,7 @@ def compose(
     return held
 
 
-def _named(release: Release) -> str:
+def _author_name(release: Release) -> str:
     """Return the published name of the person who made the release."""
     if release.by is None:
         return ""
@@ -173,24 +173,24 @@ def all_counts(contents: Contents) -> dict[str, int]:
     together: dict[str, int] = {}
     for counts in contents["counts"].values():
         together |= counts
-    together = with_derived(together)
+    together = add_derived_counts(together)
     return {key: together[key] for key in COUNTS if key in together}
 
 
-def _counted(counts: Mapping[str, int], key: str, noun: str) -> str:
+def _count_with_noun(counts: Mapping[str, int], key: str, noun: str) -> str:
     n = counts[key]
     return f"{n:,} {noun if n == 1 else noun + 's'}"
 
 
-def _pairs(counts: Mapping[str, int]) -> str:
+def _describe_pairs(counts: Mapping[str, int]) -> str:
     """Return the number of instruction pairs, and how many are in the qrels if not all are."""
-    told = _counted(counts, "pairs", "instruction pair")
+    total = _count_with_noun(counts, "pairs", "instruction pair")
     kinds = {"pairs_written": "changed", "pairs_claimed": "claimed"}
     held = {kind: counts[key] for key, kind in kinds.items() if counts.get(key)}
     if held == {"changed": counts["pairs"]} or "pairs_written" not in counts:
-        return told
+        return total
     held = held or {"changed": 0}
-    return f"{told} ({', '.join(f'{n:,} in the {kind} qrels' for kind, n in held.items())})"
+    return f"{total} ({', '.join(f'{n:,} in the {kind} qrels' for kind, n in held.items())})"
 
 
 def citation(release: Release) -> str:
@@ -199,10 +199,10 @@ def citation(release: Release) -> str:
     counts = all_counts(contents)
     holds = (
         f"{counts['queries']:,} {'query' if counts['queries'] == 1 else 'queries'}, "
-        f"{_pairs(counts)}, "
-        f"{_counted(counts, 'judgments_by_people', 'judgment')} by people, "
+        f"{_describe_pairs(counts)}, "
+        f"{_count_with_noun(counts, 'judgments_by_people', 'judgment')} by people, "
         f"{counts['adjudications_standing']:,} settled by leads, "
-        f"{_counted(counts, 'judgments_by_machines', 'label')} claimed by machines"
+        f"{_count_with_noun(counts, 'judgments_by_machines', 'label')} claimed by machines"
     )
     return (
         f"{contents['project']['name']}, release {contents['name']} ({contents['at'][:10]}; "

@@ -28,7 +28,7 @@ from exporters.exports import checks, selection
 from exporters.exports.selection import Pair
 
 
-class Outside(NamedTuple):
+class PairOutsideRange(NamedTuple):
     """A pair with too few or too many relevant documents that drop out."""
 
     pair: InstructionPair
@@ -54,14 +54,14 @@ class Preview(NamedTuple):
     guidelines: int | None
     warnings: list[str]
     share_range: tuple[int, int] | None
-    outside_share: list[Outside]
+    outside_share: list[PairOutsideRange]
 
 
 def preview(by: Membership) -> Preview:
     """Return what a release of the project that `by` leads would hold now."""
     project = by.project
     pairs = selection.pairs(project)
-    written = selection.written(pairs, Narrative.Side.ALTERED)
+    written = selection.written_pairs(pairs, Narrative.Side.ALTERED)
     guideline = Guideline.objects.latest_of(project)
     of_project = {"narrative__pair__project": project}
     judgments = Judgment.objects.current().filter(**of_project)
@@ -86,7 +86,7 @@ def preview(by: Membership) -> Preview:
     if machines := Review.objects.submitted().of_machines().filter(**of_project).count():
         counts.append((_("reviews by machines"), machines))
     if SampleItem.objects.filter(sample__project=project).exists():
-        counts.append((_("checked labels"), checks.over(project)))
+        counts.append((_("checked labels"), checks.count_checked(project)))
     for side, words in (
         (Narrative.Side.ALTERED, _("claimed labels of accepted instructions")),
         (Narrative.Side.REVERSED, _("claimed labels under reversed narratives")),
@@ -99,7 +99,7 @@ def preview(by: Membership) -> Preview:
     return Preview(counts, version, _warnings(by, pairs, written, version), *_shares(by))
 
 
-def _shares(by: Membership) -> tuple[tuple[int, int] | None, list[Outside]]:
+def _shares(by: Membership) -> tuple[tuple[int, int] | None, list[PairOutsideRange]]:
     """Return the range of the rule on shares (None without such a rule), and pairs outside it."""
     limits = rules_of(kind_of(by.project.kind)).get(Rule.SHARE)
     if limits is None:
@@ -108,19 +108,19 @@ def _shares(by: Membership) -> tuple[tuple[int, int] | None, list[Outside]]:
     return (limits["least_percent"], limits["most_percent"]), outside
 
 
-def _outside(one: PairStanding) -> Outside:
+def _outside(one: PairStanding) -> PairOutsideRange:
     counts = one.counts
-    return Outside(one.pair, counts.dropped, counts.kept + counts.dropped, counts.open)
+    return PairOutsideRange(one.pair, counts.dropped, counts.kept + counts.dropped, counts.open)
 
 
 def _warnings(
     by: Membership, pairs: list[Pair], written: list[Pair], guidelines: int | None
 ) -> list[str]:
-    said: list[str] = []
+    sentences: list[str] = []
 
     def warn(n: int, one: str, many: str) -> None:
         if n:
-            said.append((one if n == 1 else many) % {"n": f"{n:,}"})
+            sentences.append((one if n == 1 else many) % {"n": f"{n:,}"})
 
     disputed = disagreements.count(by, Wanted(kind=Kind.JUDGMENT))
     warn(
@@ -129,7 +129,7 @@ def _warnings(
         _("%(n)s documents are disputed and would be left out of the qrels."),
     )
     warn(
-        unjudged(by.project, written),
+        count_unjudged(by.project, written),
         _(
             "1 document that should be judged is not judged and would be left out: evaluators "
             "treat it as not relevant."
@@ -160,8 +160,8 @@ def _warnings(
         _("%(n)s reviews are not submitted yet and would be left out."),
     )
     if guidelines is None:
-        said.append(_("There are no guidelines."))
-    return said
+        sentences.append(_("There are no guidelines."))
+    return sentences
 
 
 def _why_left_out() -> tuple[tuple[str, str, str], ...]:
@@ -188,7 +188,7 @@ def _why_left_out() -> tuple[tuple[str, str, str], ...]:
     )
 
 
-def unjudged(project: Project, written: list[Pair]) -> int:
+def count_unjudged(project: Project, written: list[Pair]) -> int:
     """Return how many documents put before judges nobody has judged or settled, in these pairs."""
     sizes = sizes_of_pools(
         in_scope_of_any(project, Candidate.objects.filter(query__project=project))
@@ -197,15 +197,17 @@ def unjudged(project: Project, written: list[Pair]) -> int:
         .annotate(n=Count("pk")),
         {pair.pk: pair.query.pk for pair in written},
     )
-    said = judgments_in_force(project)
+    judgments = judgments_in_force(project)
     judged = dict(
-        said.order_by().values_list("narrative_id").annotate(n=Count("candidate", distinct=True))
+        judgments.order_by()
+        .values_list("narrative_id")
+        .annotate(n=Count("candidate", distinct=True))
     )
-    unheard = Adjudication.objects.current().filter(
-        ~Exists(said.filter(narrative=OuterRef("narrative"), candidate=OuterRef("candidate"))),
+    settled_only = Adjudication.objects.current().filter(
+        ~Exists(judgments.filter(narrative=OuterRef("narrative"), candidate=OuterRef("candidate"))),
         candidate__in=in_scope_of_any(project, Candidate.objects.filter(query__project=project)),
     )
-    settled = dict(unheard.order_by().values_list("narrative_id").annotate(n=Count("pk")))
+    settled = dict(settled_only.order_by().values_list("narrative_id").annotate(n=Count("pk")))
     return sum(
         max(0, sizes[pair.pk] - judged.get(key, 0) - settled.get(key, 0))
         for pair in written

@@ -26,12 +26,12 @@ from base.page_request import PageRequest
 from base.pagination import parse_key
 from base.word_diff import Op, Piece, diff
 from exporters.exports import access as exports_access
-from exporters.exports.download_log import taken
+from exporters.exports.download_log import record_download
 from exporters.exports.files import FileFacts
 from exporters.releases import access, contents, file_store
 from exporters.releases import actions as releasing
 from exporters.releases import comparison as comparing
-from exporters.releases.changes import BEFORE, GradeChange, NarrativeChange, Words
+from exporters.releases.changes import BEFORE, GradeChange, NarrativeChange, NarrativeText
 from exporters.releases.comparison import Comparison
 from exporters.releases.forms import CompareForm, ReleaseForm
 from exporters.releases.models import Release
@@ -138,7 +138,7 @@ def release(request: PageRequest, slug: str, release: str) -> HttpResponse:
         # The poll of a job that has ended: the whole page has changed.
         return HttpResponseClientRefresh()
     template = "releases/release.html#job" if request.htmx else "releases/release.html"
-    return render(request, template, _page(member, found))
+    return render(request, template, _release_context(member, found))
 
 
 @require_POST
@@ -157,11 +157,11 @@ def release_file(request: PageRequest, slug: str, release: str, name: str) -> Ht
     if entry is None:
         raise Http404("There is no such file in this release.")
     try:
-        stream = file_store.checked(found.project_id, entry)
+        stream = file_store.open_checked(found.project_id, entry)
     except file_store.Damaged as damaged:
-        messages.error(request, _damaged(damaged))
+        messages.error(request, _damage_message(damaged))
         return redirect(found)
-    taken(what="release.taken", of=found, name=name, by=member)
+    record_download(what="release.taken", of=found, name=name, by=member)
     plain = name.replace("/", "-")
     return FileResponse(
         stream,
@@ -174,16 +174,18 @@ def release_file(request: PageRequest, slug: str, release: str, name: str) -> Ht
 @require_GET
 def comparison(request: PageRequest, slug: str, before: str, after: str) -> HttpResponse:
     """Show the differences between two releases; the query string selects the kind and the page."""
-    member, compared = _compared(request, slug, before, after)
+    member, compared = _compare_or_redirect(request, slug, before, after)
     if isinstance(compared, HttpResponse):
         return compared
-    return render(request, "releases/comparison.html", _comparison_page(request, member, compared))
+    return render(
+        request, "releases/comparison.html", _comparison_context(request, member, compared)
+    )
 
 
 @require_GET
 def comparison_table(request: PageRequest, slug: str, before: str, after: str) -> HttpResponseBase:
     """Send all differences as a table."""
-    member, compared = _compared(request, slug, before, after)
+    member, compared = _compare_or_redirect(request, slug, before, after)
     if isinstance(compared, HttpResponse):
         return compared
     name = f"{member.project.slug}-{compared.before.name}-{compared.after.name}.csv"
@@ -194,7 +196,7 @@ def comparison_table(request: PageRequest, slug: str, before: str, after: str) -
     )
 
 
-def _compared(
+def _compare_or_redirect(
     request: PageRequest, slug: str, before: str, after: str
 ) -> tuple[Membership, Comparison | HttpResponse]:
     """Return the comparison of two releases, or a redirect to the list with an error message."""
@@ -206,15 +208,15 @@ def _compared(
     try:
         return member, Comparison(one, other)
     except file_store.Damaged as damaged:
-        messages.error(request, _damaged(damaged))
+        messages.error(request, _damage_message(damaged))
         return member, listed
 
 
-def _damaged(damaged: file_store.Damaged) -> str:
+def _damage_message(damaged: file_store.Damaged) -> str:
     return _("%(what)s Restore it from a backup of the data folder.") % {"what": damaged}
 
 
-def _page(member: Membership, found: Release) -> dict[str, Any]:
+def _release_context(member: Membership, found: Release) -> dict[str, Any]:
     """Return the context of a release's page, without its content for a lead who is still blind."""
     page: dict[str, Any] = {
         "project": found.project,
@@ -254,7 +256,10 @@ def _page(member: Membership, found: Release) -> dict[str, Any]:
         "groups": contents.groups(held),
         "formats": formats,
         "others": [
-            {"name": name, "url": reverse("exporters:comparison", args=[*_place(found, name)])}
+            {
+                "name": name,
+                "url": reverse("exporters:comparison", args=[*_comparison_args(found, name)]),
+            }
             for name in others
         ],
         "whole": [file for file in every if "/" not in file["name"] and ".zip" not in file["name"]],
@@ -262,7 +267,7 @@ def _page(member: Membership, found: Release) -> dict[str, Any]:
     }
 
 
-def _place(found: Release, other: str) -> tuple[str, str, str]:
+def _comparison_args(found: Release, other: str) -> tuple[str, str, str]:
     """Return the URL arguments of the comparison of a release with an earlier one."""
     return found.project.slug, other, found.name
 
@@ -272,7 +277,7 @@ def _with_url(found: Release, entry: FileFacts) -> dict[str, Any]:
     return {**entry, "url": reverse("exporters:release_file", args=here)}
 
 
-def _comparison_page(
+def _comparison_context(
     request: PageRequest, member: Membership, compared: Comparison
 ) -> dict[str, Any]:
     """Return the context of a comparison's page, after reading all differences once."""
@@ -293,14 +298,14 @@ def _comparison_page(
             rewritten[change.query_id] += 1
             yield change
 
-    def part_of(kind: str, rows: Iterable[Any]) -> comparing.Part[Any]:
-        return comparing.part(rows, after if kind == show else (), SIZES[kind])
+    def part_of(kind: str, rows: Iterable[Any]) -> comparing.Page[Any]:
+        return comparing.read_page(rows, after if kind == show else (), SIZES[kind])
 
     parts = {
         "grades": part_of("grades", grades()),
         "narratives": part_of("narratives", narratives()),
         "texts": part_of("texts", compared.texts()),
-        "listed": part_of("listed", compared.listed()),
+        "listed": part_of("listed", compared.presence_changes()),
     }
     # After all grades and narratives have been read, which fills the counters.
     parts["queries"] = part_of("queries", comparing.queries(compared, per_query, rewritten))
@@ -354,7 +359,7 @@ def _narrative(change: NarrativeChange) -> dict[str, Any]:
     }
 
 
-def _conditions(old: Words | None, new: Words | None) -> list[Piece]:
+def _conditions(old: NarrativeText | None, new: NarrativeText | None) -> list[Piece]:
     """Return the conditions of both narratives, with those of only one marked."""
     before, after = (words.conditions if words else () for words in (old, new))
     if before == after:

@@ -48,7 +48,7 @@ from audit.settling.reveals import reveal_names
 from audit.settling.settle_many import How, Rule, preview, settle_many
 from config.example import ensure_example
 from exporters.evaluations.actions import request_evaluation
-from exporters.evaluations.systems import proposed
+from exporters.evaluations.systems import propose_systems
 from exporters.exports import actions as exporting
 from exporters.models import Evaluation, Export
 from exporters.releases import actions as releasing
@@ -399,7 +399,7 @@ def _make_scene(settings: Any, finish_jobs: Callable[[], int]) -> Scene:
         load_jobs.request_load(format_name="trec-topics", file=file, by=lead)
     exporting.request_export(project=project, format_name="trec", by=lead)
     finish_jobs()
-    measured = proposed(list(project.runs.order_by("name")))
+    measured = propose_systems(list(project.runs.order_by("name")))
     request_evaluation(project=project, measured=measured, by=lead)
     finish_jobs()
     _releases(project, lead, finish_jobs)

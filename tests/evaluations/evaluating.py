@@ -24,7 +24,7 @@ RUNS = {
 }
 
 
-def load(project: Any, name: str, topic: str, order: str) -> Run:
+def store_run(project: Any, name: str, topic: str, order: str) -> Run:
     """Store a run of one topic, as intake does."""
     lines = "".join(
         f"{topic} Q0 {document} {rank} {9 - rank} {name}\n"
@@ -50,13 +50,13 @@ def scene() -> SimpleNamespace:
     narrative = factories.altered(pair)
     for doc, grade in {"a": 0, "b": 1, "c": 0, "d": 0}.items():
         factories.judgment(narrative, pool[doc], ada, grade)
-    runs = {name: load(project, name, *its) for name, its in RUNS.items()}
+    runs = {name: store_run(project, name, *its) for name, its in RUNS.items()}
     return SimpleNamespace(
         project=project, carla=carla, ada=ada, pair=pair, pool=pool, narrative=narrative, runs=runs
     )
 
 
-def both(made: SimpleNamespace) -> list[System]:
+def both_systems(made: SimpleNamespace) -> list[System]:
     """Return the two systems."""
     return [
         System(
@@ -70,10 +70,10 @@ def both(made: SimpleNamespace) -> list[System]:
     ]
 
 
-def measured(made: SimpleNamespace, **fields: Any) -> Any:
+def make_evaluation(made: SimpleNamespace, **fields: Any) -> Any:
     """Make an evaluation at once, as a worker would."""
     given: dict[str, Any] = {
-        "measured": both(made),
+        "measured": both_systems(made),
         "baseline": "still",
         "by": made.carla,
         **fields,

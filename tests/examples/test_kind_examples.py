@@ -70,20 +70,20 @@ def counts(project: Project) -> dict[str, int]:
     }
 
 
-def as_told(client: Client, project: Project, what: str) -> Any:
+def get_json(client: Client, project: Project, what: str) -> Any:
     return client.get(f"/api/v1/projects/{project.slug}/{what}/").json()
 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("kind", kinds_with_examples())
-def test_the_example_of_a_kind_stands_as_its_readme_says(kind: str, client: Client) -> None:
+def test_the_example_of_a_kind_matches_its_readme(kind: str, client: Client) -> None:
     user = factories.user("ines")
     client.force_login(user)
 
     project = make_example(kind=kind, by=user)
 
-    steps = as_told(client, project, "steps")["steps"]
-    rules = as_told(client, project, "rules")["rules"]
+    steps = get_json(client, project, "steps")["steps"]
+    rules = get_json(client, project, "rules")["rules"]
     assert {name: str(number) for name, number in counts(project).items() if number} == table(
         kind, "What is in it"
     )

@@ -71,20 +71,20 @@ class Tides:
             Condition.objects.create(narrative=new, number=number, name=name, text=text)
             for number, (name, text) in enumerate((("", "At sea."), ("use", "In use.")), 1)
         ]
-        self.say(old, pool["é"], self.ben, 1)
-        self.say(new, pool["B"], self.ada, 0)
-        self.say(new, pool["B"], self.ben, 0)
-        earlier = self.say(new, pool["FT-10"], self.ada, 1, superseded_at=LATER)
-        later = self.say(
+        self.judge(old, pool["é"], self.ben, 1)
+        self.judge(new, pool["B"], self.ada, 0)
+        self.judge(new, pool["B"], self.ben, 0)
+        earlier = self.judge(new, pool["FT-10"], self.ada, 1, superseded_at=LATER)
+        later = self.judge(
             new, pool["FT-10"], self.ada, 2, at=LATER, replaces=earlier, note="At sea."
         )
-        self.answer(later, asked, "met", "met")
-        self.answer(
-            self.say(new, pool["FT-10"], self.ben, 2, pressed="click"), asked, "met", "cant_tell"
+        self.give_verdicts(later, asked, "met", "met")
+        self.give_verdicts(
+            self.judge(new, pool["FT-10"], self.ben, 2, pressed="click"), asked, "met", "cant_tell"
         )
-        self.say(new, pool["FT-9"], self.ada, 1)
-        self.say(new, pool["FT-9"], self.ben, 0)
-        marked = self.say(
+        self.judge(new, pool["FT-9"], self.ada, 1)
+        self.judge(new, pool["FT-9"], self.ben, 0)
+        marked = self.judge(
             *(new, pool["é"], self.ada, 0),
             evidence=[{"start": 0, "end": 4}],
             clauses=[{"start": 15, "end": 21}],
@@ -92,7 +92,7 @@ class Tides:
             pressed="key",
             made_at=AT,
         )
-        self.answer(marked, asked, "not_met")
+        self.give_verdicts(marked, asked, "not_met")
         Flag.objects.create(
             uuid=UUID(int=99),
             narrative=new,
@@ -108,9 +108,9 @@ class Tides:
         query = factories.query(self.project, "302", "dykes")
         c, d = factories.candidate(query, "C"), factories.candidate(query, "D")
         under = factories.altered(factories.pair(query, origin="llm", model="llm-1"))
-        self.say(under, c, self.ada, 0)
-        self.say(under, c, self.ben, 1)
-        self.say(under, d, self.model, 0)
+        self.judge(under, c, self.ada, 0)
+        self.judge(under, c, self.ben, 1)
+        self.judge(under, d, self.model, 0)
         Adjudication.objects.create(
             narrative=under,
             candidate=c,
@@ -144,19 +144,19 @@ class Tides:
         query = factories.query(self.project, "303", "canals")
         candidate = factories.candidate(query, "R")
         pair = factories.pair(query)
-        self.say(factories.altered(pair), candidate, self.ada, 0)
+        self.judge(factories.altered(pair), candidate, self.ada, 0)
         InstructionPair.objects.filter(pk=pair.pk).update(removed_at=AT, removed_by=self.carla)
 
     def _query_304(self) -> None:
         factories.pair(factories.query(self.project, "304", "locks"), altered=None)
 
-    def say(self, under, of, by, relevance, *, at=AT, **fields):
+    def judge(self, under, of, by, relevance, *, at=AT, **fields):
         self._uuids += 1
         return factories.judgment(
             under, of, by, relevance, at=at, uuid=UUID(int=self._uuids), **fields
         )
 
-    def answer(self, judgment, conditions, *answers):
+    def give_verdicts(self, judgment, conditions, *answers):
         """Give verdicts on the first conditions, in their order."""
         for condition, answer in zip(conditions, answers, strict=False):
             Verdict.objects.create(judgment=judgment, condition=condition, answer=answer)
@@ -170,7 +170,7 @@ def tides(db) -> Tides:
     return TIDES.copy_or_make(Tides)
 
 
-def released(tides: Any, name: str, **fields: Any) -> Release:
+def make_release(tides: Any, name: str, **fields: Any) -> Release:
     """Make a release by the lead `carla` at once, as a worker would."""
     with patch("jobs.queue.publish"), patch("jobs.runner.PULSE", 3_600):
         asked = releasing.request_release(
@@ -181,7 +181,7 @@ def released(tides: Any, name: str, **fields: Any) -> Release:
     return asked
 
 
-class Written:
+class WrittenExport:
     """An export in a folder, with access to its files."""
 
     def __init__(self, project: Project, format_name: str, folder: Path) -> None:
@@ -205,10 +205,10 @@ class Written:
 
 @pytest.fixture
 def write(tmp_path):
-    made: list[Written] = []
+    made: list[WrittenExport] = []
 
     def write(project, format_name="trec"):
-        made.append(Written(project, format_name, tmp_path / str(len(made))))
+        made.append(WrittenExport(project, format_name, tmp_path / str(len(made))))
         return made[-1]
 
     return write

@@ -51,7 +51,7 @@ def test_the_rates_of_both_questions_and_of_the_grade_are_in_the_manifest(scene,
     assert "On topic or not was wrong in 1 of 3" in found["says"].replace("\N{NO-BREAK SPACE}", " ")
 
 
-def test_the_grade_that_follows_stands_in_the_claimed_qrels(scene, write):
+def test_the_grade_derived_from_the_answers_is_in_the_claimed_qrels(scene, write):
     selection = ClaimSelection(Sample.Source.MACHINE, scene.model, asks=Sample.Asks.QUESTIONS)
     sample = draw(scene, selection=selection, name="Audit")
     for by in (scene.ada, scene.ben):

@@ -14,7 +14,7 @@ from ir_measures import read_trec_qrels
 from annotate.models import Candidate, Judgment, Project
 from formats.source import open_source
 from formats.trec_topics import read_topics
-from tests.exports.conftest import Written
+from tests.exports.conftest import WrittenExport
 
 # The documents of each query, as in InfoSearch: the first is the one that the instruction asks for
 # and its reverse excludes.
@@ -161,7 +161,7 @@ def test_sicr_and_wise_of_a_run_follow_from_an_export_alone(db, folder, write):
     assert sum(weights) / 4 == pytest.approx(0.042938, abs=1e-6)
 
 
-def carried_over(project: Project, write) -> tuple[Project, Written, Written]:
+def carried_over(project: Project, write) -> tuple[Project, WrittenExport, WrittenExport]:
     """Export a project, load both exports into a second one, and export that as well.
 
     UUIDs are unique in an installation, so they are removed from the lines as docs/loading.md says.

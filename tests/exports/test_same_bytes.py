@@ -67,7 +67,7 @@ def test_the_order_in_which_rows_were_made_does_not_matter(db, write):
 
 
 @pytest.mark.parametrize("format_name", ["trec", "jsonl"])
-def test_no_text_is_sorted_by_the_language_of_the_database(tides, write, format_name):
+def test_texts_are_not_sorted_by_the_collation_of_the_database(tides, write, format_name):
     with CaptureQueriesContext(connection) as queries:
         write(tides.project, format_name)
 
@@ -107,7 +107,7 @@ def test_an_archive_of_the_same_files_is_the_same_archive(tides, write):
 
 @pytest.mark.sqlite
 @pytest.mark.parametrize("format_name", ["trec", "jsonl"])
-def test_what_a_load_has_not_shown_yet_is_in_no_file(tides, write, format_name):
+def test_rows_of_an_unfinished_load_are_in_no_file(tides, write, format_name):
     before = write(tides.project, format_name)
 
     factories.unseen_rows(tides.project)

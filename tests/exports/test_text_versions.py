@@ -21,7 +21,7 @@ from annotate.models import Assignment, Document, Judgment, Project
 from keeping.verify import verify
 from tests import factories
 from tests.collection.arriving import jsonl, load
-from tests.exports.conftest import Written
+from tests.exports.conftest import WrittenExport
 
 pytestmark = pytest.mark.both_databases
 
@@ -85,11 +85,11 @@ class Scene:
         )
 
 
-def exported(project: Project, folder: Path) -> Written:
-    return Written(project, "jsonl", folder)
+def write_export(project: Project, folder: Path) -> WrittenExport:
+    return WrittenExport(project, "jsonl", folder)
 
 
-def texts_of(files: Written) -> dict[tuple[str, int | None], str]:
+def texts_of(files: WrittenExport) -> dict[tuple[str, int | None], str]:
     """Return every exported text by document and version."""
     if not (files.folder / "documents.jsonl").exists():
         return {}
@@ -99,7 +99,7 @@ def texts_of(files: Written) -> dict[tuple[str, int | None], str]:
     }
 
 
-def judgments_in(files: Written) -> list[dict[str, Any]]:
+def judgments_in(files: WrittenExport) -> list[dict[str, Any]]:
     """Return the exported judgments, without UUIDs, which must be unique in an installation."""
     found = files.records("judgments.jsonl")
     for one in found:
@@ -109,7 +109,7 @@ def judgments_in(files: Written) -> list[dict[str, Any]]:
 
 def check(scene: Scene, folder: Path) -> None:
     """Check that exported spans match the marked words, here and in a project loaded from it."""
-    files = exported(scene.project, folder / "one")
+    files = write_export(scene.project, folder / "one")
     texts = texts_of(files)
     for one in files.records("judgments.jsonl"):
         text = texts.get((one["doc_id"], one.get("text_version")), TEXTS[0])
@@ -126,13 +126,13 @@ def check(scene: Scene, folder: Path) -> None:
     if judgments_in(files):
         report = load(other, "judgments-jsonl", jsonl(*judgments_in(files)))
         assert report.problems == []
-    again = exported(other, folder / "two")
+    again = write_export(other, folder / "two")
     assert judgments_in(again) == judgments_in(files)
     assert texts_of(again) == texts
-    assert stands(other) == stands(scene.project)
+    assert current_judgments(other) == current_judgments(scene.project)
 
 
-def stands(project: Project) -> list[tuple[Any, ...]]:
+def current_judgments(project: Project) -> list[tuple[Any, ...]]:
     """Return the current judgments: (document, annotator, relevance, text version)."""
     found = Judgment.objects.current().filter(annotator__project=project)
     return sorted(
@@ -218,7 +218,7 @@ def test_an_export_names_the_text_of_each_judgment_and_the_newest_of_each_docume
     assert (counts["judgments_stale"], counts["documents_with_newer_texts"]) == (1, 1)
 
 
-def test_the_qrels_count_nothing_that_was_said_of_an_older_text(scene, write):
+def test_the_qrels_ignore_judgments_of_an_older_text(scene, write):
     scene.judge("A", grade=2)
     scene.judge("B", grade=0)
     scene.change("A", 1)

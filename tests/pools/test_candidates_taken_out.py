@@ -80,7 +80,7 @@ def test_a_removed_candidate_is_in_no_qrels(scene):
     scene.remove(scene.a)
 
     pairs = selection.pairs(scene.project)
-    standings = selection.standings(scene.project, pairs, Narrative.Side.ALTERED)
+    standings = selection.pooled_documents(scene.project, pairs, Narrative.Side.ALTERED)
     assert [one.doc_id for _pair, pool in standings for one in pool] == ["B"]
     prior = selection.prior_qrels(selection.queries(scene.project))
     assert [line.doc_id for line in prior] == ["B"]

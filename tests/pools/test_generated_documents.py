@@ -183,7 +183,7 @@ def test_a_release_does_not_expect_judgments_of_it_under_other_instructions(scen
     factories.judgment(factories.altered(scene.second), scene.a, scene.ada, 1)
     written = selection.pairs(scene.project)
 
-    assert preview.unjudged(scene.project, written) == 1
+    assert preview.count_unjudged(scene.project, written) == 1
 
 
 def test_judges_cannot_see_that_a_document_was_generated(scene, client):

@@ -60,7 +60,7 @@ def test_programs_read_the_same(narrowed, client):
     assert (one["pair_id"], one["dropped"], one["of"], one["open"]) == ("302", 1, 6, 2)
 
 
-def test_a_kind_without_such_a_rule_lists_none(narrowed, client):
+def test_a_kind_without_a_share_rule_lists_no_pairs(narrowed, client):
     project, carla = narrowed
     project.kind = "own"
     project.save()

@@ -86,7 +86,7 @@ def test_a_query_taken_out_is_not_in_qrels_or_topics(two):
     queries, pairs = selection.queries(two.project), selection.pairs(two.project)
     assert [query.query_id for query in queries] == ["302"]
     assert [line.query_id for line in selection.prior_qrels(queries)] == ["302"]
-    assert [pair.pair_id for pair in selection.written(pairs, "altered")] == ["302"]
+    assert [pair.pair_id for pair in selection.written_pairs(pairs, "altered")] == ["302"]
     assert selection.prior_relevant(two.project) == 1
 
 

@@ -84,7 +84,7 @@ def annotators(project: Project) -> list[Annotator]:
     people = Membership.objects.people().filter(project=project)
     found = people.annotate(n=Count("judgments", filter=stands)).filter(n__gt=0)
     rows = found.values_list("pk", "name", "named_at", "n")
-    number_of = naming.numbers(project)
+    number_of = naming.number_people(project)
     return sorted(
         (
             Annotator(annotator=number_of[pk], name=name if named_at else None, judgments=n)

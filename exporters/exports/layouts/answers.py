@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from annotate.pairs.models import Narrative
 from exporters.exports import conditions
-from exporters.exports.conditions import Asked, Document
+from exporters.exports.conditions import AnsweredCondition, DocumentConditions
 from exporters.exports.layouts.published import Published
 from exporters.exports.selection import Pair
 
@@ -22,7 +22,7 @@ class Answers(NamedTuple):
     `of_people`: whether people agree on all of them; otherwise a machine claims some.
     """
 
-    conditions: tuple[Asked, ...]
+    conditions: tuple[AnsweredCondition, ...]
     answers: tuple[str, ...]
     of_people: bool
 
@@ -32,7 +32,9 @@ class Answers(NamedTuple):
         return frozenset(n for n, answer in enumerate(self.answers, 1) if answer == NOT_MET)
 
 
-def by_pair(published: Published, of: list[Pair]) -> Iterator[tuple[Pair, dict[str, Answers]]]:
+def answers_by_pair(
+    published: Published, of: list[Pair]
+) -> Iterator[tuple[Pair, dict[str, Answers]]]:
     """Yield these pairs with the documents that have an answer for every condition, by doc_id.
 
     A pair without such a document is left out. People's answers take precedence over a machine's.
@@ -49,7 +51,7 @@ def by_pair(published: Published, of: list[Pair]) -> Iterator[tuple[Pair, dict[s
             yield by_id[pair_id], found
 
 
-def _answers(document: Document) -> Answers | None:
+def _answers(document: DocumentConditions) -> Answers | None:
     found = [_answer(one) for one in document.conditions]
     if not all(answer in (MET, NOT_MET) for answer in found):
         return None
@@ -60,7 +62,7 @@ def _answers(document: Document) -> Answers | None:
     )
 
 
-def _answer(asked: Asked) -> str | None:
+def _answer(asked: AnsweredCondition) -> str | None:
     """Return people's agreed answer, or the machine's claim if nobody has answered."""
     if asked.agreed is not None or asked.state == "disputed":
         return asked.agreed

@@ -52,7 +52,9 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
                 if row.after is not None:
                     changed.write(rows.table_line(after, row.doc_id, row.after))
             for query_id in (og, after):
-                rows.put(ranked, {"query-id": query_id, "corpus-ids": [row.doc_id for row in pool]})
+                rows.write_json_line(
+                    ranked, {"query-id": query_id, "corpus-ids": [row.doc_id for row in pool]}
+                )
     if published.pairs[REVERSED]:
         holds = "The relevance under the reversed narratives."
         with into.file("qrels/reversed.tsv", holds) as stream:
@@ -78,4 +80,6 @@ def _write_queries(published: Published, into: Writer) -> None:
                 text = rows.query_text(pair)
                 if appended and narrative:
                     text = f"{text} {narrative}"
-                rows.put(stream, {"_id": pair.pair_id + rows.SUFFIXES[side], "text": text})
+                rows.write_json_line(
+                    stream, {"_id": pair.pair_id + rows.SUFFIXES[side], "text": text}
+                )

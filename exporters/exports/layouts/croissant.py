@@ -41,11 +41,11 @@ TYPES = {"string": "sc:Text", "list": "sc:Text", "int32": "sc:Integer"}
 def write(published: Published, sets: dict[str, Sequence[Part]], into: Writer) -> None:
     """Write croissant.json. `sets`: the configs of each set by its folder ("" for the first)."""
     with into.file(NAME, "The data set described for machines: Croissant 1.0.") as stream:
-        text = json.dumps(_described(published, sets, into), ensure_ascii=False, indent=2)
+        text = json.dumps(_describe(published, sets, into), ensure_ascii=False, indent=2)
         stream.write((text + "\n").encode())
 
 
-def _described(
+def _describe(
     published: Published, sets: dict[str, Sequence[Part]], into: Writer
 ) -> dict[str, Any]:
     publication, project = published.publication, published.project

@@ -5,7 +5,7 @@ from __future__ import annotations
 from exporters.exports import collection
 from exporters.exports.files import FileFacts
 from exporters.exports.layouts.published import ALTERED, REVERSED, Published
-from exporters.exports.manifest import Manifest, Rule, compose, facts_of
+from exporters.exports.manifest import Manifest, Rule, compose, pair_facts
 from exporters.exports.tally import tally
 
 # What each layout cannot hold, besides what no layout holds (EVERYWHERE).
@@ -78,7 +78,7 @@ def manifest_of(layout: str, published: Published, files: list[FileFacts]) -> Ma
         rules=_rules(published),
         warnings=[] if layout == "citation" else warnings_of(published),
         notes=notes,
-        pairs=[facts_of(pair, {}) for pair in pairs],
+        pairs=[pair_facts(pair, {}) for pair in pairs],
         left_out=published.left_out,
         texts=newer_texts,
         files=files,

@@ -50,7 +50,7 @@ class _Query(NamedTuple):
 def write(project: Project, into: Writer, report: Report) -> Manifest:
     """Write the folder; the tables only if texts may be published."""
     published = gather(project, report, _shape(project))
-    kinds = _kinds(published.pairs[ALTERED])
+    kinds = _instruction_types(published.pairs[ALTERED])
     queries = _queries(published, kinds, report)
     numbers = [query.query_id for query in queries]
     positions = [str(position) for position in range(len(queries))]
@@ -81,7 +81,7 @@ def _shape(project: Project) -> Shape:
     """Return the shape: the layout lists positives only, so an earlier grade of 0 is omitted."""
 
     def holds(row: Row) -> bool:
-        return _holds(row, project.relevant_from)
+        return _is_written(row, project.relevant_from)
 
     texts = Publication.objects.filter(project=project, texts=True).exists()
     # Ids of tables become file names.
@@ -95,7 +95,7 @@ def _shape(project: Project) -> Shape:
     )
 
 
-def _holds(row: Row, relevant: int) -> bool:
+def _is_written(row: Row, relevant: int) -> bool:
     """Return whether a candidate is written: under an instruction, or as positive for the query."""
     return row.after is not None or (row.before or 0) >= relevant
 
@@ -117,7 +117,7 @@ def _queries(published: Published, kinds: dict[int, str], report: Report) -> lis
         query = pair.query
         if pair.pk not in kinds:
             continue
-        held |= {row.document for row in pool if _holds(row, relevant)}
+        held |= {row.document for row in pool if _is_written(row, relevant)}
         if query.pk not in found:
             positive = [row.doc_id for row in pool if (row.before or 0) >= relevant]
             found[query.pk] = _Query(query.query_id, rows.text_of(query), positive, [])
@@ -138,7 +138,7 @@ def _queries(published: Published, kinds: dict[int, str], report: Report) -> lis
     published.leave_out({p.pk for p in published.pairs[ALTERED]} - set(kinds), held, NO_TYPE)
     queries = list(found.values())
     for one in queries:
-        one.instructions.sort(key=lambda its: rows.place_in_query(its.pair))
+        one.instructions.sort(key=lambda its: rows.sort_key_in_query(its.pair))
     if all(rows.is_number(one.query_id) for one in queries):
         return sorted(queries, key=lambda one: int(one.query_id))
     return sorted(queries, key=lambda one: one.query_id.encode())
@@ -146,22 +146,24 @@ def _queries(published: Published, kinds: dict[int, str], report: Report) -> lis
 
 def _reasons(published: Published) -> dict[tuple[int, int], str]:
     """Return the claiming machine's reasons why documents violate, by narrative and document."""
-    said = Judgment.objects.current().filter(
+    claims = Judgment.objects.current().filter(
         annotator=published.rater,
         narrative__in=[pair.versions[ALTERED].pk for pair in published.pairs[ALTERED]],
     )
-    rows = ordered_rows.walk(said.exclude(note=""), "narrative", "candidate__document", "note")
+    rows = ordered_rows.stream_rows(
+        claims.exclude(note=""), "narrative", "candidate__document", "note"
+    )
     return {(narrative, document): note for narrative, document, note in rows}
 
 
-def _kinds(pairs: Iterable[Pair]) -> dict[int, str]:
+def _instruction_types(pairs: Iterable[Pair]) -> dict[int, str]:
     """Return each pair's instruction type: from its narrative's note, else from its category."""
     found = {}
     pairs = list(pairs)
     narratives = Narrative.objects.filter(
         pk__in=[pair.versions[ALTERED].pk for pair in pairs], note__startswith=TYPE_NOTE
     )
-    notes: dict[int, str] = dict(ordered_rows.walk(narratives, "pair", "note"))
+    notes: dict[int, str] = dict(ordered_rows.stream_rows(narratives, "pair", "note"))
     for pair in pairs:
         kind = notes.get(pair.pk, "").removeprefix(TYPE_NOTE)
         if kind not in CATEGORIES:
@@ -177,7 +179,7 @@ def _kinds(pairs: Iterable[Pair]) -> dict[int, str]:
 
 
 def _entry(query: _Query, kinds: dict[int, str], texts: dict[int, str]) -> dict[str, Any]:
-    positive = _named(query.positive)
+    positive = _file_names(query.positive)
     return {
         "query": query.text,
         "query_positive": positive,
@@ -186,20 +188,20 @@ def _entry(query: _Query, kinds: dict[int, str], texts: dict[int, str]) -> dict[
                 "instruction": texts[one.pair.pk],
                 "instruction_type": kinds[one.pair.pk],
                 "query_positive": positive,
-                "instruction_positive": _named(one.positive),
-                "all_tables": _named(one.tables),
-                **({VIOLATIONS: _by_name(one.violations)} if one.violations else {}),
+                "instruction_positive": _file_names(one.positive),
+                "all_tables": _file_names(one.tables),
+                **({VIOLATIONS: _by_file_name(one.violations)} if one.violations else {}),
             }
             for one in query.instructions
         ],
     }
 
 
-def _named(tables: Iterable[str]) -> list[str]:
+def _file_names(tables: Iterable[str]) -> list[str]:
     return [f"{name}.txt" for name in tables]
 
 
-def _by_name(reasons: dict[str, str]) -> dict[str, str]:
+def _by_file_name(reasons: dict[str, str]) -> dict[str, str]:
     return {f"{name}.txt": reason for name, reason in reasons.items()}
 
 

@@ -14,7 +14,7 @@ from annotate.judgments.consensus import State
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Membership, Project
 from exporters.exports import claimed, selection
-from exporters.exports.progress import Report, reported
+from exporters.exports.progress import Report, report_rows
 from exporters.exports.selection import CLAIMED, Pair, PooledDocument
 
 ALTERED = Narrative.Side.ALTERED
@@ -39,7 +39,7 @@ class Row(NamedTuple):
         return self.before is not None and self.after is not None and self.before != self.after
 
 
-def the_rater(project: Project) -> Membership | None:
+def find_rater(project: Project) -> Membership | None:
     """Return the machine whose claimed labels are published, or None if no machine claims any.
 
     Raises ValueError if several machines claim labels: a layout can hold those of one.
@@ -56,9 +56,9 @@ def the_rater(project: Project) -> Membership | None:
     return next(iter(names.values()), None)
 
 
-def with_grades(pairs: Sequence[Pair], side: str, rater: Membership | None) -> list[Pair]:
+def pairs_with_grades(pairs: Sequence[Pair], side: str, rater: Membership | None) -> list[Pair]:
     """Return the pairs that may have grades under a side: judged by people, or claimed."""
-    judged = {pair.pk for pair in selection.written(pairs, side)}
+    judged = {pair.pk for pair in selection.written_pairs(pairs, side)}
     return [
         pair
         for pair in pairs
@@ -79,9 +79,9 @@ def pools(
     """
     claims = _claims(project, of, side, rater)
     waiting = next(claims, None)
-    judged = {pair.pk for pair in selection.written(of, side)}
+    judged = {pair.pk for pair in selection.written_pairs(of, side)}
     place = {pair.pk: number for number, pair in enumerate(of)}
-    for pair, pool in selection.standings(project, of, side):
+    for pair, pool in selection.pooled_documents(project, of, side):
         while waiting is not None and place[waiting[0]] < place[pair.pk]:
             waiting = next(claims, None)
         found = waiting is not None and waiting[0] == pair.pk
@@ -90,14 +90,14 @@ def pools(
             pair,
             [
                 _row(one, side, labels.get(one.doc_id), by_people=pair.pk in judged)
-                for one in reported(pool, report)
+                for one in report_rows(pool, report)
             ],
         )
 
 
 def _claims(
     project: Project, of: Sequence[Pair], side: str, rater: Membership | None
-) -> Iterator[tuple[int, dict[str, claimed.Label]]]:
+) -> Iterator[tuple[int, dict[str, claimed.ClaimedLabel]]]:
     """Yield the claimed labels of each pair with claims, by doc_id, in the order of the pairs."""
     if rater is None:
         return
@@ -107,7 +107,7 @@ def _claims(
 
 
 def _row(
-    document: PooledDocument, side: str, label: claimed.Label | None, *, by_people: bool
+    document: PooledDocument, side: str, label: claimed.ClaimedLabel | None, *, by_people: bool
 ) -> Row:
     after, is_claim = None, False
     if label is not None:

@@ -17,7 +17,7 @@ from exporters.exports.layouts import about, rows
 from exporters.exports.layouts.beir import HEADER
 from exporters.exports.layouts.facts import manifest_of
 from exporters.exports.layouts.grades import Row
-from exporters.exports.layouts.pair_records import conditions_of, kept_of
+from exporters.exports.layouts.pair_records import conditions_of, stored_fields_of
 from exporters.exports.layouts.published import (
     ALTERED,
     ORIGINAL,
@@ -81,7 +81,7 @@ def _write_queries(published: Published, into: Writer) -> None:
     sides = (published.narratives(side, pairs) for side in (ORIGINAL, ALTERED, REVERSED))
     with into.file(rows.QUERIES, "Each pair as a query, with its three instructions.") as stream:
         for (pair, original), (_pair, changed), (_same, reverse) in zip(*sides, strict=True):
-            rows.put(
+            rows.write_json_line(
                 stream,
                 {
                     "_id": pair.pair_id,
@@ -100,17 +100,17 @@ def _fields_of_pairs(pairs: Sequence[Pair]) -> dict[int, dict[str, Any]]:
     """
     found: dict[int, dict[str, Any]] = {}
     for batch in ordered_rows.batches(pairs, ordered_rows.BATCH):
-        kept, conditions = kept_of(batch), conditions_of(batch, ALTERED)
+        stored, conditions = stored_fields_of(batch), conditions_of(batch, ALTERED)
         for pair in batch:
-            asked = conditions.get(pair.pk, [])
+            of_pair = conditions.get(pair.pk, [])
             # A query of InfoSearch has exactly one condition, named after its dimension.
-            one = asked[0].text if len(asked) == 1 and asked[0].name == pair.category else ""
-            fields = {name: kept[pair.pk].fields.get(name) for name in KEPT}
-            said = {
-                "core_id": kept[pair.pk].core,
+            one = of_pair[0].text if len(of_pair) == 1 and of_pair[0].name == pair.category else ""
+            fields = {name: stored[pair.pk].fields.get(name) for name in KEPT}
+            values = {
+                "core_id": stored[pair.pk].core,
                 "dimension": pair.category,
                 "condition": one,
                 **fields,
             }
-            found[pair.pk] = {name: value for name, value in said.items() if value}
+            found[pair.pk] = {name: value for name, value in values.items() if value}
     return found

@@ -142,7 +142,7 @@ def _write_queries(published: Published, into: Writer, data: str, side: str) -> 
     holds = f"The queries with their {side} narratives, under the ids of the pairs."
     with into.file(f"{data}queries.{side}.jsonl", holds) as stream:
         for pair, narrative in published.narratives(SIDES[side], of):
-            rows.put(
+            rows.write_json_line(
                 stream,
                 {
                     "query_id": pair.pair_id,

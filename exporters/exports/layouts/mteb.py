@@ -23,7 +23,7 @@ QRELS, INSTRUCTIONS, DIFF = "qrels.jsonl", "instructions.jsonl", "qrel_diff.json
 README, TASK = "README.md", "task.py"
 OF_REVERSED = "reversed/"
 # MTEB groups queries by the part of their ids before the first separator.
-SEPARATOR, INSTEAD = "_", "-"
+SEPARATOR, REPLACEMENT = "_", "-"
 
 
 class Config(NamedTuple):
@@ -65,7 +65,7 @@ def write_mteb(project: Project, into: Writer, report: Report) -> Manifest:
         with into.file(prefix + TASK, "The task: python task.py MODEL evaluates a model.") as f:
             f.write(task_file.source(published, reverse=bool(prefix)).encode())
         with into.file(prefix + README, "Which file holds which config, for datasets.") as f:
-            f.write(card.short(published, _of_set(into, prefix)).encode())
+            f.write(card.short(published, _parts_of_set(into, prefix)).encode())
     return manifest_of("mteb", published, into.files)
 
 
@@ -75,8 +75,8 @@ def write_hf(project: Project, into: Writer, report: Report) -> Manifest:
     sets = _write_sets(published, into, report)
     for prefix in sets:
         with into.file(prefix + README, "The dataset card.") as f:
-            f.write(card.full(published, _of_set(into, prefix)).encode())
-    croissant.write(published, {prefix: _of_set(into, prefix) for prefix in sets}, into)
+            f.write(card.full(published, _parts_of_set(into, prefix)).encode())
+    croissant.write(published, {prefix: _parts_of_set(into, prefix) for prefix in sets}, into)
     if not citation.missing(published.publication):
         citation.write_files(published, into)
     return manifest_of("hf", published, into.files)
@@ -127,12 +127,12 @@ def _write_data(
             ):
                 for doc_id, grade in grades:
                     if grade is not None:
-                        rows.put(
+                        rows.write_json_line(
                             qrels, {"query-id": name + suffix, "corpus-id": doc_id, "score": grade}
                         )
-                rows.put(ranked, {"query-id": name + suffix, "corpus-ids": candidates})
+                rows.write_json_line(ranked, {"query-id": name + suffix, "corpus-ids": candidates})
             if differing := [row.doc_id for row in pool if row.changed]:
-                rows.put(diff, {"query-id": name, "corpus-ids": differing})
+                rows.write_json_line(diff, {"query-id": name, "corpus-ids": differing})
     pairs = published.pairs[side]
     with (
         into.file(prefix + rows.QUERIES, "Each query twice: before and after the change.") as f,
@@ -143,8 +143,8 @@ def _write_data(
         for (pair, original), (_pair, narrative) in zip(before, after, strict=True):
             for suffix, words in ((og, original), (changed, narrative)):
                 query_id = ids[pair.pk] + suffix
-                rows.put(f, {"_id": query_id, "text": rows.query_text(pair)})
-                rows.put(instructions, {"query-id": query_id, "instruction": words})
+                rows.write_json_line(f, {"_id": query_id, "text": rows.query_text(pair)})
+                rows.write_json_line(instructions, {"query-id": query_id, "instruction": words})
     rows.write_corpus(published, into, prefix + rows.CORPUS)
 
 
@@ -155,15 +155,15 @@ def written_ids(pairs: list[Pair]) -> dict[int, str]:
     for pair in pairs:
         name = pair.pair_id
         if SEPARATOR in name:
-            name = name.replace(SEPARATOR, INSTEAD)
+            name = name.replace(SEPARATOR, REPLACEMENT)
             while name in taken:
-                name += INSTEAD
+                name += REPLACEMENT
             taken.add(name)
         written[pair.pk] = name
     return written
 
 
-def _of_set(into: Writer, prefix: str) -> list[card.Part]:
+def _parts_of_set(into: Writer, prefix: str) -> list[card.Part]:
     """Return the configs of a set with the sizes of their files."""
     facts = {entry["name"]: entry for entry in into.files}
     return [

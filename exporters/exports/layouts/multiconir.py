@@ -15,7 +15,7 @@ from annotate.collection.models import Query
 from annotate.projects.models import Project
 from exporters.exports.files import Writer
 from exporters.exports.layouts import about, rows
-from exporters.exports.layouts.answers import Answers, by_pair
+from exporters.exports.layouts.answers import Answers, answers_by_pair
 from exporters.exports.layouts.facts import manifest_of
 from exporters.exports.layouts.grades import Row
 from exporters.exports.layouts.published import ALTERED, Published, Shape, gather
@@ -99,7 +99,7 @@ def _queries(published: Published, report: Report) -> list[_Query]:
     found = [
         row
         for query_id, its in by_query.items()
-        if (row := _row(query_id, domains.get(query_id, ""), its))
+        if (row := _make_row(query_id, domains.get(query_id, ""), its))
     ]
     if any(one.domain for one in found):
         return sorted(found, key=_place_in_domain)
@@ -119,7 +119,7 @@ def _texts(published: Published, report: Report) -> list[_Text]:
     """Return the texts of pairs with documents that have an answer for every condition."""
     pairs = published.pairs[ALTERED]
     texts = {pair.pk: text for pair, text in published.narratives(ALTERED, pairs)}
-    answered = by_pair(published, pairs)
+    answered = answers_by_pair(published, pairs)
     waiting = next(answered, None)
     found = []
     for pair, pool in published.pools(ALTERED, report):
@@ -129,11 +129,13 @@ def _texts(published: Published, report: Report) -> list[_Text]:
         conditions = tuple(one.text for one in next(iter(answers.values())).conditions)
         graded = {row.doc_id: row for row in pool if row.after is not None}
         text = texts[pair.pk]
-        found.append(_Text(pair, text, conditions, _lists(text, conditions), graded, answers))
+        found.append(
+            _Text(pair, text, conditions, _is_numbered_list(text, conditions), graded, answers)
+        )
     return found
 
 
-def _lists(text: str, conditions: tuple[str, ...]) -> bool:
+def _is_numbered_list(text: str, conditions: tuple[str, ...]) -> bool:
     """Return whether a text is a numbered list of these conditions, like the paper's queries."""
     try:
         return tuple(conditions_of(text.strip(), len(conditions))) == conditions
@@ -141,7 +143,7 @@ def _lists(text: str, conditions: tuple[str, ...]) -> bool:
         return False
 
 
-def _row(query_id: str, domain: str, texts: list[_Text]) -> _Query | None:
+def _make_row(query_id: str, domain: str, texts: list[_Text]) -> _Query | None:
     """Return the row of a query, as far as its texts grow by one condition each, or None."""
     longest = max(texts, key=lambda one: len(one.conditions)).conditions
     lists: dict[int, _Text] = {}

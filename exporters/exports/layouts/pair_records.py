@@ -11,7 +11,7 @@ from exporters.exports.selection import Pair
 from formats.records import ConditionRecord, NarrativeRecord, PairRecord
 
 
-class Kept(NamedTuple):
+class StoredFields(NamedTuple):
     """Stored fields of a pair besides its narratives; `core` only if a file named it."""
 
     model: str
@@ -26,14 +26,14 @@ class Kept(NamedTuple):
         return dict(json.loads(self.source_fields)) if self.source_fields else {}
 
 
-def kept_of(pairs: Sequence[Pair]) -> dict[int, Kept]:
+def stored_fields_of(pairs: Sequence[Pair]) -> dict[int, StoredFields]:
     """Return the stored fields of each pair, by key."""
     rows = InstructionPair.objects.filter(pk__in=[pair.pk for pair in pairs]).values_list(
         *("pk", "model", "query__domain", "restates__pair_id"),
         *("query__core", "query__core_given", "source_fields"),
     )
     return {
-        pk: Kept(model, domain, restates or "", core if given else "", source_fields)
+        pk: StoredFields(model, domain, restates or "", core if given else "", source_fields)
         for pk, model, domain, restates, core, given, source_fields in rows
     }
 
@@ -48,7 +48,7 @@ def conditions_of(pairs: Sequence[Pair], side: str) -> dict[int, list[ConditionR
     return found
 
 
-def in_force(pairs: Sequence[Pair]) -> Iterator[PairRecord]:
+def current_pair_records(pairs: Sequence[Pair]) -> Iterator[PairRecord]:
     """Yield these pairs as records of `pairs-jsonl`, with each current narrative as version 1."""
     keys = [version.pk for pair in pairs for version in pair.versions.values()]
     conditions: dict[int, list[ConditionRecord]] = {}
@@ -61,7 +61,7 @@ def in_force(pairs: Sequence[Pair]) -> Iterator[PairRecord]:
             "pk", "text", "origin", "model"
         )
     }
-    kept = kept_of(pairs)
+    kept = stored_fields_of(pairs)
     written = {pair.pair_id for pair in pairs}
     for pair in pairs:
         narratives = []

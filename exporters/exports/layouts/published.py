@@ -18,7 +18,7 @@ from annotate.projects.models import Membership, Project
 from exporters.exports import collection, ordered_rows, selection
 from exporters.exports.layouts import grades
 from exporters.exports.layouts.grades import Row
-from exporters.exports.layouts.pair_records import in_force
+from exporters.exports.layouts.pair_records import current_pair_records
 from exporters.exports.manifest import NO_LINE, NO_PAIR, LeftOut
 from exporters.exports.models import Publication
 from exporters.exports.passages import texts_to_publish
@@ -62,7 +62,7 @@ class Published:
     counts: dict[str, int] = field(default_factory=dict)
     left_out: list[LeftOut] = field(default_factory=list)
     # Ids that readers would split; the first of each pair.
-    odd_ids: list[str] = field(default_factory=list)
+    unsupported_ids: list[str] = field(default_factory=list)
     # The machine whose claimed labels are published where people have not judged.
     rater: Membership | None = None
     # Queries without an instruction pair, with their formerly relevant documents, if the layout
@@ -112,7 +112,7 @@ class Published:
         newest = DocumentText.objects.filter(
             document__in=list(documents), version=F("document__text_version")
         )
-        return dict(ordered_rows.walk(newest, "document", "text"))
+        return dict(ordered_rows.stream_rows(newest, "document", "text"))
 
     def narratives(self, side: str, of: Sequence[Pair]) -> Iterator[tuple[Pair, str]]:
         """Yield each of these pairs with its current narrative on a side, or "" without one."""
@@ -122,7 +122,7 @@ class Published:
     def records(self) -> Iterator[PairRecord]:
         """Yield every published pair with its current narratives, without authors."""
         for batch in ordered_rows.batches(self.every_pair, collection.TEXTS):
-            yield from in_force(batch)
+            yield from current_pair_records(batch)
 
 
 @dataclass(frozen=True)
@@ -163,12 +163,12 @@ def gather(project: Project, report: Report = lambda _: None, shape: Shape = TOO
             "publish. Publish texts and name the licence, or choose a layout that can hold only ids"
         )
     if shape.claims or publication.claims:
-        found.rater = grades.the_rater(project)
+        found.rater = grades.find_rater(project)
     kept_out: dict[int, str] = {}
     changed = {}
     for side in COMPARED:
         found.pairs[side], changed[side] = (
-            _choose(found, side, shape, kept_out if side == ALTERED else {}, report)
+            _choose_pairs(found, side, shape, kept_out if side == ALTERED else {}, report)
             if side in shape.sides
             else ([], 0)
         )
@@ -184,16 +184,18 @@ def gather(project: Project, report: Report = lambda _: None, shape: Shape = TOO
     if shape.change and not changed[REVERSED]:
         found.pairs[REVERSED] = []
     found.left_out = _left_out(found, kept_out)
-    found.odd_ids += _odd_ids((pair.pair_id for pair in found.every_pair), shape)
-    found.odd_ids += _odd_ids((pair.query.query_id for pair in found.every_pair), shape)
-    if found.odd_ids:
+    found.unsupported_ids += _unsupported_ids((pair.pair_id for pair in found.every_pair), shape)
+    found.unsupported_ids += _unsupported_ids(
+        (pair.query.query_id for pair in found.every_pair), shape
+    )
+    if found.unsupported_ids:
         signs = "".join(f" or the character {sign}" for sign in shape.refuses)
         raise ValueError(
-            f"the id {found.odd_ids[0]!r} has white space{signs}, which this layout cannot hold. "
-            "Load the collection with other ids, or use the trec export, which can hold these"
+            f"the id {found.unsupported_ids[0]!r} has white space{signs}, which this layout cannot "
+            "hold. Load the collection with other ids, or use the trec export, which can hold these"
         )
     if shape.lone_queries:
-        _take_lone_queries(found)
+        _add_lone_queries(found)
     _check_documents(found)
     return found
 
@@ -203,7 +205,9 @@ def size(project: Project) -> int:
     sizes = selection.pool_sizes(project)
     pairs = selection.pairs(project)
     return 2 * sum(
-        sizes.get(pair.query.pk, 0) for side in COMPARED for pair in selection.written(pairs, side)
+        sizes.get(pair.query.pk, 0)
+        for side in COMPARED
+        for pair in selection.written_pairs(pairs, side)
     )
 
 
@@ -222,14 +226,14 @@ def _nothing_to_publish(found: Published, shape: Shape) -> str:
     return sentence
 
 
-def _choose(
+def _choose_pairs(
     found: Published, side: str, shape: Shape, kept_out: dict[int, str], report: Report
 ) -> tuple[list[Pair], int]:
     """Return the pairs with the grades that the layout requires, and how many grades changed."""
     counts = found.counts
     chosen: list[Pair] = []
     changed = 0
-    of = grades.with_grades(found.all_pairs, side, found.rater)
+    of = grades.pairs_with_grades(found.all_pairs, side, found.rater)
     if not shape.change and side != ALTERED:
         # The paper's record needs the altered narrative.
         published = {pair.pk for pair in found.pairs[ALTERED]}
@@ -245,7 +249,7 @@ def _choose(
         changed += differing
         held = [row for row in rows if shape.holds(row)]
         found.documents |= {row.document for row in held}
-        found.odd_ids += _odd_ids((row.doc_id for row in held), shape)[:1]
+        found.unsupported_ids += _unsupported_ids((row.doc_id for row in held), shape)[:1]
         if side != ALTERED:
             continue
         for key, number in (
@@ -260,7 +264,7 @@ def _choose(
     return chosen, changed
 
 
-def _take_lone_queries(found: Published) -> None:
+def _add_lone_queries(found: Published) -> None:
     """Publish the queries without an instruction pair, with the documents relevant before."""
     with_pair = {pair.query.pk for pair in found.all_pairs}
     lone = [query for query in found.queries if query.pk not in with_pair]
@@ -269,7 +273,7 @@ def _take_lone_queries(found: Published) -> None:
             query__in=[query.pk for query in batch],
             prior_relevance__gte=found.project.relevant_from,
         ).order_by(ordered_rows.bytewise("document__doc_id"))
-        for query, document, doc_id in ordered_rows.walk(
+        for query, document, doc_id in ordered_rows.stream_rows(
             rows, "query", "document", "document__doc_id"
         ):
             found.lone.setdefault(query, []).append(doc_id)
@@ -299,7 +303,7 @@ def _left_out(found: Published, kept_out: dict[int, str]) -> list[LeftOut]:
     ]
 
 
-def _odd_ids(ids: Iterable[str], shape: Shape) -> list[str]:
+def _unsupported_ids(ids: Iterable[str], shape: Shape) -> list[str]:
     """Return the ids that a layout cannot hold: readers split at white space."""
     return [
         one
@@ -343,7 +347,7 @@ def _doc_ids(project: Project, wanted: set[int]) -> Iterator[str]:
 def _rows(project: Project, wanted: set[int], *fields: str) -> Iterator[tuple]:  # type: ignore[type-arg]
     """Yield doc_id and these fields of the wanted documents in byte order of doc_id."""
     rows = Document.objects.filter(project=project).order_by(ordered_rows.bytewise("doc_id"))
-    for pk, *found in ordered_rows.walk(rows, "pk", "doc_id", *fields):
+    for pk, *found in ordered_rows.stream_rows(rows, "pk", "doc_id", *fields):
         if pk in wanted:
             yield tuple(found)
 
@@ -353,7 +357,7 @@ def _texts(project: Project, wanted: set[int]) -> Iterator[Text]:
     batch: dict[int, tuple[str, str, str]] = {}
     characters = 0
     rows = Document.objects.filter(project=project).order_by(ordered_rows.bytewise("doc_id"))
-    for pk, doc_id, title, markup, length in ordered_rows.walk(
+    for pk, doc_id, title, markup, length in ordered_rows.stream_rows(
         rows, "pk", "doc_id", "title", "markup", "length"
     ):
         if pk not in wanted:

@@ -23,7 +23,7 @@ IDS_HERE = "ids.tsv"
 SUFFIXES = {"original": "-og", "altered": "-changed", "reversed": "-reversed"}
 
 
-def put(stream: IO[bytes], fields: Mapping[str, object]) -> None:
+def write_json_line(stream: IO[bytes], fields: Mapping[str, object]) -> None:
     """Write one JSON object as a line."""
     stream.write((to_json(dict(fields)) + "\n").encode())
 
@@ -44,7 +44,7 @@ def write_corpus(
         if passages and published.publication.texts:
             texts = corpus_rows(published.project, texts)
         for one in texts:
-            put(stream, {"_id": one.doc_id, "title": one.title, "text": one.text})
+            write_json_line(stream, {"_id": one.doc_id, "title": one.title, "text": one.text})
 
 
 def write_pairs_file(published: Published, into: Writer, name: str = PAIRS) -> None:
@@ -78,7 +78,7 @@ def suffix_of(pair: Pair) -> str:
     return suffix if separator and pair.pair_id.startswith(pair.query.query_id) else ""
 
 
-def place_in_query(pair: Pair) -> tuple[int, bytes]:
+def sort_key_in_query(pair: Pair) -> tuple[int, bytes]:
     """Return the sort key of a pair within its query: its number, then its id."""
     suffix = suffix_of(pair)
     return (int(suffix) if is_number(suffix) else -1, pair.pair_id.encode())

@@ -15,7 +15,7 @@ Qrels = dict[str, dict[str, dict[str, int]]]
 
 
 @dataclass
-class Sum:
+class Checksum:
     """The number of records, and a checksum over all their fields that ignores their order."""
 
     count: int = 0
@@ -41,14 +41,14 @@ def _grades() -> Qrels:
 class Content:
     """Everything that one tool read: checksums by part (documents, queries, …), and grades."""
 
-    parts: dict[str, Sum] = field(default_factory=dict)
+    parts: dict[str, Checksum] = field(default_factory=dict)
     qrels: Qrels = field(default_factory=_grades)
 
     def add(self, part: str, *fields: object) -> None:
         """Count one record of a part."""
-        self.parts.setdefault(part, Sum()).add(*fields)
+        self.parts.setdefault(part, Checksum()).add(*fields)
 
-    def grade(self, side: str, pair: str, doc_id: str, relevance: int) -> None:
+    def add_grade(self, side: str, pair: str, doc_id: str, relevance: int) -> None:
         """Add one line of the qrels of a side."""
         self.add(f"qrels {side}", pair, doc_id, relevance)
         self.qrels[side][pair][doc_id] = relevance

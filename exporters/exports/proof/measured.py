@@ -9,7 +9,7 @@ from exporters.exports.proof.content import Qrels
 NDCG = "nDCG@10"
 
 
-def oracle(qrels: Qrels, relevant: int) -> dict[str, float | None]:
+def measure_oracle(qrels: Qrels, relevant: int) -> dict[str, float | None]:
     """Return the measures of the system that ranks by the changed qrels, over all pairs."""
     from measures import p_mrr
 

@@ -73,7 +73,7 @@ def of_configs(load: Callable[[str], Rows]) -> Content:
         found.add("changed documents", row["query-id"], list(row["corpus-ids"]))
     for row in load("default"):
         pair, side = side_of(row["query-id"])
-        found.grade(side, pair, row["corpus-id"], int(row["score"]))
+        found.add_grade(side, pair, row["corpus-id"], int(row["score"]))
     return found
 
 
@@ -110,7 +110,7 @@ def add_split(
         found.add("queries", query_id, queries[query_id])
         pair, side = side_of(query_id)
         for doc_id, relevance in grades.items():
-            found.grade(side, pair, doc_id, relevance)
+            found.add_grade(side, pair, doc_id, relevance)
 
 
 # --- ir-datasets ----------------------------------------------------------------------------------
@@ -135,7 +135,7 @@ def ir_datasets(folder: Path) -> Content:
             for line in run:
                 query_id, _, doc_id, _, score, _ = line.split(" ")
                 found.add(f"candidates {side}", query_id, doc_id, float(score))
-        _take_qrels(found, side, path)
+        _add_qrels(found, side, path)
     return found
 
 
@@ -152,7 +152,7 @@ def trec(folder: Path) -> Content:
     """Read the qrels and the candidates of a TREC export."""
     found = Content()
     for side, path in trec_files(folder).items():
-        _take_qrels(found, side, path)
+        _add_qrels(found, side, path)
     if (path := candidates_of(folder)).exists():
         with path.open(encoding="utf-8") as run:
             for query_id, _, doc_id, _, score, _ in map(str.split, run):
@@ -165,9 +165,9 @@ def candidates_of(folder: Path) -> Path:
     return folder / CANDIDATES
 
 
-def _take_qrels(found: Content, side: str, path: Path) -> None:
+def _add_qrels(found: Content, side: str, path: Path) -> None:
     if not path.stat().st_size:
         return
     with open_source(path) as source:
         for line in read_qrels(source):
-            found.grade(side, line.query_id, line.doc_id, line.relevance)
+            found.add_grade(side, line.query_id, line.doc_id, line.relevance)

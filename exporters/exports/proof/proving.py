@@ -13,7 +13,7 @@ from base.errors import Refused
 from exporters.exports.files import BUFFER
 from exporters.exports.manifest import NAME
 from exporters.exports.proof.content import PROOF, Content
-from exporters.exports.proof.measured import oracle
+from exporters.exports.proof.measured import measure_oracle
 from exporters.exports.proof.readers import PLAIN, READERS, Reader
 
 SAME, DIFFERS, NOT_INSTALLED, FAILED = "same", "differs", "not installed", "failed"
@@ -60,7 +60,7 @@ def prove(folder: Path) -> Proof:
     _check_files(folder, files)
     expected = PLAIN[layout](folder)
     # The readers of these files treat grade 1 as relevant.
-    best = oracle(expected.qrels, relevant=1)
+    best = measure_oracle(expected.qrels, relevant=1)
     made = Proof(
         proof=1,
         layout=layout,
@@ -129,7 +129,7 @@ def _result(
         result["result"], result["says"] = FAILED, [f"{type(error).__name__}: {error}"]
         return result
     result["counts"] = {part: one.count for part, one in sorted(found.parts.items())}
-    result["oracle"] = oracle(found.qrels, relevant=1)
+    result["oracle"] = measure_oracle(found.qrels, relevant=1)
     result["says"] = _differences(reader, expected, found)
     if result["oracle"] != best:
         result["says"].append("The oracle gets other values on the grades that were read.")

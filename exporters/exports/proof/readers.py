@@ -20,7 +20,7 @@ from exporters.exports.proof import papers, plain
 from exporters.exports.proof.content import Content
 
 # Rejudge's own readers, for papers' layouts that no published package reads.
-OURS = "rejudge"
+OWN_READER = "rejudge"
 
 
 class Reader(NamedTuple):
@@ -43,7 +43,7 @@ class Reader(NamedTuple):
 
     def version(self) -> str | None:
         """Return the installed version, or None."""
-        if self.package == OURS:
+        if self.package == OWN_READER:
             return str(settings.VERSION)
         try:
             return version(self.package)
@@ -118,7 +118,7 @@ def _ir_datasets(folder: Path) -> Content:
             for query in dataset.queries_iter():
                 found.add(f"queries {side}", *query)
             for line in dataset.qrels_iter():
-                found.grade(side, line.query_id, line.doc_id, line.relevance)
+                found.add_grade(side, line.query_id, line.doc_id, line.relevance)
             for line in dataset.scoreddocs_iter():
                 found.add(f"candidates {side}", line.query_id, line.doc_id, line.score)
         return found
@@ -130,7 +130,7 @@ def _ir_measures(folder: Path) -> Content:
     found = Content()
     for side, path in plain.trec_files(folder).items():
         for line in ir_measures.read_trec_qrels(str(path)):
-            found.grade(side, line.query_id, line.doc_id, line.relevance)
+            found.add_grade(side, line.query_id, line.doc_id, line.relevance)
     if (run := plain.candidates_of(folder)).exists():
         for line in ir_measures.read_trec_run(str(run)):
             found.add("candidates", line.query_id, line.doc_id, line.score)
@@ -145,7 +145,7 @@ def _pytrec_eval(folder: Path) -> Content:
         with path.open(encoding="utf-8") as stream:
             for query_id, grades in pytrec_eval.parse_qrel(stream).items():
                 for doc_id, relevance in grades.items():
-                    found.grade(side, query_id, doc_id, relevance)
+                    found.add_grade(side, query_id, doc_id, relevance)
     if (run := plain.candidates_of(folder)).exists():
         with run.open(encoding="utf-8") as stream:
             for query_id, scores in pytrec_eval.parse_run(stream).items():
@@ -160,13 +160,13 @@ def _pyterrier(folder: Path) -> Content:
     found = Content()
     for side, path in plain.trec_files(folder).items():
         for line in pyterrier.io.read_qrels(str(path)).itertuples():
-            found.grade(side, line.qid, line.docno, int(line.label))
+            found.add_grade(side, line.qid, line.docno, int(line.label))
     return found
 
 
-def _ours(layout: str) -> Callable[[Path], Content]:
+def _own_reader(layout: str) -> Callable[[Path], Content]:
     """Return a function that reads a paper's layout with the reader of `manage.py load`."""
-    return lambda folder: papers.loaded(layout, folder)
+    return lambda folder: papers.load_with_own_reader(layout, folder)
 
 
 PLAIN: dict[str, Callable[[Path], Content]] = {
@@ -190,7 +190,7 @@ READERS = (
     Reader("pytrec_eval-terrier", ("trec",), _pytrec_eval, (QRELS, RUNS)),
     Reader("python-terrier", ("trec",), _pyterrier, (QRELS,)),
     *(
-        Reader(OURS, (layout,), _ours(layout))
+        Reader(OWN_READER, (layout,), _own_reader(layout))
         for layout in ("followtable", "infosearch", "multiconir", "multi-infosearch")
     ),
 )

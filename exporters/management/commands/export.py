@@ -21,7 +21,7 @@ from base.errors import Refused
 from exporters.exports import actions, manifest
 from exporters.exports.manifest import Manifest
 from exporters.exports.proof.content import PROOF
-from exporters.management.commands.release import found
+from exporters.management.commands.release import find_release
 from exporters.releases import actions as releasing
 
 
@@ -64,11 +64,11 @@ class Command(RejudgeCommand):
 
     def _print(self, written: Manifest, folder: Path, *, as_json: bool) -> None:
         if as_json:
-            said = {"output": str(folder), **written}
-            del said["pairs"]
-            self.stdout.write(json.dumps(said, ensure_ascii=False, indent=2))
+            summary = {"output": str(folder), **written}
+            del summary["pairs"]
+            self.stdout.write(json.dumps(summary, ensure_ascii=False, indent=2))
             return
-        counts = manifest.with_derived(written["counts"])
+        counts = manifest.add_derived_counts(written["counts"])
         for heading, words in manifest.GROUPS.items():
             if not words.keys().isdisjoint(counts):
                 self.stdout.write(heading)
@@ -94,8 +94,8 @@ def _files_of_earlier_export(folder: Path) -> list[str]:
     ours: set[str] = set()
     if manifest.NAME in there:
         try:
-            said = json.loads((folder / manifest.NAME).read_bytes())
-            ours = {entry["name"] for entry in said["files"]} | {manifest.NAME, PROOF}
+            earlier = json.loads((folder / manifest.NAME).read_bytes())
+            ours = {entry["name"] for entry in earlier["files"]} | {manifest.NAME, PROOF}
         except (ValueError, KeyError, TypeError):
             ours = set()
     if foreign := sorted(there - ours):
@@ -114,8 +114,8 @@ def _source(project: Project, format_name: str, release: str | None) -> Source:
     """Return the writer of the files: from the current rows, or from the release of this name."""
     if release is None:
         return lambda scratch: actions.write(project, format_name, scratch)
-    named = found(project, release)
-    return lambda scratch: releasing.copy(named, format_name, scratch)
+    named = find_release(project, release)
+    return lambda scratch: releasing.copy_format(named, format_name, scratch)
 
 
 def _write(source: Source, folder: Path, earlier: list[str]) -> Manifest:
@@ -130,7 +130,7 @@ def _write(source: Source, folder: Path, earlier: list[str]) -> Manifest:
         written = source(scratch)
         for name in sorted(earlier, key=lambda name: name != manifest.NAME):
             (folder / name).unlink()
-        for emptied in _folders_of(folder, earlier):
+        for emptied in _folders_containing(folder, earlier):
             emptied.rmdir()
         for name in [entry["name"] for entry in written["files"]] + [manifest.NAME]:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -142,8 +142,8 @@ def _write(source: Source, folder: Path, earlier: list[str]) -> Manifest:
     return written
 
 
-def _folders_of(folder: Path, files: list[str]) -> list[Path]:
+def _folders_containing(folder: Path, files: list[str]) -> list[Path]:
     """Return the folders that contain these files, each before its parent."""
-    found = {parent for name in files for parent in (folder / name).parents}
-    within = [one for one in found if one != folder and one.is_relative_to(folder)]
+    folders = {parent for name in files for parent in (folder / name).parents}
+    within = [one for one in folders if one != folder and one.is_relative_to(folder)]
     return sorted(within, key=lambda one: len(one.parts), reverse=True)

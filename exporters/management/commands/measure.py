@@ -16,7 +16,7 @@ from exporters.evaluations import evaluation, systems, tables
 from exporters.evaluations.actions import compute_evaluation, request_evaluation
 from exporters.evaluations.models import Evaluation
 from exporters.evaluations.systems import SIDES, System
-from exporters.management.commands.release import found
+from exporters.management.commands.release import find_release
 from jobs.runner import JobError, run
 
 # How many disputed documents are printed.
@@ -57,9 +57,9 @@ class Command(RejudgeCommand):
         project = Project.objects.filter(slug=options["project"]).first()
         if project is None:
             raise CommandError(f"There is no project called {options['project']!r}.")
-        release = found(project, options["release"]) if options["release"] else None
+        release = find_release(project, options["release"]) if options["release"] else None
         try:
-            asked = request_evaluation(
+            requested = request_evaluation(
                 project=project,
                 measured=_systems(project, options["runs"]),
                 release=release,
@@ -67,13 +67,13 @@ class Command(RejudgeCommand):
                 baseline=options["baseline"],
                 by=None,
             )
-            run(Evaluation, asked.pk, compute_evaluation)
+            run(Evaluation, requested.pk, compute_evaluation)
         except (Refused, JobError) as refused:
             raise CommandError(str(refused)) from refused
-        asked.refresh_from_db()
-        if asked.results is None:
+        requested.refresh_from_db()
+        if requested.results is None:
             raise CommandError("The evaluation was cancelled or taken over by a worker.")
-        self._print(asked, options)
+        self._print(requested, options)
 
     def _print(self, made: Evaluation, options: dict[str, Any]) -> None:
         results: dict[str, Any] = made.results or {}
@@ -91,10 +91,10 @@ class Command(RejudgeCommand):
         if options["csv"] or options["latex"]:
             table = tables.systems if options["csv"] else tables.summary
             kind = "csv" if options["csv"] else "tex"
-            self.stdout.write(tables.written(table(results), kind), ending="")
+            self.stdout.write(tables.render_table(table(results), kind), ending="")
             return
         frame = tables.systems(results).drop(columns=["reason"])
-        self.stdout.write(tables.written(frame, "md"), ending="")
+        self.stdout.write(tables.render_table(frame, "md"), ending="")
         self._print_disagreements(results)
         sentences = [*results["notes"], *results["warnings"]]
         for one in results["systems"]:
@@ -113,12 +113,12 @@ class Command(RejudgeCommand):
         self.stdout.write(
             f"\nOf {deciding['disputed']:,} disputed documents, these decide {name}:\n"
         )
-        self.stdout.write(tables.written(decides.drop(columns=["measure"]), "md"))
+        self.stdout.write(tables.render_table(decides.drop(columns=["measure"]), "md"))
         if len(order):
             self.stdout.write(
                 f"Probability that the first system stays before the second by {name}:\n"
             )
-            self.stdout.write(tables.written(order.drop(columns=["measure"]), "md"))
+            self.stdout.write(tables.render_table(order.drop(columns=["measure"]), "md"))
 
 
 def _option(text: str) -> tuple[str, str]:
@@ -152,4 +152,4 @@ def _systems(project: Project, given: list[str]) -> list[System]:
         if side in runs:
             raise CommandError(f"{text}: this system already has a run for the {side} side.")
         runs[side] = one
-    return [*systems.proposed(alone), *(System(name, runs) for name, runs in named.items())]
+    return [*systems.propose_systems(alone), *(System(name, runs) for name, runs in named.items())]

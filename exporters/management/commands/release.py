@@ -39,7 +39,7 @@ class Command(RejudgeCommand):
         if project is None:
             raise CommandError(f"There is no project called {options['project']!r}.")
         if options["verify"]:
-            self._verify(found(project, options["name"]))
+            self._verify(find_release(project, options["name"]))
             return
         try:
             release = releasing.request_release(
@@ -83,7 +83,7 @@ class Command(RejudgeCommand):
         self.stdout.write(contents.citation(release))
 
 
-def found(project: Project, name: str) -> Release:
+def find_release(project: Project, name: str) -> Release:
     """Return the finished release of this name; raise CommandError, listing names, if none."""
     release = Release.objects.made().select_related("project").filter(project=project, name=name)
     if (one := release.first()) is not None:
