@@ -13,8 +13,8 @@ from audit.checks.condition_counts import label_rows
 from audit.checks.figures import figures
 from audit.checks.queue import labels_of, to_settle
 from audit.models import Check, Sample
-from audit.settling.queue import page
-from audit.settling.queue_filters import Kind, Wanted
+from audit.settling.queue import read_page
+from audit.settling.queue_filters import Kind, QueueFilter
 from base.errors import Refused
 from tests.checks.checking import claimed_scene, draw
 
@@ -155,7 +155,7 @@ def test_two_answers_that_lead_to_one_grade_are_for_a_third(scene, sample):
 
     assert [one.pk for one in to_settle(scene.dan, sample)] == [item(sample, "B").pk]
     assert [one.pk for one in labels_of(sample, "to-settle")] == [item(sample, "B").pk]
-    queued = page(scene.carla, Wanted(kind=Kind.CHECK))
+    queued = read_page(scene.carla, QueueFilter(kind=Kind.CHECK))
     assert [(one.sample, one.distance) for one in queued.items] == [(item(sample, "B"), 1)]
     check(scene, sample, "C", ada="+-", ben="+-")
     with pytest.raises(Refused, match="two agree"):

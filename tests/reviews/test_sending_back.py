@@ -11,7 +11,7 @@ from annotate.judging import actions as judging
 from annotate.judgments import assignments
 from annotate.models import Assignment, Condition, RejudgeRequest, Verdict
 from audit.settling import queue as disagreements
-from audit.settling.queue_filters import DisagreementKey, Kind, Wanted
+from audit.settling.queue_filters import DisagreementKey, Kind, QueueFilter
 from tests import factories
 
 WORDS = "Read the second paragraph."
@@ -31,7 +31,7 @@ def url(scene, name: str = "disagreement") -> str:
 
 
 def listed(scene, **wanted) -> list[int]:
-    found = disagreements.page(scene.carla, Wanted(**wanted)).items
+    found = disagreements.read_page(scene.carla, QueueFilter(**wanted)).items
     return [item.key.candidate for item in found]
 
 
@@ -55,7 +55,7 @@ def test_it_leaves_what_is_open_and_waits_for_the_annotator(asked, client):
     )
     assert listed(asked) == []
     assert listed(asked, waiting=True) == [asked.first.pk]
-    assert disagreements.count(asked.carla, Wanted()) == 0
+    assert disagreements.count_disagreements(asked.carla, QueueFilter()) == 0
 
 
 def test_once_answered_it_is_open_again(asked, client):
@@ -178,7 +178,10 @@ def test_from_a_condition_it_comes_back_to_the_condition(asked, client):
     send(asked, client, condition=condition.pk)
 
     assert not disagreements.is_open(asked.carla, disagreement_key)
-    assert disagreements.count(asked.carla, Wanted(kind=Kind.VERDICT, waiting=True)) == 1
+    assert (
+        disagreements.count_disagreements(asked.carla, QueueFilter(kind=Kind.VERDICT, waiting=True))
+        == 1
+    )
     rejudge_request = RejudgeRequest.objects.get().pk
     sent = {"rejudge_request": rejudge_request, "condition": condition.pk}
     back = client.post(url(asked, "rejudge_request_withdrawal"), sent)
@@ -191,7 +194,7 @@ def test_the_next_one_of_the_filter_opens(asked, client):
     said.relevance = 0
     said.save()
     disagreement_key = DisagreementKey(Kind.JUDGMENT, asked.narrative.pk, other.pk, 0)
-    key = disagreements.key_of(asked.carla, Wanted(), disagreement_key)
+    key = disagreements.position_of(asked.carla, QueueFilter(), disagreement_key)
 
     page = send(asked, client, query="?order=age", next=str(key))
 

@@ -12,7 +12,7 @@ from annotate.projects.rules import archive
 from audit.checks import actions as checking
 from audit.models import Reveal, Sample, SampleItem
 from audit.reviews.actions import save_ratings, submit_review
-from audit.settling.pseudonyms import person, places
+from audit.settling.pseudonyms import positions_of, pseudonym
 from audit.settling.reveals import reveal_names
 from base.errors import Refused
 from tests import factories
@@ -123,10 +123,10 @@ def test_the_list_and_the_page_give_the_same_pseudonyms(led, client):
 
 
 def test_pseudonyms_do_not_follow_the_names():
-    first = {thing: places((thing, 7, 0), [1, 2])[1] for thing in range(40)}
+    first = {thing: positions_of((thing, 7, 0), [1, 2])[1] for thing in range(40)}
 
     assert set(first.values()) == {0, 1}
-    assert places((3, 7, 0), [1, 2]) == places((3, 7, 0), [2, 1, 2])
+    assert positions_of((3, 7, 0), [1, 2]) == positions_of((3, 7, 0), [2, 1, 2])
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ def test_pseudonyms_do_not_follow_the_names():
     [(0, "Person A"), (25, "Person Z"), (26, "Person AA"), (52, "Person BA"), (702, "Person AAA")],
 )
 def test_after_z_comes_aa(place, called):
-    assert person(place) == called
+    assert pseudonym(place) == called
 
 
 def test_another_lead_looks_for_themselves(led, client):

@@ -12,8 +12,8 @@ from annotate.guidelines.rejudge_requests import Which
 from annotate.judging import actions as judging
 from annotate.judgments import assignments
 from annotate.models import Adjudication, Assignment, Judgment, RejudgeRequest
-from audit.settling.queue_filters import Wanted
-from audit.settling.settle_many import How, Rule, preview, settle_many
+from audit.settling.queue_filters import QueueFilter
+from audit.settling.settle_many import Rule, RuleChoice, preview, settle_many
 from tests import factories
 from tests.reviews.test_at_once import at_once, fresh
 
@@ -91,13 +91,18 @@ def test_while_older_judgments_are_asked_for_no_answer_is_lost(scene):
 
 def test_of_two_leads_who_settle_many_at_once_one_sees_that_something_changed(disputed):
     other = factories.lead(disputed.project, "carol")
-    how = How(Rule.GRADE, grade=2)
-    token = preview(disputed.carla, Wanted(), how).token
+    choice = RuleChoice(Rule.GRADE, grade=2)
+    token = preview(disputed.carla, QueueFilter(), choice).token
 
     outcomes = at_once(
         *(
             lambda lead=lead: settle_many(
-                wanted=Wanted(), how=how, cause="edge", reason="So.", token=token, by=fresh(lead)
+                filters=QueueFilter(),
+                choice=choice,
+                cause="edge",
+                reason="So.",
+                token=token,
+                by=fresh(lead),
             )
             for lead in (disputed.carla, other)
         )

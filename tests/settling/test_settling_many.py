@@ -14,14 +14,14 @@ from annotate.judgments import assignments
 from annotate.models import Adjudication, Assignment
 from audit.settling import adjudication, batches
 from audit.settling import queue as disagreements
-from audit.settling.queue_filters import Wanted
-from audit.settling.settle_many import How, Rule, preview, settle_many
+from audit.settling.queue_filters import QueueFilter
+from audit.settling.settle_many import Rule, RuleChoice, preview, settle_many
 from base.errors import Refused, Stale
 from tests import factories
 
 pytestmark = pytest.mark.both_databases
 
-MAJORITY = How(Rule.MAJORITY)
+MAJORITY = RuleChoice(Rule.MAJORITY)
 WHY: dict[str, Any] = {"cause": Adjudication.Cause.EDGE, "reason": "Agreed in the meeting."}
 # The grades of ada, ben and dan for each document of 301; all were relevant before.
 SAID = {
@@ -47,13 +47,13 @@ class Scene:
             for by, relevance in zip(self.people, said, strict=True):
                 factories.judgment(self.narrative, self.candidates[doc_id], by, relevance)
 
-    def preview(self, how=MAJORITY, wanted=None, by=None):
-        return preview(by or self.carla, wanted or Wanted(), how)
+    def preview(self, choice=MAJORITY, filters=None, by=None):
+        return preview(by or self.carla, filters or QueueFilter(), choice)
 
-    def settle(self, how=MAJORITY, wanted=None, **more):
-        wanted = wanted or Wanted()
-        given = {"token": self.preview(how, wanted).token, "by": self.carla, **WHY, **more}
-        return settle_many(wanted=wanted, how=how, **given)
+    def settle(self, choice=MAJORITY, filters=None, **more):
+        filters = filters or QueueFilter()
+        given = {"token": self.preview(choice, filters).token, "by": self.carla, **WHY, **more}
+        return settle_many(filters=filters, choice=choice, **given)
 
     def settled(self) -> dict[str, int]:
         rows = Adjudication.objects.current()
@@ -100,7 +100,7 @@ def test_settling_by_majority_leaves_open_what_has_none(scene):
         "edge",
         "Agreed in the meeting.",
     )
-    assert disagreements.count(scene.carla, Wanted()) == 1
+    assert disagreements.count_disagreements(scene.carla, QueueFilter()) == 1
 
 
 def show_names(scene):
@@ -110,11 +110,11 @@ def show_names(scene):
 
 def test_one_person_can_be_followed_where_names_are_shown(scene):
     show_names(scene)
-    how = How(Rule.PERSON, person=scene.ben.pk)
+    choice = RuleChoice(Rule.PERSON, person=scene.ben.pk)
     scene.narrative.judgments.filter(annotator=scene.ben, relevance=0).delete()
 
-    found = scene.preview(how)
-    scene.settle(how)
+    found = scene.preview(choice)
+    scene.settle(choice)
 
     # Ben has no judgment of A, so it stays open; ada's 0 and dan's 2 still differ.
     assert (found.settled, found.left) == ({1: 1, 2: 2}, 1)
@@ -124,7 +124,7 @@ def test_one_person_can_be_followed_where_names_are_shown(scene):
 def test_nobody_can_be_followed_while_names_are_hidden(scene, client):
     # The decisions would reveal this person's judgment of each document.
     with pytest.raises(Refused, match="Names are hidden in this project"):
-        scene.settle(How(Rule.PERSON, person=scene.ben.pk))
+        scene.settle(RuleChoice(Rule.PERSON, person=scene.ben.pk))
     client.force_login(scene.carla.user)
 
     offered = client.get(scene.url()).content.decode()
@@ -137,8 +137,8 @@ def test_nobody_can_be_followed_while_names_are_hidden(scene, client):
 
 
 def test_one_grade_can_be_given_to_all(scene):
-    found = scene.preview(How(Rule.GRADE, grade=0))
-    scene.settle(How(Rule.GRADE, grade=0))
+    found = scene.preview(RuleChoice(Rule.GRADE, grade=0))
+    scene.settle(RuleChoice(Rule.GRADE, grade=0))
 
     assert (found.settled, found.left, found.drops_then) == ({0: 4}, 0, 3)
     assert scene.settled() == dict.fromkeys("ABCD", 0)
@@ -151,13 +151,13 @@ def test_only_what_the_list_was_filtered_to_is_settled(scene):
     for by, relevance in zip(scene.people, (0, 0, 1), strict=True):
         factories.judgment(factories.altered(pair), candidate, by, relevance)
 
-    scene.settle(wanted=Wanted(query=other.pk))
+    scene.settle(filters=QueueFilter(query=other.pk))
 
     assert scene.settled() == {"Z": 0}
 
 
 def test_two_people_who_differ_can_be_asked_for(scene):
-    found = scene.preview(wanted=Wanted(people=(scene.ada.pk, scene.ben.pk)))
+    found = scene.preview(filters=QueueFilter(people=(scene.ada.pk, scene.ben.pk)))
 
     # They differ on B and on C.
     assert (found.settled, found.left) == ({1: 1}, 1)
@@ -215,7 +215,7 @@ def test_if_something_changed_since_the_preview_nothing_is_settled(scene, what):
 
 def test_a_token_of_another_rule_settles_nothing(scene):
     with pytest.raises(Stale):
-        scene.settle(How(Rule.GRADE, grade=0), token=scene.preview(MAJORITY).token)
+        scene.settle(RuleChoice(Rule.GRADE, grade=0), token=scene.preview(MAJORITY).token)
 
 
 def test_one_undo_takes_the_batch_back(scene):
@@ -227,14 +227,14 @@ def test_one_undo_takes_the_batch_back(scene):
     assert batches.withdraw_batch(batch=batch, by=scene.carla) == 2
 
     assert scene.settled() == {}
-    assert disagreements.count(scene.carla, Wanted()) == 4
+    assert disagreements.count_disagreements(scene.carla, QueueFilter()) == 4
     assert batches.withdraw_batch(batch=batch, by=scene.carla) == 0
     # They can be settled again.
     scene.settle()
 
 
 def test_a_batch_is_taken_back_alone(scene):
-    first = scene.settle(wanted=Wanted(people=(scene.ada.pk, scene.ben.pk)))
+    first = scene.settle(filters=QueueFilter(people=(scene.ada.pk, scene.ben.pk)))
     scene.settle()
 
     batches.withdraw_batch(batch=first, by=scene.carla)
@@ -258,7 +258,7 @@ def test_a_reason_and_a_cause_are_wanted(scene, more, sentence):
 
 def test_a_grade_that_is_none_is_refused(scene):
     with pytest.raises(Refused, match="one of the grades"):
-        scene.preview(How(Rule.GRADE, grade=7))
+        scene.preview(RuleChoice(Rule.GRADE, grade=7))
 
 
 def test_where_there_is_nothing_to_settle_it_is_refused(scene):
@@ -274,7 +274,9 @@ def test_only_leads_of_the_project_settle_and_take_back(scene, who):
     batch = scene.settle()
     # eve's own project has nothing to settle, and ada does not lead a project.
     with pytest.raises(Refused):
-        settle_many(wanted=Wanted(), how=MAJORITY, by=by, token=scene.preview(by=by).token, **WHY)
+        settle_many(
+            filters=QueueFilter(), choice=MAJORITY, by=by, token=scene.preview(by=by).token, **WHY
+        )
     if who == "ada":
         with pytest.raises(Refused, match="Only leads"):
             batches.withdraw_batch(batch=batch, by=by)
@@ -319,7 +321,7 @@ def test_from_the_list_through_the_preview_to_the_batch_and_back(scene, client):
 def test_the_page_says_so_when_something_changed_and_shows_the_preview_again(scene, client):
     client.force_login(scene.carla.user)
     sent = {**WHY, "token": scene.preview().token}
-    scene.settle(wanted=Wanted(people=(scene.ada.pk, scene.ben.pk)))
+    scene.settle(filters=QueueFilter(people=(scene.ada.pk, scene.ben.pk)))
 
     answer = client.post(scene.url() + "?rule=majority", sent)
 
