@@ -68,7 +68,7 @@ def scene(db) -> Scene:
     return Scene()
 
 
-def test_the_preview_counts_what_would_come_of_it_and_settles_nothing(scene):
+def test_preview_counts_outcomes_and_settles_nothing(scene):
     found = scene.preview()
 
     assert found.settled == {0: 1, 1: 1, 2: 1}
@@ -78,7 +78,7 @@ def test_the_preview_counts_what_would_come_of_it_and_settles_nothing(scene):
     assert scene.settled() == {}
 
 
-def test_it_shows_a_few_of_each_outcome_what_is_left_open_last(scene):
+def test_preview_shows_a_few_of_each_outcome_open_ones_last(scene):
     shown = scene.preview().shown
 
     assert [(one.candidate.document.doc_id, one.relevance, one.grades) for one in shown] == [
@@ -89,7 +89,7 @@ def test_it_shows_a_few_of_each_outcome_what_is_left_open_last(scene):
     ]
 
 
-def test_settling_by_majority_leaves_open_what_has_none(scene):
+def test_settling_by_majority_leaves_the_rest_open(scene):
     batch = scene.settle()
 
     assert scene.settled() == {"A": 0, "B": 1, "D": 2}
@@ -108,7 +108,7 @@ def show_names(scene):
     scene.project.save()
 
 
-def test_one_person_can_be_followed_where_names_are_shown(scene):
+def test_rule_can_follow_one_person_if_names_are_shown(scene):
     show_names(scene)
     choice = RuleChoice(Rule.PERSON, person=scene.ben.pk)
     scene.narrative.judgments.filter(annotator=scene.ben, relevance=0).delete()
@@ -121,7 +121,7 @@ def test_one_person_can_be_followed_where_names_are_shown(scene):
     assert scene.settled() == {"B": 2, "C": 1, "D": 2}
 
 
-def test_nobody_can_be_followed_while_names_are_hidden(scene, client):
+def test_rule_cannot_follow_a_person_while_names_are_hidden(scene, client):
     # The decisions would reveal this person's judgment of each document.
     with pytest.raises(Refused, match="Names are hidden in this project"):
         scene.settle(RuleChoice(Rule.PERSON, person=scene.ben.pk))
@@ -144,7 +144,7 @@ def test_one_grade_can_be_given_to_all(scene):
     assert scene.settled() == dict.fromkeys("ABCD", 0)
 
 
-def test_only_what_the_list_was_filtered_to_is_settled(scene):
+def test_only_documents_matching_the_filter_are_settled(scene):
     other = factories.query(scene.project, "302")
     pair = factories.pair(other)
     candidate = factories.candidate(other, "Z")
@@ -156,14 +156,14 @@ def test_only_what_the_list_was_filtered_to_is_settled(scene):
     assert scene.settled() == {"Z": 0}
 
 
-def test_two_people_who_differ_can_be_asked_for(scene):
+def test_preview_can_be_filtered_by_two_people(scene):
     found = scene.preview(filters=QueueFilter(people=(scene.ada.pk, scene.ben.pk)))
 
     # They differ on B and on C.
     assert (found.settled, found.left) == ({1: 1}, 1)
 
 
-def test_what_was_sent_back_waits(scene):
+def test_documents_that_were_sent_back_are_not_settled(scene):
     said = scene.narrative.judgments.get(annotator=scene.dan, candidate=scene.candidates["A"])
     rejudge_requests.ask(judgment=said, words="Look again.", by=scene.carla)
 
@@ -172,7 +172,7 @@ def test_what_was_sent_back_waits(scene):
     assert scene.settled() == {"B": 1, "D": 2}
 
 
-def test_what_is_settled_already_stays_as_it_is(scene):
+def test_settled_documents_are_not_changed(scene):
     adjudication.adjudicate(
         narrative=scene.narrative,
         candidate=scene.candidates["A"],
@@ -187,7 +187,7 @@ def test_what_is_settled_already_stays_as_it_is(scene):
 
 
 @pytest.mark.parametrize("what", ["judged", "settled", "sent back", "new"])
-def test_if_something_changed_since_the_preview_nothing_is_settled(scene, what):
+def test_change_since_the_preview_prevents_settling(scene, what):
     token = scene.preview().token
     first = scene.candidates["A"]
     if what == "judged":
@@ -218,7 +218,7 @@ def test_a_token_of_another_rule_settles_nothing(scene):
         scene.settle(RuleChoice(Rule.GRADE, grade=0), token=scene.preview(MAJORITY).token)
 
 
-def test_one_undo_takes_the_batch_back(scene):
+def test_one_undo_withdraws_the_batch(scene):
     batch = scene.settle()
     adjudication.withdraw_adjudication(
         adjudication=Adjudication.objects.earliest("pk"), by=scene.carla
@@ -233,7 +233,7 @@ def test_one_undo_takes_the_batch_back(scene):
     scene.settle()
 
 
-def test_a_batch_is_taken_back_alone(scene):
+def test_withdrawing_a_batch_leaves_other_decisions(scene):
     first = scene.settle(filters=QueueFilter(people=(scene.ada.pk, scene.ben.pk)))
     scene.settle()
 
@@ -249,19 +249,19 @@ def test_a_batch_is_taken_back_alone(scene):
         ({"cause": "boredom"}, "choose one of the causes"),
     ],
 )
-def test_a_reason_and_a_cause_are_wanted(scene, more, sentence):
+def test_reason_and_cause_are_required(scene, more, sentence):
     with pytest.raises(Refused, match=sentence):
         scene.settle(**more)
 
     assert scene.settled() == {}
 
 
-def test_a_grade_that_is_none_is_refused(scene):
+def test_unknown_grade_is_refused(scene):
     with pytest.raises(Refused, match="one of the grades"):
         scene.preview(RuleChoice(Rule.GRADE, grade=7))
 
 
-def test_where_there_is_nothing_to_settle_it_is_refused(scene):
+def test_settling_nothing_is_refused(scene):
     scene.settle()
 
     with pytest.raises(Refused, match="nothing to settle"):
@@ -269,7 +269,7 @@ def test_where_there_is_nothing_to_settle_it_is_refused(scene):
 
 
 @pytest.mark.parametrize("who", ["ada", "eve"])
-def test_only_leads_of_the_project_settle_and_take_back(scene, who):
+def test_only_leads_of_the_project_settle_and_withdraw(scene, who):
     by = scene.ada if who == "ada" else factories.lead(factories.project("other"), "eve")
     batch = scene.settle()
     # eve's own project has nothing to settle, and ada does not lead a project.
@@ -318,7 +318,7 @@ def test_from_the_list_through_the_preview_to_the_batch_and_back(scene, client):
     assert scene.settled() == {}
 
 
-def test_the_page_says_so_when_something_changed_and_shows_the_preview_again(scene, client):
+def test_page_reports_a_change_and_shows_a_new_preview(scene, client):
     client.force_login(scene.carla.user)
     sent = {**WHY, "token": scene.preview().token}
     scene.settle(filters=QueueFilter(people=(scene.ada.pk, scene.ben.pk)))
@@ -341,7 +341,7 @@ def test_the_page_says_so_when_something_changed_and_shows_the_preview_again(sce
         ("?rule=nonsense", "not one of the available choices"),
     ],
 )
-def test_an_unfinished_rule_is_said_and_nothing_counted(scene, client, query, sentence):
+def test_incomplete_rule_is_explained_and_nothing_is_counted(scene, client, query, sentence):
     show_names(scene)
     client.force_login(scene.carla.user)
 
@@ -351,7 +351,7 @@ def test_an_unfinished_rule_is_said_and_nothing_counted(scene, client, query, se
     assert page.context["found"] is None
 
 
-def test_a_filter_that_makes_no_sense_is_not_taken_for_none(scene, client):
+def test_invalid_filter_settles_nothing(scene, client):
     client.force_login(scene.carla.user)
     address = scene.url() + "?query=999&rule=majority"
 
@@ -363,7 +363,7 @@ def test_a_filter_that_makes_no_sense_is_not_taken_for_none(scene, client):
     assert scene.settled() == {}
 
 
-def test_names_of_who_said_what_are_not_shown(scene, client):
+def test_preview_shows_no_names(scene, client):
     client.force_login(scene.carla.user)
 
     page = client.get(scene.url() + "?rule=majority").content.decode()
@@ -372,7 +372,7 @@ def test_names_of_who_said_what_are_not_shown(scene, client):
     assert not [name for name in ("ada", "ben", "dan") if name in table]
 
 
-def test_the_last_decision_of_a_batch_offers_to_take_back_all(scene, client):
+def test_undo_after_a_batch_withdraws_the_whole_batch(scene, client):
     batch = scene.settle()
     client.force_login(scene.carla.user)
     open_one = reverse("audit:disagreement", args=[scene.narrative.pk, scene.candidates["C"].pk])
@@ -383,7 +383,7 @@ def test_the_last_decision_of_a_batch_offers_to_take_back_all(scene, client):
     assert f'action="{scene.url("batch_withdrawal", batch)}"' in page
 
 
-def test_the_page_of_one_of_them_leads_to_all(scene, client):
+def test_page_of_a_settled_document_links_to_its_batch(scene, client):
     batch = scene.settle()
     client.force_login(scene.carla.user)
     one = reverse("audit:disagreement", args=[scene.narrative.pk, scene.candidates["A"].pk])
@@ -407,7 +407,7 @@ def test_a_batch_of_another_project_is_not_found(scene, client):
     assert len(scene.settled()) == 3
 
 
-def test_a_batch_comes_in_pages(scene, client):
+def test_batch_is_paged(scene, client):
     for number in range(60):
         candidate = factories.candidate(scene.query, f"N{number}")
         for by, relevance in zip(scene.people, (0, 0, 1), strict=True):
@@ -438,7 +438,7 @@ def test_the_preview_costs_the_same_however_many_there_are(
         client.get(scene.url() + "?rule=majority")
 
 
-def test_who_still_judges_there_is_shown_no_decision_of_a_batch(scene, client):
+def test_batch_hides_decisions_on_documents_the_lead_must_still_judge(scene, client):
     batch = scene.settle()
     factories.assignment(scene.pair, scene.carla)
     judging.judge(
