@@ -108,7 +108,7 @@ def test_whole_documents_are_published_unless_a_lead_chose_otherwise(published, 
         ({"words": 0}, "at least one word"),
         ({"words": 200, "overlap": 200}, "cannot overlap"),
         ({"share": 0}, "a percentage"),
-        ({"published": "half"}, "is no way to publish"),
+        ({"published": "half"}, "is not a way to publish"),
     ],
 )
 def test_a_rule_that_cannot_be_is_refused_and_changes_nothing(published, changes, sentence):
