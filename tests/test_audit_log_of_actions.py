@@ -33,7 +33,7 @@ from annotate.projects.audit_events import AUDIT_EVENTS
 from annotate.projects.taxonomies import Kind
 from annotate.topics import removal as topic_removal
 from audit.checks import actions as checks
-from audit.checks.claims import Asked
+from audit.checks.claims import ClaimSelection
 from audit.checks.samples import draw_sample
 from audit.reports import actions as reports_actions
 from audit.reviews import actions as audit
@@ -249,7 +249,7 @@ def test_every_action_of_a_lead_is_in_the_audit_log_once(story):
     sample = story.logs("sample.made")(
         lambda: draw_sample(
             name="one",
-            asked=Asked("prior"),
+            selection=ClaimSelection("prior"),
             stratify="none",
             per="stratum",
             size=1,
@@ -261,7 +261,7 @@ def test_every_action_of_a_lead_is_in_the_audit_log_once(story):
     for relevance, checker in enumerate((story.ada, story.ben)):
         story.logs()(lambda: checks.check(item=item, relevance=relevance, by=checker))  # noqa: B023
     story.logs("label.settled", times=2)(lambda: checks.settle(item=item, relevance=2, by=carla))
-    story.logs("label.unsettled", times=2)(lambda: checks.take_back(item=item, by=carla))
+    story.logs("label.unsettled", times=2)(lambda: checks.withdraw_check(item=item, by=carla))
     story.logs()(lambda: checks.settle(item=item, relevance=2, by=story.dan))
     story.logs("agreement.asked", times=2)(
         lambda: reports_actions.request_agreement(project=project, by=carla)

@@ -35,14 +35,29 @@ def checks(project: int, *, texts: bool = False, **among: Any) -> Iterator[tuple
             *(("on_topic", "meets_constraint") if texts else (Value(""), Value(""))),
         )
     )
-    asked = {int(one) for row in found for one in row[-5]}
-    numbers = dict(Condition.objects.filter(pk__in=asked).values_list("pk", "number"))
-    for key, uuid, *what, at, text, verdicts, over, back, topic, constraint in found:
+    condition_ids = {int(one) for row in found for one in row[-5]}
+    numbers = dict(Condition.objects.filter(pk__in=condition_ids).values_list("pk", "number"))
+    for (
+        key,
+        uuid,
+        *what,
+        at,
+        text,
+        verdicts,
+        superseded_at,
+        withdrawn_at,
+        topic,
+        constraint,
+    ) in found:
         answers = sorted((numbers.get(int(one), 0), answer) for one, answer in verdicts.items())
         written = " ".join(f"{number}:{answer}" for number, answer in answers)
         if topic:
             written = f"topic:{topic} constraint:{constraint}"
-        ended = None if over is None and back is None else (hashed_time(over), hashed_time(back))
+        ended = (
+            None
+            if superseded_at is None and withdrawn_at is None
+            else (hashed_time(superseded_at), hashed_time(withdrawn_at))
+        )
         yield key, Row(uuid, (*what, hashed_time(at), written, *of_text(text)), ended)
 
 

@@ -251,7 +251,7 @@ def _criteria(reader: Membership) -> list[Spot]:
         .values_list("criterion", "review__narrative_id")
         .annotate(against=Count("pk", filter=Q(rejects=True)), all=Count("pk"))
     )
-    names = {one.key: one.name for one in rubrics.in_force(reader.project_id).criteria}
+    names = {one.key: one.name for one in rubrics.current_rubric(reader.project_id).criteria}
     decided = set(
         Decision.objects.current()
         .filter(narrative__in=_current_narratives(reader).values("pk"))

@@ -259,7 +259,9 @@ def rubric_of(project: Project) -> Rubric:
         auditor__project=project, auditor__is_machine=False
     )
     name = submitted.order_by("-submitted_at", "-pk").values_list("rubric", flat=True).first()
-    return rubrics.in_force(project.pk) if name is None else rubrics.named(project.pk, name)
+    return (
+        rubrics.current_rubric(project.pk) if name is None else rubrics.get_rubric(project.pk, name)
+    )
 
 
 def periods_of(project: Project) -> dict[int, Period]:

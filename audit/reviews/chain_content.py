@@ -26,12 +26,14 @@ def reviews(project: int, *, texts: bool = False, **among: Any) -> Iterator[tupl
     found = Review.objects.submitted().filter(auditor__project=project, **among)
     given: dict[int, list[str]] = defaultdict(list)
     ratings = Rating.objects.filter(review__in=found.order_by().values("pk")).order_by("criterion")
-    for review, *said in ratings.values_list("review", "criterion", "level", "words"):
-        given[review] += said
+    for review, *rating in ratings.values_list("review", "criterion", "level", "words"):
+        given[review] += rating
     at_hand: dict[int, list[str]] = defaultdict(list)
     if texts:
-        kept = ReviewedText.objects.filter(review__in=found.order_by().values("pk"))
-        for review, *read in sorted(kept.values_list("review", "document__doc_id", "text_version")):
+        reviewed_texts = ReviewedText.objects.filter(review__in=found.order_by().values("pk"))
+        for review, *read in sorted(
+            reviewed_texts.values_list("review", "document__doc_id", "text_version")
+        ):
             at_hand[review].append(" ".join(map(str, read)))
     for key, *where, auditor, rubric, started_at, submitted_at in found.order_by("pk").values_list(
         *("pk", *_of("narrative"), "auditor__name", "rubric", "started_at", "submitted_at")
@@ -49,9 +51,9 @@ def decisions(project: int, **among: Any) -> Iterator[tuple[int, Row]]:
             key,
             (*where, by, hashed_time(at)),
             (*where, by, outcome, reason, hashed_time(at)),
-            None if over is None else (hashed_time(over), by_whom),
+            None if withdrawn_at is None else (hashed_time(withdrawn_at), by_whom),
         )
-        for key, *where, by, outcome, reason, at, over, by_whom in rows.values_list(
+        for key, *where, by, outcome, reason, at, withdrawn_at, by_whom in rows.values_list(
             *("pk", *_of("narrative"), "by__name", "outcome", "reason", "at"),
             *("withdrawn_at", "withdrawn_by__name"),
         )

@@ -217,7 +217,7 @@ class QueueFilterForm(forms.Form):
                     people, label=label, required=False, empty_label=_("Anyone")
                 )
         if rubrics.has_reviews(member.project):
-            criteria = rubrics.in_force(member.project_id).criteria
+            criteria = rubrics.current_rubric(member.project_id).criteria
             self._offer("criterion", [(one.key, one.name) for one in criteria])
         else:
             del self.fields["criterion"]

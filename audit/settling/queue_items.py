@@ -17,7 +17,7 @@ from annotate.judgments.models import (
 )
 from annotate.pairs.models import Condition, Narrative
 from audit.checks.models import Check, Question, SampleItem
-from audit.checks.questions import in_words
+from audit.checks.questions import describe_replies
 from audit.reviews.models import Decision, Review
 from audit.settling.kinds.frame import Reader
 from audit.settling.models import Reveal
@@ -221,7 +221,7 @@ def _add_checks(items: dict[DisagreementKey, Item], names: _Names) -> None:
         .values_list("item", "checker", "checker__name", "relevance", *columns)
     )
     for item, member, name, relevance, *replies in rows:
-        by_label.setdefault(item, {})[member] = name, relevance, in_words(*replies)
+        by_label.setdefault(item, {})[member] = name, relevance, describe_replies(*replies)
     for part, disagreement_key in disagreement_keys.items():
         people = by_label.get(part, {})
         for member, shown in names.displayed(

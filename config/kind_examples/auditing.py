@@ -9,7 +9,7 @@ from annotate.collection.models import Run
 from annotate.pairs.models import Assignment, Narrative
 from audit.checks import actions as checks
 from audit.checks import samples
-from audit.checks.claims import Asked
+from audit.checks.claims import ClaimSelection
 from audit.checks.models import Question, Sample, SampleItem
 from audit.reviews import actions as reviews
 from audit.reviews import decisions, draws
@@ -81,7 +81,7 @@ def draw_sample(
     """
     samples.draw_sample(
         name=name,
-        asked=Asked(source, stage.rater(rater), asks=asks, side=side),
+        selection=ClaimSelection(source, stage.rater(rater), asks=asks, side=side),
         stratify=stratify,
         per=per,
         size=size,
@@ -99,7 +99,7 @@ def pick_suspects(
     """Pick documents claimed relevant that runs fail to rank."""
     samples.pick_suspects(
         name=name,
-        asked=Asked(Sample.Source.MACHINE, stage.rater(rater), relevant_only=True),
+        selection=ClaimSelection(Sample.Source.MACHINE, stage.rater(rater), relevant_only=True),
         runs=list(Run.objects.filter(project=stage.project, name__in=runs)),
         depth=depth,
         at_least=at_least,
@@ -152,12 +152,12 @@ def _items(stage: Stage, sample: str, pair: str, side: str) -> dict[str, SampleI
     return {item.candidate.document.doc_id: item for item in found}
 
 
-def _said(item: SampleItem, answer: Any) -> checks.Answering:
+def _said(item: SampleItem, answer: Any) -> checks.CheckAnswer:
     """Read what is said of a label: a grade; or an object with `grade`, `verdicts` (a letter for
     each condition), `questions` (a letter for each) or `cannot_judge`, and `words`.
     """
     given = dict(answer) if isinstance(answer, dict) else {"grade": answer}
-    said: checks.Answering = {"words": given.pop("words", "")}
+    said: checks.CheckAnswer = {"words": given.pop("words", "")}
     if "verdicts" in given:
         said["verdicts"] = verdict_answers(item.narrative, given.pop("verdicts"))
     elif "questions" in given:

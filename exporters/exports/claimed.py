@@ -19,7 +19,7 @@ from annotate.judgments.consensus import Outcome, State, consensus
 from annotate.judgments.models import Judgment
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Membership, Project
-from audit.checks.outcomes import Found, checked_items, newest
+from audit.checks.outcomes import CheckOutcome, checked_items, newest_outcomes
 from exporters.exports import ordered_rows
 from exporters.exports.ordered_rows import BATCH, CHUNK
 from exporters.exports.selection import Pair
@@ -119,7 +119,7 @@ def labels(
             yield Label(under[narrative], doc_id, claim, relevance, counts_as)
 
 
-def _stands(claim: int, judged: Outcome, found: Found | None) -> tuple[int, str]:
+def _stands(claim: int, judged: Outcome, found: CheckOutcome | None) -> tuple[int, str]:
     """The relevance that stands, and what the label is counted as."""
     if judged.relevance is not None:
         return judged.relevance, "claims_judged"
@@ -132,7 +132,7 @@ def _stands(claim: int, judged: Outcome, found: Found | None) -> tuple[int, str]
     return claim, "claims_unjudgeable" if found.over else "claims_open"
 
 
-def _checked(narratives: Sequence[int]) -> dict[tuple[int, int], Found]:
+def _checked(narratives: Sequence[int]) -> dict[tuple[int, int], CheckOutcome]:
     """What checks of grades came to, by narrative and candidate, whichever sample they are of.
 
     A grade may follow from the answers to two questions.
@@ -140,7 +140,9 @@ def _checked(narratives: Sequence[int]) -> dict[tuple[int, int], Found]:
     items = checked_items(narrative__in=narratives).order_by(
         "sample__created_at", ordered_rows.bytewise("sample__name")
     )
-    return newest(ordered_rows.walk(items, "narrative", "candidate", "outcome", "unjudgeable"))
+    return newest_outcomes(
+        ordered_rows.walk(items, "narrative", "candidate", "outcome", "unjudgeable")
+    )
 
 
 def _claims(

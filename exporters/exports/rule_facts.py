@@ -12,7 +12,7 @@ from annotate.projects.models import Project
 from annotate.topics.filters import filter_counts
 from annotate.topics.removal import removed_pairs, removed_queries
 from audit.reports.rule_standings import outside_share, rule_standings
-from audit.reviews.draws import standing_draw
+from audit.reviews.draws import current_draw
 from exporters.exports.check_facts import CheckFacts, check_facts
 from exporters.exports.ordered_rows import bytewise
 
@@ -109,7 +109,7 @@ def kind_facts(project: Project) -> KindFacts:
         found["taken_out"] = out
     if filters := filter_counts(project):
         found["filters"] = [FilterFacts(**one._asdict()) for one in filters]  # type: ignore[typeddict-item]
-    if (standing := standing_draw(project)) is not None:
+    if (standing := current_draw(project)) is not None:
         found["review_draw"] = ReviewDrawFacts(
             stratify=standing.draw.stratify,
             size=standing.draw.size,

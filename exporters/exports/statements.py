@@ -195,7 +195,7 @@ def reviews(of: Sequence[Pair]) -> Iterator[ReviewRecord]:
                 record = ReviewRecord._make([*fields, *said])
                 under = project, record.rubric
                 if under not in keys:
-                    keys[under] = list(rubrics.named(*under).keys)
+                    keys[under] = list(rubrics.get_rubric(*under).keys)
                 yield record._replace(ratings=_in_order(record.ratings, keys[under]))
 
 

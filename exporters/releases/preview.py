@@ -21,7 +21,7 @@ from annotate.topics.removal import removed_queries
 from audit.checks.models import SampleItem
 from audit.reports.rule_standings import outside_share
 from audit.reviews.models import Decision, Review
-from audit.reviews.passes import to_decide
+from audit.reviews.passes import narratives_to_decide
 from audit.settling import queue as disagreements
 from audit.settling.queue_filters import Kind, QueueFilter
 from exporters.exports import checks, selection
@@ -145,7 +145,7 @@ def _warnings(
         _("Auditors differ on %(n)s instructions."),
     )
     warn(
-        to_decide(by).count(),
+        narratives_to_decide(by).count(),
         _("1 instruction waits for a decision."),
         _("%(n)s instructions wait for a decision."),
     )

@@ -39,7 +39,7 @@ from annotate.people.invitations import invite
 from annotate.pools import actions as pooling
 from annotate.pools.removal import remove_candidates
 from audit.checks import actions as checking
-from audit.checks.claims import Asked
+from audit.checks.claims import ClaimSelection
 from audit.checks.samples import draw_sample
 from audit.models import Sample
 from audit.settling.queue import read_page
@@ -441,7 +441,7 @@ def _checks(project: Project) -> dict[str, list[str]]:
     """Draw a sample of earlier labels: two people agree on one, one is to settle, the rest open."""
     sample = draw_sample(
         name="Spot checks",
-        asked=Asked(Sample.Source.PRIOR),
+        selection=ClaimSelection(Sample.Source.PRIOR),
         stratify=Sample.Stratify.QUERY,
         per=Sample.Per.STRATUM,
         size=2,

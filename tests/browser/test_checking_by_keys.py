@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from audit.models import Check, Sample
 from tests.browser.waiting import document_on, hides, shows
-from tests.checks.checking import claimed_scene, draw, say
+from tests.checks.checking import check_label, claimed_scene, draw
 
 # The claims, and the keys that ada and ben press for each. C goes to dan, who presses 0.
 CLAIMED = {"C1": {"A": 0, "B": 1}, "S1": {"C": 2, "D": 2}}
@@ -142,7 +142,7 @@ def test_cannot_judge_is_answered_by_keys_and_a_third_settles(tides, new_person)
     said = Check.objects.current().get()
     assert (said.relevance, said.cannot_judge, said.words) == (None, True, "It is cut off.")
     doc_id = said.item.candidate.document.doc_id
-    say(sample, doc_id, ben=1)
+    check_label(sample, doc_id, ben=1)
     dan = new_person("dan")
     dan.goto(f"/samples/{sample.pk}/settling/")
     expect(dan.locator(".check__said")).to_contain_text("cannot judge")
@@ -181,7 +181,7 @@ def counted(tides):
     """Both documents of S1 are claimed to meet two of its three conditions."""
     for number in (1, 2, 3):
         tides.narratives["S1"].conditions.create(number=number, text=f"It has mill {number}.")
-    tides.asked = tides.asked._replace(asks=Sample.Asks.COUNT)
+    tides.selection = tides.selection._replace(asks=Sample.Asks.COUNT)
     return draw(tides, stratify=Sample.Stratify.NONE, size=2)
 
 

@@ -22,7 +22,7 @@ from exporters.exports.trec import size
 from exporters.releases import comparison, contents
 from exporters.releases.preview import preview
 from tests import factories
-from tests.checks.checking import claimed_scene, draw, say
+from tests.checks.checking import check_label, claimed_scene, draw
 from tests.exports.conftest import released
 
 pytestmark = pytest.mark.both_databases
@@ -176,13 +176,13 @@ def test_a_decision_taken_back_or_on_an_older_version_accepts_nothing(scene, wri
 
 def test_what_checks_came_to_stands_instead_of_the_claim(scene, write):
     sample = sample_of(scene)
-    say(sample, "A", ada=0, ben=0)  # two agree with the claim
-    say(sample, "B", ada=0, ben=0)  # two agree on another
-    say(sample, "C", ada=1, ben=0, dan=0)  # a third settles against it
-    say(sample, "a", ada=1, ben=0, dan=1)  # a third settles for it
-    say(sample, "FT-9", ada=None, ben=0, dan=None)  # none can judge it
-    say(sample, "FT-10", ada=0, ben=1)  # open: for a third
-    say(sample, "é", ada=1)  # open: one has spoken
+    check_label(sample, "A", ada=0, ben=0)  # two agree with the claim
+    check_label(sample, "B", ada=0, ben=0)  # two agree on another
+    check_label(sample, "C", ada=1, ben=0, dan=0)  # a third settles against it
+    check_label(sample, "a", ada=1, ben=0, dan=1)  # a third settles for it
+    check_label(sample, "FT-9", ada=None, ben=0, dan=None)  # none can judge it
+    check_label(sample, "FT-10", ada=0, ben=1)  # open: for a third
+    check_label(sample, "é", ada=1)  # open: one has spoken
 
     files = write(scene.project)
 
@@ -210,8 +210,8 @@ def test_what_checks_came_to_stands_instead_of_the_claim(scene, write):
 
 
 def test_the_sample_made_last_has_the_word_and_one_that_says_nothing_has_none(scene, write):
-    say(sample_of(scene, name="Z first"), "B", ada=0, ben=0)
-    say(sample_of(scene, name="Y second"), "B", ada=2, ben=2)
+    check_label(sample_of(scene, name="Z first"), "B", ada=0, ben=0)
+    check_label(sample_of(scene, name="Y second"), "B", ada=2, ben=2)
     sample_of(scene, name="X third")
 
     files = write(scene.project)
@@ -250,7 +250,7 @@ def count_none_of(scene, doc_id: str) -> None:
     """Let two people say that a document meets none of the conditions; it has one."""
     under = scene.narratives["C1"]
     condition = under.conditions.create(number=1, text="At sea.")
-    scene.asked = scene.asked._replace(asks=Sample.Asks.COUNT)
+    scene.selection = scene.selection._replace(asks=Sample.Asks.COUNT)
     sample = sample_of(scene)
     for by in (scene.ada, scene.ben):
         item = sample.items.get(candidate__document__doc_id=doc_id)
@@ -260,8 +260,8 @@ def count_none_of(scene, doc_id: str) -> None:
 def test_what_people_judged_stands_before_checks_and_claims(scene, write):
     under, of = scene.narratives["C1"], scene.candidates
     sample = sample_of(scene)
-    say(sample, "B", ada=0, ben=0)
-    say(sample, "C", ada=0, ben=0)
+    check_label(sample, "B", ada=0, ben=0)
+    check_label(sample, "C", ada=0, ben=0)
     for by in (scene.ada, scene.ben):
         factories.judgment(under, of["B"], by, 2)  # both say 2, and checks 0
     for by, grade in ((scene.ada, 0), (scene.ben, 2)):
@@ -355,7 +355,7 @@ def test_they_are_loaded_again_as_a_collection_of_their_own(scene, write):
 
 
 def test_the_same_rows_make_the_same_bytes(scene, write):
-    say(sample_of(scene), "B", ada=0, ben=0)
+    check_label(sample_of(scene), "B", ada=0, ben=0)
 
     assert write(scene.project).bytes() == write(scene.project).bytes()
 
@@ -376,7 +376,7 @@ def test_it_takes_as_many_queries_whatever_there_is_and_reads_no_text(scene):
     under = factories.altered(factories.pair(query))
     for _ in range(30):
         factories.judgment(under, factories.candidate(query), scene.model, 1)
-    say(sample_of(scene, size=50), "B", ada=0, ben=0)
+    check_label(sample_of(scene, size=50), "B", ada=0, ben=0)
     after = asked()
 
     assert len(before) == len(after) == 3
@@ -394,7 +394,7 @@ def test_a_release_holds_them_and_two_are_compared(scene):
     decide(scene, "C2")
     first = released(scene, "v1.0")
     decide(scene, "C1")
-    say(sample_of(scene), "B", ada=0, ben=0)
+    check_label(sample_of(scene), "B", ada=0, ben=0)
     second = released(scene, "v1.1")
 
     assert {"trec/qrels.claimed.txt", "trec/topics.claimed.txt"} <= set(contents.files(second))
@@ -424,10 +424,10 @@ def test_the_page_of_a_new_release_says_how_many_would_be_in_it(scene):
 
 def test_the_page_of_a_new_release_counts_the_labels_whose_check_is_over(scene):
     sample = sample_of(scene)
-    say(sample, "D", ada=1, ben=1)  # two agree
-    say(sample, "E", ada=1, ben=0, dan=0)  # a third settles
-    say(sample, "F", ada=1, ben=0)  # open: for a third
-    say(sample, "G", ada=1)  # open: one has spoken
+    check_label(sample, "D", ada=1, ben=1)  # two agree
+    check_label(sample, "E", ada=1, ben=0, dan=0)  # a third settles
+    check_label(sample, "F", ada=1, ben=0)  # open: for a third
+    check_label(sample, "G", ada=1)  # open: one has spoken
 
     assert dict(preview(scene.carla).counts)["checked labels"] == 2
 

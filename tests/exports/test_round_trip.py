@@ -127,7 +127,7 @@ def test_rubrics_come_back_with_the_reviews_that_were_made_under_them(tides, wri
 
     assert counts["new"] == 2
     project = Project.objects.get(slug="tides")
-    assert rubrics.in_force(project.pk).name == "nine-1"
+    assert rubrics.current_rubric(project.pk).name == "nine-1"
     again = write(project, "jsonl")
     for name in ("rubrics.jsonl", "reviews.jsonl"):
         assert again[name] == (folder / name).read_text("utf-8")

@@ -62,7 +62,7 @@ def test_a_new_project_of_a_kind_has_its_settings(kind, overlaps, scope, grades,
     tasks = (project.overlap_rewrite, project.overlap_judge, project.overlap_review)
     assert (project.kind, tasks, project.judge_scope) == (kind, overlaps, scope)
     assert list(project.grades.order_by("value").values_list("value", flat=True)) == grades
-    assert rubrics.in_force(project.pk).name == rubric
+    assert rubrics.current_rubric(project.pk).name == rubric
     assert list(project.categories.order_by("place").values_list("key", flat=True)) == types
 
 
@@ -102,7 +102,7 @@ def test_a_project_takes_another_kind_with_everything_it_sets():
 
     project.refresh_from_db()
     assert (project.kind, project.overlap_review, project.relevant_from) == ("multiconir", 10, 10)
-    assert rubrics.in_force(project.pk).name == "multiconir-1"
+    assert rubrics.current_rubric(project.pk).name == "multiconir-1"
     event = AuditEvent.objects.get(what="project.kind")
     assert event.changes == {"kind": ["own", "multiconir"]}
 

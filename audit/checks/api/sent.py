@@ -12,7 +12,7 @@ from audit.checks.actions import MAX_WORDS
 from audit.checks.figures import BOUND
 from audit.checks.forms import MAX_SEED
 from audit.checks.models import Reply, Sample
-from audit.checks.queue import SHOWN
+from audit.checks.queue import LABEL_FILTERS
 from audit.checks.samples import MAX_ITEMS, MAX_NAME
 from base.api.resource import KeyField, QueryParameters, RequestBody
 
@@ -143,7 +143,7 @@ class AskedSample(QueryParameters):
 class AskedLabels(QueryParameters):
     """The filter of labels; all by default."""
 
-    show = serializers.ChoiceField(choices=SHOWN, default=SHOWN[0])
+    show = serializers.ChoiceField(choices=LABEL_FILTERS, default=LABEL_FILTERS[0])
 
 
 class AskedNext(QueryParameters):

@@ -83,16 +83,16 @@ class InForce(Resource):
 
 
 def _as_json(project: Project) -> dict[str, Any]:
-    standing = draws.standing_draw(project)
-    if standing is None:
+    current = draws.current_draw(project)
+    if current is None:
         return {"draw": None}
     names = ("stratify", "size", "seed", "fewer", "drawn_at")
     return {
         "draw": {
-            **{name: getattr(standing.draw, name) for name in names},
+            **{name: getattr(current.draw, name) for name in names},
             "strata": [
                 {"stratum": label, "instructions": there, "drawn": taken}
-                for label, there, taken in standing.strata
+                for label, there, taken in current.strata
             ],
         }
     }

@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from annotate.projects import access
 from audit.reviews import project_rubric, rubrics
 from audit.reviews.criteria import SHIPPED, Rubric
-from audit.reviews.models import Rubric as Kept
+from audit.reviews.models import Rubric as RubricRow
 from base.api.resource import RequestBody, Resource, Scope, reads, writes
 from formats.rubrics import RubricFaults, data, parse
 
@@ -70,14 +70,14 @@ class Rubrics(Resource):
     def get(self, request: Request, slug: str) -> Response:
         """List the project's rubrics and those that come with Rejudge, by name."""
         member = access.lead(self.person, slug)
-        in_force = rubrics.in_force(member.project_id).name
-        kept = {one.name: one.content for one in Kept.objects.filter(project=member.project_id)}
-        found: dict[str, Rubric] = kept | SHIPPED
+        current = rubrics.current_rubric(member.project_id).name
+        own = {one.name: one.content for one in RubricRow.objects.filter(project=member.project_id)}
+        found: dict[str, Rubric] = own | SHIPPED
         rows = [
             {
                 "rubric": data(found[name]),
                 "shipped": name in SHIPPED,
-                "in_force": name == in_force,
+                "in_force": name == current,
             }
             for name in sorted(found)
         ]
@@ -91,8 +91,8 @@ class Rubrics(Resource):
             content = parse(json.dumps(self.body()))
         except RubricFaults as error:
             raise ValidationError(list(error.faults)) from error
-        kept = project_rubric.save_rubric(project=member.project, content=content, by=member)
-        return Response(RubricSerializer(data(kept.content)).data, status=201)
+        row = project_rubric.save_rubric(project=member.project, content=content, by=member)
+        return Response(RubricSerializer(data(row.content)).data, status=201)
 
 
 class RubricInForce(Resource):
@@ -104,12 +104,12 @@ class RubricInForce(Resource):
     def get(self, request: Request, slug: str) -> Response:
         """Read the current rubric."""
         member = access.lead(self.person, slug)
-        return Response(RubricSerializer(data(rubrics.in_force(member.project_id))).data)
+        return Response(RubricSerializer(data(rubrics.current_rubric(member.project_id))).data)
 
     @writes(RubricSerializer, body=RubricChoiceSerializer, scope=Scope.LEAD)
     def put(self, request: Request, slug: str) -> Response:
         """Make another rubric current. Versions under review keep the rubric they began with."""
         member = access.lead(self.person, slug)
         name = self.body()["name"]
-        kept = project_rubric.choose_rubric(project=member.project, name=name, by=member)
-        return Response(RubricSerializer(data(kept.content)).data)
+        row = project_rubric.choose_rubric(project=member.project, name=name, by=member)
+        return Response(RubricSerializer(data(row.content)).data)

@@ -10,8 +10,7 @@ from annotate.pairs.intake.steps import (
     refuse_missing_texts,
     refuse_second,
 )
-from audit.reviews import chain_content as sums
-from audit.reviews import rubrics
+from audit.reviews import chain_content, rubrics
 from audit.reviews.criteria import Rubric
 from audit.reviews.intake.of_narratives import FOUND, OfNarratives
 from audit.reviews.models import Review
@@ -66,7 +65,7 @@ class Reviews(OfNarratives):
     def take(self, record: ReviewRecord, place: int) -> None:
         self.taken += 1
         rubric = self._rubric(record.rubric)
-        fault = _no_rubric(record) if rubric is None else _fault(record, rubric)
+        fault = _why_no_rubric(record) if rubric is None else _why_refused(record, rubric)
         if rubric is None or fault:
             self.intake.refuse(fault or "", place)
             return
@@ -101,7 +100,7 @@ class Reviews(OfNarratives):
         """Return the rubric of this name, or None if the project does not have it."""
         if name not in self._rubrics:
             try:
-                self._rubrics[name] = rubrics.named(self.intake.project.pk, name)
+                self._rubrics[name] = rubrics.get_rubric(self.intake.project.pk, name)
             except rubrics.UnknownRubric:
                 self._rubrics[name] = None
         return self._rubrics[name]
@@ -141,7 +140,7 @@ class Reviews(OfNarratives):
                 """
             )
             keys = {key for (key,) in fresh}
-            sums.follow(sums.REVIEW, self.intake.project.pk, new=keys, texts=True)
+            chain_content.follow(chain_content.REVIEW, self.intake.project.pk, new=keys, texts=True)
         run("UPDATE stage_reviews SET state = 2 WHERE known IS NULL")
         self.count()
 
@@ -225,13 +224,13 @@ class Reviews(OfNarratives):
         )
 
 
-def _no_rubric(record: ReviewRecord) -> str:
+def _why_no_rubric(record: ReviewRecord) -> str:
     if len(record.rubric) > MAX_RUBRIC:
         return f"the rubric is longer than {MAX_RUBRIC} characters"
     return f"there is no rubric “{record.rubric}” in this project: load it first"
 
 
-def _fault(record: ReviewRecord, rubric: Rubric) -> str | None:
+def _why_refused(record: ReviewRecord, rubric: Rubric) -> str | None:
     """Return why this review cannot be stored, or None."""
     if len(record.auditor) > MAX_NAME:
         return f"a name has at most {MAX_NAME} characters"

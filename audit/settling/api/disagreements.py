@@ -20,7 +20,7 @@ from annotate.projects import access as annotate_access
 from annotate.projects.models import Membership
 from audit.checks.models import Check
 from audit.reviews import access as reviews_access
-from audit.reviews.api.shapes import told_machines, told_passes
+from audit.reviews.api.shapes import machine_passes_as_json, passes_as_json
 from audit.reviews.models import Decision
 from audit.reviews.passes import passes_of, verdict_of
 from audit.settling import access
@@ -124,10 +124,10 @@ def review_disagreement(member: Membership, narrative: Narrative) -> dict[str, A
         "differs": position_of(member, QueueFilter(), disagreement_key) is not None,
         "hidden": named.hidden,
         "reveals": named.reveals,
-        "said": told_passes(
+        "said": passes_as_json(
             [passes[key] for key in called], member, called if named.hidden else None
         ),
-        "machines": told_machines(passes_of([narrative], machines=True)[narrative.pk]),
+        "machines": machine_passes_as_json(passes_of([narrative], machines=True)[narrative.pk]),
         "verdict": verdict_of(passes.values(), member.project).value,
         "decisions": _decisions(Decision.objects.filter(narrative=narrative)),
     }

@@ -11,7 +11,7 @@ from annotate.judging.api.judgments import SpanSerializer
 from annotate.judgments.models import Adjudication, Flag, RejudgeRequest, Verdict
 from annotate.pairs.api.shapes import ConditionSerializer, VersionSerializer
 from audit.checks.api.shapes import CheckedSerializer
-from audit.reviews.api.shapes import AMOUNTS, DecisionSerializer, PassSerializer
+from audit.reviews.api.shapes import VERDICT_CHOICES, DecisionSerializer, PassSerializer
 from audit.settling.queue_filters import Kind, Order
 from audit.settling.queue_items import Item
 from base.api.resource import KeyField, QueryParameters, RequestBody
@@ -190,7 +190,7 @@ class ReviewDisagreementSerializer(_AboutSerializer):
 
     said = PassSerializer(many=True)
     machines = PassSerializer(many=True, help_text="They never count in the verdict.")
-    verdict = serializers.ChoiceField(choices=AMOUNTS)
+    verdict = serializers.ChoiceField(choices=VERDICT_CHOICES)
     decisions = DecisionSerializer(many=True)
 
 

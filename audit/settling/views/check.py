@@ -81,7 +81,7 @@ class CheckPage(pages.Page):
         )
         if not mine.exists():
             raise Refused(_("You have no decision to withdraw here."))
-        check_actions.take_back(item=self.item, by=self.member)
+        check_actions.withdraw_check(item=self.item, by=self.member)
 
     def context(self, request: PageRequest, frame: dict[str, Any]) -> dict[str, Any]:
         """Return the document, the two answers, the claim if it may be seen, and the decision."""

@@ -14,7 +14,7 @@ from audit.reviews import access, decisions
 from audit.reviews.forms import DecisionForm
 from audit.reviews.models import Decision
 from audit.reviews.passes import contrasts, passes_of, verdict_of
-from audit.reviews.views.reviews import decided_words
+from audit.reviews.views.reviews import decision_message
 from audit.settling.queue_filters import DisagreementKey, Kind
 from audit.settling.views import frame as pages
 from base.page_request import PageRequest
@@ -51,7 +51,7 @@ class ReviewPage(pages.Page):
             reason=given["reason"],
             by=self.member,
         )
-        return decided_words(made)
+        return decision_message(made)
 
     def withdraw(self) -> None:
         """Withdraw the current decision."""
