@@ -43,7 +43,7 @@ from audit.reviews.draws import draw_for_review, end_draw
 from audit.reviews.project_rubric import choose_rubric
 from audit.settling import adjudication, batches, reveals
 from audit.settling import settle_many as settling_many
-from audit.settling.queue_filters import Wanted
+from audit.settling.queue_filters import QueueFilter
 from base.errors import Refused
 from exporters.evaluations.actions import request_evaluation
 from exporters.evaluations.systems import System
@@ -208,10 +208,12 @@ def test_every_action_of_a_lead_is_in_the_audit_log_once(story):
     story.logs("condition.settled")(
         lambda: adjudication.adopt_verdict(verdict=verdict, cause="edge", by=carla)
     )
-    how = settling_many.How(settling_many.Rule.GRADE, grade=1)
-    token = settling_many.preview(carla, Wanted(), how).token
+    how = settling_many.RuleChoice(settling_many.Rule.GRADE, grade=1)
+    token = settling_many.preview(carla, QueueFilter(), how).token
     batch = story.logs("judgments.settled")(
-        lambda: settling_many.settle_many(wanted=Wanted(), how=how, token=token, by=carla, **why)
+        lambda: settling_many.settle_many(
+            filters=QueueFilter(), choice=how, token=token, by=carla, **why
+        )
     )
     story.logs("judgments.unsettled", times=2)(
         lambda: batches.withdraw_batch(batch=batch, by=carla)

@@ -87,8 +87,8 @@ def check_disagreement(user: Person, pk: int) -> tuple[Disagreement, SampleItem]
         raise Http404(NO_LABEL)
     with access.not_found_as(NO_LABEL):
         member = access.lead(user, found.narrative.pair.project.slug)
-    said = Check.objects.current().filter(item=found, place__in=(1, 2))
-    if said.count() < 2:
+    answers = Check.objects.current().filter(item=found, place__in=(1, 2))
+    if answers.count() < 2:
         raise Http404("The answers are shown once two people have checked this label.")
     return Disagreement(member, found.narrative, found.candidate), found
 

@@ -23,7 +23,7 @@ from audit.reports.rule_standings import outside_share
 from audit.reviews.models import Decision, Review
 from audit.reviews.passes import narratives_to_decide
 from audit.settling import queue as disagreements
-from audit.settling.queue_filters import Kind, Wanted
+from audit.settling.queue_filters import Kind, QueueFilter
 from exporters.exports import checks, selection
 from exporters.exports.selection import Pair
 
@@ -122,7 +122,7 @@ def _warnings(
         if n:
             sentences.append((one if n == 1 else many) % {"n": f"{n:,}"})
 
-    disputed = disagreements.count(by, Wanted(kind=Kind.JUDGMENT))
+    disputed = disagreements.count_disagreements(by, QueueFilter(kind=Kind.JUDGMENT))
     warn(
         disputed,
         _("1 document is disputed and would be left out of the qrels."),
@@ -142,7 +142,7 @@ def _warnings(
     for why, one, many in _why_left_out():
         warn(sum(pair.left_out == why for pair in pairs), one, many)
     warn(
-        disagreements.count(by, Wanted(kind=Kind.REVIEW)),
+        disagreements.count_disagreements(by, QueueFilter(kind=Kind.REVIEW)),
         _("Auditors differ on 1 instruction."),
         _("Auditors differ on %(n)s instructions."),
     )

@@ -9,8 +9,8 @@ from django.urls import reverse
 
 from annotate.models import Adjudication
 from audit.settling.adjudication import adjudicate
-from audit.settling.queue import following, page
-from audit.settling.queue_filters import Order, Wanted
+from audit.settling.queue import next_disagreement, read_page
+from audit.settling.queue_filters import Order, QueueFilter
 from exporters.models import SettlingEffect
 from tests import factories
 from tests.evaluations.evaluating import make_evaluation, scene
@@ -31,8 +31,8 @@ def made(db) -> SimpleNamespace:
 
 
 def listed(made, **wanted):
-    asked = Wanted(order=Order.MEASURE, **wanted)
-    items = page(made.carla, asked).items
+    asked = QueueFilter(order=Order.MEASURE, **wanted)
+    items = read_page(made.carla, asked).items
     return [item.candidate.document.doc_id for item in items if item.candidate]
 
 
@@ -51,12 +51,12 @@ def test_the_queue_begins_with_what_moves_the_measure_most(made):
 
 def test_the_next_disagreement_follows_the_order_by_measure(made):
     make_evaluation(made)
-    wanted = Wanted(order=Order.MEASURE)
+    wanted = QueueFilter(order=Order.MEASURE)
 
-    first, second, third = (item.key for item in page(made.carla, wanted).items)
+    first, second, third = (item.key for item in read_page(made.carla, wanted).items)
 
-    assert following(made.carla, wanted, first) == second
-    assert following(made.carla, wanted, second) == third
+    assert next_disagreement(made.carla, wanted, first) == second
+    assert next_disagreement(made.carla, wanted, second) == third
 
 
 def test_documents_settled_since_leave_the_queue(made):

@@ -12,9 +12,9 @@ from annotate.judgments import completion
 from annotate.judgments.in_force import judgments_in_force
 from annotate.models import Assignment, AuditEvent, Candidate, Judgment, Narrative, Project
 from annotate.pools.removal import candidate_keys, remove_candidates, restore_candidates
-from audit.settling.disagreement_queries import source
+from audit.settling.disagreement_queries import build_source
 from audit.settling.kinds.frame import Reader
-from audit.settling.queue_filters import Kind, Wanted
+from audit.settling.queue_filters import Kind, QueueFilter
 from base.errors import Refused
 from exporters.exports import selection
 from tests import factories
@@ -69,7 +69,7 @@ def test_judgments_of_a_removed_candidate_are_kept_and_not_counted(scene):
 
 def test_a_removed_candidate_has_no_open_disagreement(scene):
     def differing() -> int:
-        return source(Kind.JUDGMENT, Reader(scene.carla), Wanted()).rows.count()
+        return build_source(Kind.JUDGMENT, Reader(scene.carla), QueueFilter()).rows.count()
 
     assert differing() == 1
     scene.remove(scene.a)

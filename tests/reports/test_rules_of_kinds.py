@@ -44,7 +44,7 @@ def test_between_a_quarter_and_three_quarters_of_the_relevant_documents_drop_out
     assert counts.promise(Rule.SHARE) is promise
 
 
-def test_the_limits_of_a_rule_can_be_others():
+def test_limits_of_a_rule_can_be_changed():
     found = Counts(kept=2, dropped=2).promise(Rule.BALANCE, {"complying": 2, "violating": 2})
 
     assert found is KEPT
@@ -105,7 +105,7 @@ def test_claimed_tables_count_where_nobody_judged_and_two_positives_are_too_few(
 
 
 @pytest.mark.django_db
-def test_a_claim_of_a_table_that_is_taken_out_of_its_pool_counts_nowhere():
+def test_claim_of_a_table_taken_out_of_its_pool_does_not_count():
     scene = Scene("followtable")
     tables = [scene.candidate(1, claimed) for claimed in (1, 1, 1, 0, 0, 0)]
     assert scene.standing() == ("holds", 1, 0, 0)
@@ -118,7 +118,7 @@ def test_a_claim_of_a_table_that_is_taken_out_of_its_pool_counts_nowhere():
 
 
 @pytest.mark.django_db
-def test_what_people_said_counts_before_what_is_claimed():
+def test_judgments_take_precedence_over_claims():
     scene = Scene("followtable")
     tables = [scene.candidate(1, claimed) for claimed in (1, 1, 1, 0, 0, 0)]
 
@@ -169,7 +169,7 @@ def test_a_relevant_document_that_violates_an_attribute_breaks_the_rule():
 
 
 @pytest.mark.django_db
-def test_relevance_that_a_lead_settled_is_held_against_the_settled_attributes():
+def test_settled_relevance_is_compared_with_the_settled_attributes():
     """Two judges differ on the one attribute, and so on the relevance that follows from it."""
     scene = Scene("multi-infosearch", consensus="unanimous")
     attribute = Condition.objects.create(narrative=scene.altered, number=1, text="Short")

@@ -26,7 +26,7 @@ from audit.reports.models import AgreementReport
 from audit.reports.reliability import HEADLINE
 from audit.reports.report_parts import COEFFICIENTS
 from audit.reports.rule_standings import RuleStanding, rule_standings
-from audit.reports.statements_since import since
+from audit.reports.statements_since import count_changes_since
 from audit.reports.tables import Table, tables
 from base.csv_output import csv_lines
 from base.page_request import PageRequest
@@ -62,7 +62,9 @@ def differences_page(request: PageRequest, slug: str) -> HttpResponse:
             "grid": _grid(found.meetings),
             "blind": BLIND if blind else "",
             "report": report,
-            "come_since": report is not None and figures is not None and any(since(report)),
+            "come_since": report is not None
+            and figures is not None
+            and any(count_changes_since(report)),
             "headline_words": COEFFICIENTS[HEADLINE],
             "charts": [_chart(table) for table in tables(figures) if table.by == "people"]
             if figures
@@ -127,7 +129,7 @@ def _rule(request: HttpRequest, found: Promises, one: RuleStanding) -> dict[str,
         "not_yet": one.not_known,
         "broken": len(one.broken),
         "names_documents": one.rule is Rule.SHRINKING or one.rule.is_of_labels,
-        "rows": [_breaking(found, one.rule, pair) for pair in shown],
+        "rows": [_broken_pair(found, one.rule, pair) for pair in shown],
         "first_url": f"?rule={rule}#{rule}-title" if behind else "",
         "next_url": f"?{urlencode({'rule': rule, 'after': shown[-1].pair.pk})}#{rule}-title"
         if len(rest) > LISTED
@@ -135,7 +137,7 @@ def _rule(request: HttpRequest, found: Promises, one: RuleStanding) -> dict[str,
     }
 
 
-def _breaking(found: Promises, rule: Rule, one: PairStanding) -> dict[str, Any]:
+def _broken_pair(found: Promises, rule: Rule, one: PairStanding) -> dict[str, Any]:
     query = reverse("annotate:query", args=[one.pair.project.slug, one.pair.query_id])
     candidates = one.breaking(rule)
     share = one.counts.dropped_percent
