@@ -16,7 +16,7 @@ import pytest
 from annotate.judging import actions as judging
 from annotate.judgments import assignments
 from annotate.judgments.document_names import neutral_name
-from annotate.judgments.neutral_names import is_made_of, number_of
+from annotate.judgments.neutral_names import number_of, reveals_id
 from annotate.models import Assignment, Document, Project
 from audit.checks import actions as checks
 from audit.models import SampleItem
@@ -234,7 +234,7 @@ def test_where_the_lead_says_so_documents_without_a_text_are_named_by_their_ids(
     ],
 )
 def test_a_title_that_repeats_or_holds_the_id_is_none(title, made):
-    assert is_made_of(title, "q_positive") is made
+    assert reveals_id(title, "q_positive") is made
 
 
 @pytest.mark.parametrize(
@@ -251,12 +251,12 @@ def test_a_title_that_repeats_or_holds_the_id_is_none(title, made):
     ],
 )
 def test_an_id_of_one_word_makes_a_title_only_where_it_looks_like_an_id(title, doc_id, made):
-    assert is_made_of(title, doc_id) is made
+    assert reveals_id(title, doc_id) is made
 
 
 def test_ids_without_letters_or_digits_are_titles_only_of_themselves():
-    assert is_made_of("--", "--")
-    assert not is_made_of("++", "--")
+    assert reveals_id("--", "--")
+    assert not reveals_id("++", "--")
 
 
 def test_numbers_are_stable_differ_for_each_document_and_do_not_follow_the_order_of_loading():

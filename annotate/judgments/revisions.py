@@ -24,19 +24,19 @@ Counted = TypeVar("Counted")
 Rules = TypeVar("Rules", bound=Hashable)
 
 # The most narratives that one kind of count caches in a process; then its cache is cleared.
-MOST = 20_000
+MAX_CACHED = 20_000
 
 
-_every: list[dict[Any, Any]] = []
+_caches: list[dict[Any, Any]] = []
 
 
-def forget() -> None:
+def clear_caches() -> None:
     """Clear every cached count of this process."""
-    for known in _every:
+    for known in _caches:
         known.clear()
 
 
-class State(NamedTuple):
+class NarrativeState(NamedTuple):
     """A narrative and the revision of its answers; 0 if there never was one."""
 
     narrative: int
@@ -47,7 +47,7 @@ class State(NamedTuple):
     machines: int
 
 
-class Counts(Generic[Rules, Counted]):
+class CachedCounts(Generic[Rules, Counted]):
     """One kind of count, cached by narrative.
 
     `count` takes rules and narratives (by key), and returns counts by narrative key; narratives
@@ -58,15 +58,17 @@ class Counts(Generic[Rules, Counted]):
     def __init__(self, count: Callable[[Rules, list[int]], Mapping[int, Counted]]) -> None:
         self._count = count
         self._known: dict[tuple[Hashable, ...], tuple[int, Counted | None]] = {}
-        _every.append(self._known)
+        _caches.append(self._known)
 
-    def of(self, states: Iterable[State], rules: Mapping[int, Rules]) -> dict[int, Counted]:
+    def of(
+        self, states: Iterable[NarrativeState], rules: Mapping[int, Rules]
+    ) -> dict[int, Counted]:
         """Return the counts of narratives by key: at most one query per distinct rule.
 
         `rules`: the rules of the count, by the key of the project.
         """
         found: dict[int, Counted] = {}
-        unknown: dict[Rules, list[State]] = {}
+        unknown: dict[Rules, list[NarrativeState]] = {}
         for state in states:
             if not state.revision:
                 continue
@@ -79,38 +81,38 @@ class Counts(Generic[Rules, Counted]):
         for rule, several in unknown.items():
             new = self._count(rule, [state.narrative for state in several])
             found.update(new)
-            if len(self._known) > MOST:
+            if len(self._known) > MAX_CACHED:
                 self._known.clear()
             for state in several:
                 self._known[_key(state, rule)] = (state.revision, new.get(state.narrative))
         return found
 
 
-def _key(state: State, rule: Hashable) -> tuple[Hashable, ...]:
+def _key(state: NarrativeState, rule: Hashable) -> tuple[Hashable, ...]:
     return state.narrative, state.machines, rule
 
 
-def states_in_force(projects: Sequence[Project]) -> list[State]:
+def states_in_force(projects: Sequence[Project]) -> list[NarrativeState]:
     """Return the states of the narratives that are judged now in these projects: one query."""
     if not projects:
         return []
     rules = common_rules(projects)
     rows = _in_force.rows(rules.scope, project=[project.pk for project in projects])
-    return [State(*row) for row in rows]
+    return [NarrativeState(*row) for row in rows]
 
 
-def states_of_newest(projects: Sequence[int]) -> list[State]:
+def states_of_newest(projects: Sequence[int]) -> list[NarrativeState]:
     """Return the states of the newest narratives of every side in these projects (by key), except
     of removed pairs: one query.
     """
-    return [State(*row) for row in _newest.rows(project=projects)]
+    return [NarrativeState(*row) for row in _newest.rows(project=projects)]
 
 
-def states_of_every(projects: Sequence[int]) -> list[State]:
+def states_of_every(projects: Sequence[int]) -> list[NarrativeState]:
     """Return the states of every narrative version in these projects (by key), including those of
     removed pairs: one query.
     """
-    return [State(*row) for row in _every_version.rows(project=projects)]
+    return [NarrativeState(*row) for row in _every_version.rows(project=projects)]
 
 
 @prepared("project")

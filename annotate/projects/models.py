@@ -37,7 +37,7 @@ class Project(models.Model):
         """The order in which a judge meets the documents of a pool."""
 
         SHUFFLED = "shuffled", _("Shuffled for each person")
-        # By id as far as judges see ids: see annotate.judging.judging_session.order.
+        # By id as far as judges see ids: see annotate.judging.judging_session.judging_order.
         DOC_ID = "doc_id", _("By document id, the same for all")
 
     class EvidenceRule(models.TextChoices):

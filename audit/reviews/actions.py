@@ -187,7 +187,7 @@ def _rating_columns(rubric: Rubric, level: str | None, words: str | None) -> dic
 def _assignment(narrative: Narrative, by: Membership) -> Assignment:
     """Return the review assignment, locked; it keeps one auditor's two tabs apart."""
     projects_access.refuse_if_archived(by.project)
-    assignment = assignments.hold(pair=narrative.pair, task=Assignment.Task.REVIEW, by=by)
+    assignment = assignments.lock(pair=narrative.pair, task=Assignment.Task.REVIEW, by=by)
     if narrative.side != Narrative.Side.ALTERED:
         raise Refused(_("Only the altered narrative is reviewed."))
     refuse_superseded(narrative, _CHANGED)

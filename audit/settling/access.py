@@ -8,7 +8,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404
 
 from annotate.collection.models import Candidate
-from annotate.judgments.blindness import judge_first
+from annotate.judgments.blindness import must_judge_first
 from annotate.judgments.models import (
     Adjudication,
     ConditionAdjudication,
@@ -44,7 +44,7 @@ def judgment_disagreement(user: Person, pk: int, candidate: int) -> Disagreement
     """
     member, narrative = narrative_for_lead(user, pk)
     found = pairs_access.candidate(narrative.pair, candidate)
-    if judge_first(member, narrative, found):
+    if must_judge_first(member, narrative, found):
         raise PermissionDenied("You have a task here. Judge this document first, then settle it.")
     return Disagreement(member, narrative, found)
 

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from annotate.judgments import assignments
-from annotate.judgments.conditions import derived
+from annotate.judgments.conditions import derive_relevance
 from annotate.models import Assignment, Condition, Judgment, Project
 from tests import factories
 from tests.browser.waiting import saved, shows, until
@@ -270,7 +270,7 @@ def test_the_rule_of_the_page_is_the_rule_of_the_server(scene):
         [address.replace("judging/judge", "judging/derived"), cases],
     )
 
-    assert found == [derived(*each) for each in cases]
+    assert found == [derive_relevance(*each) for each in cases]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

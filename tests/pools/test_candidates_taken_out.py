@@ -7,7 +7,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from annotate.judging.actions import judge
-from annotate.judging.judging_session import order
+from annotate.judging.judging_session import judging_order
 from annotate.judgments import completion
 from annotate.judgments.in_force import judgments_in_force
 from annotate.models import Assignment, AuditEvent, Candidate, Judgment, Narrative, Project
@@ -54,7 +54,7 @@ def two(db) -> Two:
 def test_nobody_is_asked_to_judge_it(two):
     two.remove(two.b)
 
-    assert order(pair=two.pair, by=two.ada) == [two.a.pk]
+    assert judging_order(pair=two.pair, by=two.ada) == [two.a.pk]
     found = completion.judging(two.project)
     assert (found.wanted, found.answered) == (2, 2)
 

@@ -76,7 +76,7 @@ def test_a_query_goes_out_with_all_of_its_instructions_and_is_nobodys_work(two):
 
     assert two.alive() == ["302"]
     assert completion.judging(two.project).wanted == 1
-    assert completion.rewritten(two.project).wanted == 1
+    assert completion.rewriting_progress(two.project).wanted == 1
     assert Judgment.objects.current().count() == 3
 
 

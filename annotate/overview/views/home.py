@@ -43,7 +43,7 @@ def home(request: PageRequest) -> HttpResponse:
     """
     members = list(access.memberships_of(request.user).order_by("project__name", "pk"))
     read_assignments(members)
-    work_left.read_left(members)
+    work_left.prefetch_left(members)
     today = judged_today(members)
     added = overviews(members)
     offers = offers_of(members)

@@ -19,7 +19,7 @@ from django.db.models import (
     When,
 )
 
-from annotate.judgments.blindness import not_before_judging
+from annotate.judgments.blindness import exclude_unjudged
 from annotate.judgments.models import (
     RejudgeRequest,
 )
@@ -107,7 +107,7 @@ def settled_rows(
 ) -> QuerySet[Any, Any]:
     """Decisions that stand, with the moment of each; `said` is what people said of the same."""
     mine = said.filter(**{f"{prefix}annotator": reader.member})
-    rows = not_before_judging(rows, reader.to_judge, pair, mine)
+    rows = exclude_unjudged(rows, reader.to_judge, pair, mine)
     if wanted.people is not None:
         first, second = (
             Subquery(said.filter(**{f"{prefix}annotator": one}).values(field)[:1])

@@ -95,7 +95,7 @@ function draw(long) {
   document.querySelector("#judge-progress .count").textContent = words("progress", { done: number.format(judgingSession.settled), total: number.format(judgingSession.total) });
   document.getElementById("undo").disabled = judgingSession.last() === null;
   way("previous", current === null ? (judgingSession.order.at(-1) ?? null) : judgingSession.before(current));
-  way("next", current === null ? null : judgingSession.behind(current));
+  way("next", current === null ? null : judgingSession.following(current));
 }
 
 // The rejudge request that belongs to the current answer to the shown document, also if that was just flagged "later".
@@ -182,7 +182,7 @@ function arrive(documentView, long) {
 
 function ahead() {
   const soon = judgingSession.upcoming(current, 100);
-  const beside = [judgingSession.behind(current), judgingSession.before(current)].filter((candidate) => candidate !== null && !soon.includes(candidate));
+  const beside = [judgingSession.following(current), judgingSession.before(current)].filter((candidate) => candidate !== null && !soon.includes(candidate));
   stack.aim([...soon.slice(0, 4), ...beside, ...soon.slice(4)], [current, ...visited]);
 }
 
@@ -344,7 +344,7 @@ root.addEventListener("click", (event) => {
   event.preventDefault();
   enqueue(() => {
     const back = link.dataset.go === "previous";
-    const to = current === null ? (back ? judgingSession.order.at(-1) : null) : back ? judgingSession.before(current) : judgingSession.behind(current);
+    const to = current === null ? (back ? judgingSession.order.at(-1) : null) : back ? judgingSession.before(current) : judgingSession.following(current);
     return to === null || to === undefined ? null : show(to);
   });
 });
