@@ -1,4 +1,4 @@
-"""The room `audit`."""
+"""The app `audit`."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from django.apps import AppConfig
 
 
 class AuditConfig(AppConfig):
-    """Second pass."""
+    """The second pass: reviews, checks, disagreements and agreement reports."""
 
     name = "audit"
     verbose_name = "Second pass"
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Add to the home and project pages, and to what files may bring."""
+        """Register this app's audit events, chain kinds, notices, figures and file formats."""
         from annotate.collection import intake as files
         from annotate.collection.intake import stale
         from annotate.judging import journal_entries

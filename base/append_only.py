@@ -1,4 +1,4 @@
-"""Tables whose rows are written once: triggers of the database refuse to change or delete them."""
+"""Append-only tables: database triggers refuse updates and deletes of their rows."""
 
 from __future__ import annotations
 
@@ -14,24 +14,25 @@ _tables: list[str] = []
 
 
 def register(*models: type[Model]) -> None:
-    """Name models whose rows are written once; called when an app starts."""
+    """Register append-only models; called when an app starts."""
     _tables.extend(model._meta.db_table for model in models if model._meta.db_table not in _tables)
 
 
 @contextmanager
 def thawed() -> Iterator[None]:
-    """One transaction in which rows of these tables may be deleted: only to take a whole project
-    away, or everything. What raises leaves everything as it was.
+    """Open a transaction in which rows of these tables may be deleted.
+
+    Only for deleting a whole project, or all data. An exception rolls everything back.
     """
     if not _tables:
-        raise NotRegistered("No app has named its append-only tables.")
+        raise NotRegistered("No app has registered append-only tables.")
     with transaction.atomic(), connection.cursor() as cursor:
         if connection.vendor == "postgresql":
             cursor.execute("SET LOCAL rejudge.thawed = 'on'")
             yield
             cursor.execute("SET LOCAL rejudge.thawed = 'off'")
             return
-        # Nobody else writes meanwhile, and nobody else ever sees the tables without them.
+        # SQLite has one writer at a time, and no other connection sees the tables without triggers.
         cursor.execute(
             "SELECT name, sql, tbl_name FROM sqlite_master WHERE type = 'trigger' "
             "AND name LIKE '%%_no_delete'",

@@ -1,10 +1,10 @@
-"""What browser and system a User-Agent names. Pure."""
+"""Read the browser and operating system from a User-Agent. Pure."""
 
 from __future__ import annotations
 
 import re
 
-# The first that is named counts: all of them call themselves Mozilla, and most also Safari.
+# The first match counts: all browsers call themselves Mozilla, and most also Safari.
 _BROWSERS = (
     ("Edge", re.compile(r"\bEdgA?(?:iOS)?/(\d+)")),
     ("Opera", re.compile(r"\bOPR/(\d+)")),
@@ -24,7 +24,7 @@ _SYSTEMS = (
 
 
 def browser_of(agent: str) -> tuple[str, str]:
-    """Return the browser with its version, and the system; "" for what the agent does not tell."""
+    """Return the browser with its version, and the system; "" for each that is not recognized."""
     named = ((name, pattern.search(agent)) for name, pattern in _BROWSERS)
     browser = next((f"{name} {found[1]}" for name, found in named if found), "")
     return browser, next((name for name, pattern in _SYSTEMS if pattern.search(agent)), "")

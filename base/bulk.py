@@ -1,8 +1,8 @@
-"""Many rows at once, on both databases: the one place that knows how SQLite and PostgreSQL differ.
+"""Bulk writes of many rows; the differences between SQLite and PostgreSQL are handled only here.
 
-Rows wait in a stage, a temporary table of this connection, until all of them are there. Filling a
-stage locks nothing that anybody else uses. Then a few statements, the same on both databases, move
-everything on.
+Rows are gathered in a stage, a temporary table of this connection. Filling a stage locks nothing
+that other connections use. When the stage is complete, a few statements that are the same on both
+databases move its rows into the real tables.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from typing import Any
 
 from django.db import connection
 
-# Rows sent at once, and how many characters of text they may hold together.
+# The maximum of rows sent at once, and of the characters of text in them.
 CHUNK = 5_000
 WEIGHT = 4_000_000
 
-# Kinds of columns -> what they are on PostgreSQL and on SQLite.
+# Kind of column -> its type on PostgreSQL and on SQLite.
 _TYPES = {
     "text": ("text", "text"),
     "integer": ("bigint", "integer"),
@@ -33,15 +33,15 @@ Row = Sequence[Any]
 
 
 def on_postgresql() -> bool:
-    """Say which of the two databases this is."""
+    """Return whether the database is PostgreSQL (else it is SQLite)."""
     return connection.vendor == "postgresql"
 
 
 class Stage:
-    """A temporary table that is filled row by row; each is numbered in its column `n`, from 1.
+    """A temporary table that is filled row by row; column `n` numbers the rows from 1.
 
     `columns` maps names to kinds: text, integer, real, moment (aware datetimes), uuid, json (as
-    text). Columns of kinds that need no filling come last and get their defaults ("integer 0").
+    text). A kind with a default ("integer 0") is not filled; these columns come last.
     """
 
     def __init__(self, name: str, columns: Mapping[str, str]) -> None:
@@ -60,10 +60,10 @@ class Stage:
         drop(name)
         run(f"CREATE TEMPORARY TABLE {name} ({declared})")
         if not on_postgresql():
-            # Some builds of SQLite write zeros over whatever is dropped.
+            # Some builds of SQLite overwrite dropped tables with zeros, which takes time.
             run("PRAGMA temp.secure_delete = OFF")
         if on_postgresql():
-            # Long texts would be compressed here, only to be unpacked again.
+            # PostgreSQL would compress long texts here, only to decompress them again.
             texts = [column for column, kind in columns.items() if kind.startswith("text")]
             whole = ", ".join(f"ALTER COLUMN {column} SET STORAGE EXTERNAL" for column in texts)
             if texts:
@@ -74,7 +74,7 @@ class Stage:
         self._insert = f"INSERT INTO {name} ({names}) VALUES ({marks})"  # noqa: S608 (our names)
 
     def add(self, *values: Any, weight: int = 0) -> None:
-        """Put one row in; `weight` is how many characters of long text it holds."""
+        """Add one row; `weight` is the number of characters of long text in it."""
         self.count += 1
         self._rows.append((self.count, *values))
         self._weight += weight
@@ -82,7 +82,7 @@ class Stage:
             self.flush()
 
     def flush(self) -> None:
-        """Send the rows that have gathered."""
+        """Send the gathered rows to the database."""
         if not self._rows:
             return
         rows = [self._adapted(row) for row in self._rows] if self._adapt else self._rows
@@ -91,8 +91,8 @@ class Stage:
                 for row in rows:
                     copy.write_row(row)
         else:
-            # A savepoint outside of a transaction begins one that locks nothing until it writes,
-            # and writing a temporary table locks that table's own file only.
+            # Outside a transaction, a savepoint begins one that locks nothing until it writes, and
+            # writing to a temporary table locks only the file of temporary tables.
             with connection.cursor() as cursor:
                 cursor.execute("SAVEPOINT filling")
                 try:
@@ -103,7 +103,7 @@ class Stage:
         self._weight = 0
 
     def _adapted(self, row: Row) -> Row:
-        """Return a row as this database's driver takes it."""
+        """Return a row with values that this database's driver accepts."""
         adapted = list(row)
         for place, adapt in self._adapt:
             if adapted[place] is not None:
@@ -111,17 +111,17 @@ class Stage:
         return adapted
 
     def settle(self) -> None:
-        """Send what is left; from here on statements may read the stage."""
+        """Send the remaining rows; afterwards statements may read the stage."""
         self.flush()
         analyze(self.name)
 
     def drop(self) -> None:
-        """Forget the stage and what is in it."""
+        """Drop the stage and its rows."""
         drop(self.name)
 
 
 def run(sql: str, params: Mapping[str, Any] | None = None) -> int:
-    """Execute a statement; return how many rows it touched."""
+    """Execute a statement; return the number of affected rows."""
     with connection.cursor() as cursor:
         cursor.execute(sql, params)
         return int(cursor.rowcount)
@@ -135,25 +135,25 @@ def select(sql: str, params: Mapping[str, Any] | None = None) -> list[tuple[Any,
 
 
 def number(sql: str, params: Mapping[str, Any] | None = None) -> int:
-    """Execute a query for one number; no row, or null, is 0."""
+    """Execute a query for one number; return 0 for no row or null."""
     found = select(sql, params)
     return int(found[0][0] or 0) if found else 0
 
 
 def drop(name: str) -> None:
-    """Drop a temporary table, if it is there."""
+    """Drop a temporary table if it exists."""
     run(f"DROP TABLE IF EXISTS {'pg_temp' if on_postgresql() else 'temp'}.{name}")
 
 
 def index(name: str, columns: str) -> None:
-    """Make a temporary table's rows be found by some columns."""
+    """Create an index on some columns of a temporary table."""
     run(f"CREATE INDEX {name}_index ON {name} ({columns})")
 
 
 def analyze(name: str) -> None:
-    """Let PostgreSQL know what is in a table just filled: nothing else tells it in time."""
+    """Update PostgreSQL's statistics of a table just filled; autovacuum would be too late."""
     if on_postgresql():
-        # Two loads at once must not wait for each other here, each with a lock of its own.
+        # Two concurrent loads, each holding a lock, must not wait for each other here.
         run(f"ANALYZE (SKIP_LOCKED) {name}")
 
 
@@ -163,18 +163,18 @@ def bytewise(column: str) -> str:
 
 
 def new_uuid() -> str:
-    """Return an expression for a UUID nobody has yet."""
+    """Return an SQL expression for a new UUID."""
     return "gen_random_uuid()" if on_postgresql() else "LOWER(HEX(RANDOMBLOB(16)))"
 
 
 def moment(value: datetime) -> Any:
-    """Return an aware datetime as a parameter for a statement."""
+    """Convert an aware datetime to a parameter for a statement."""
     return connection.ops.adapt_datetimefield_value(value)
 
 
 @contextmanager
 def roomy() -> Iterator[None]:
-    """While entered, PostgreSQL sorts and joins up to 64 MB in memory before it goes to disk."""
+    """Let PostgreSQL sort and join up to 64 MB in memory inside this context."""
     if not on_postgresql():
         yield
         return
@@ -187,14 +187,14 @@ def roomy() -> Iterator[None]:
 
 
 def _declared(kind: str) -> str:
-    """Return a column's type, with its default ("integer 0")."""
+    """Return a column's SQL type, with its default ("integer 0")."""
     kind, _, default = kind.partition(" ")
     declared = _TYPES[kind][0 if on_postgresql() else 1]
     return f"{declared} DEFAULT {default}" if default else declared
 
 
 def _adapter(kind: str) -> Callable[[Any], Any] | None:
-    """Return what makes a value one that this database's driver takes, where that is needed."""
+    """Return the function that adapts values of a kind for the driver, or None if not needed."""
     if on_postgresql():
         return None
     adapters: dict[str, Callable[[Any], Any]] = {"moment": moment, "uuid": _hex}
@@ -202,5 +202,5 @@ def _adapter(kind: str) -> Callable[[Any], Any] | None:
 
 
 def _hex(value: uuid.UUID | str) -> str:
-    """Return a UUID as SQLite keeps it."""
+    """Return a UUID in the form that SQLite stores."""
     return (value if isinstance(value, uuid.UUID) else uuid.UUID(value)).hex

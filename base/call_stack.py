@@ -1,8 +1,8 @@
-"""Room for deep calls, so that Python does not ask the system for memory again and again.
+"""Reserve stack space for deep calls, so that Python does not map and unmap memory repeatedly.
 
-CPython keeps the frames of calls in chunks of 16 KB. A loop that calls functions at the end of a
-chunk maps the next one and unmaps it again at each call. A page of Django is two chunks deep or
-more, and paid for it with a sixth of its processor time.
+CPython stores call frames in chunks of 16 KB. A loop that calls functions at the end of a chunk
+maps the next chunk and unmaps it again at every call. Rendering a Django page needs two chunks or
+more and spent a sixth of its CPU time on this.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from typing import ParamSpec, TypeVar
 Given = ParamSpec("Given")
 Answer = TypeVar("Answer")
 
-# In places of 8 bytes. Chunks are powers of two: more than half of 1 MB makes one of 1 MB, and the
-# rest of it is the room for the calls below.
+# In slots of 8 bytes. Chunk sizes are powers of two: a frame of more than 512 KB gets a chunk of
+# 1 MB, and the calls below use the rest of it.
 SLOTS = 70_000
 
 
 def roomy(function: Callable[Given, Answer]) -> Callable[Given, Answer]:
-    """Return the function; whatever it calls finds its frames in one large chunk."""
+    """Wrap the function so that the frames of all calls below it fit in one large chunk."""
 
     def call(*args: Given.args, **kwargs: Given.kwargs) -> Answer:
         return function(*args, **kwargs)

@@ -1,4 +1,4 @@
-"""What the commands of `manage.py` share."""
+"""The base class of all `manage.py` commands."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from django.core.management.base import BaseCommand
 
 
 class RejudgeCommand(BaseCommand):
-    """A command that begins at once.
+    """A command that skips Django's system checks.
 
-    Django's system checks find mistakes in the code and read every page and template for it, which
-    takes longer than most commands do. `bin/check` runs them.
+    The checks import every view and read every template, which takes longer than most commands.
+    `bin/check` runs them.
     """
 
     requires_system_checks = ()

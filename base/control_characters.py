@@ -1,24 +1,24 @@
-"""What a text that someone typed may hold. Pure."""
+"""Which characters a typed text may contain. Pure."""
 
 from __future__ import annotations
 
 import unicodedata
 
-# Stands where something could not be read as a character.
+# Decoders put it in place of bytes that are not a character.
 REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 
 
 def tidy(text: str) -> str:
-    """Return the text with line ends of one kind, and no blanks around it."""
+    """Return the text with line feeds as line ends and without surrounding white space."""
     return text.replace("\r\n", "\n").replace("\r", "\n").strip()
 
 
 def strange(text: str, before: str = "") -> str:
-    """Return the first character of a text that cannot be kept; nothing where all can.
+    """Return the first character of a text that cannot be stored, or "" if all can.
 
-    Those are control characters other than line ends and tabs, halves of a character, and marks
-    that stand for what could not be read. What `before` held already, because it came so with a
-    file, may stay, unless no database keeps it.
+    These are control characters other than line feeds and tabs, surrogates, and replacement
+    characters. Those already in `before`, the text as a file brought it, are allowed, unless no
+    database can store them.
     """
     for character in sorted(set(text) - {"\n", "\t"}):
         code = ord(character)

@@ -1,4 +1,4 @@
-"""The one exception by which an action says no, and its kinds."""
+"""`Refused`, the exception that actions raise, and its subclasses."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ __all__ = ["NotHere", "Refused", "Stale", "refuse_strange"]
 
 
 class Stale(Refused):
-    """What the person acted on has changed in the meantime; they should look again."""
+    """The object has changed since the person saw it; they should look again."""
 
 
 class Unconfirmed(Refused):
-    """It cannot be undone, and the person has not seen a summary of it as it stands now."""
+    """The action cannot be undone, and the person has not seen its current summary."""
 
 
 class NotHere(Refused):
-    """What the person named is not there, or not for them: the two are never told apart."""
+    """The object does not exist, or the person may not see it; the error never says which."""
 
 
 class Unfit(Refused):
-    """One thing that the person typed will not do: `field` names which."""
+    """The value of one form field is not acceptable; `field` is the field's name."""
 
     def __init__(self, sentence: str, field: str) -> None:
         super().__init__(sentence)
@@ -31,7 +31,7 @@ class Unfit(Refused):
 
 
 def refuse_strange(text: str, before: str = "") -> None:
-    """Refuse a text that holds what cannot be kept; see base.control_characters."""
+    """Refuse a text with a character that cannot be stored; see base.control_characters."""
     character = strange(text, before)
     if not character:
         return

@@ -1,4 +1,4 @@
-"""Fields that several forms have."""
+"""Form fields that several forms share."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from django import forms
 
 
 class SentenceField(forms.CharField):
-    """A sentence on one line, in a box that grows with it: it can be read while it is written."""
+    """A one-line sentence in a text area that grows with it, so that all of it stays visible."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(widget=forms.Textarea(attrs={"rows": 1}), **options)
 
     def to_python(self, value: Any) -> str:
-        """The sentence without line breaks."""
+        """Return the sentence without line breaks."""
         return " ".join((super().to_python(value) or "").split())

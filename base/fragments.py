@@ -1,8 +1,7 @@
-"""Parts of a page that are drawn once for the same values.
+"""A cache of rendered page fragments, keyed by their values.
 
-Drawing a template is most of what a page costs that lists many things, and most of them look as
-they did a moment before. What is drawn here depends on plain values alone, so nothing that is
-remembered can be out of date.
+Rendering templates is most of the cost of a page with a long list, and most rows look the same as
+at the last request. A fragment depends on plain values only, so a cached one is never out of date.
 """
 
 from __future__ import annotations
@@ -18,9 +17,9 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import get_language
 
-# Parts that a process keeps: some 2 MB.
+# Fragments that a process keeps, about 2 MB.
 _MOST = 1_000
-# Stands for the token of a form, which is another one on each page. Nobody can know it.
+# A random placeholder for the form's CSRF token, which differs on each page.
 _TOKEN = secrets.token_hex(16)
 
 _kept: OrderedDict[tuple[str, str | None, str], str] = OrderedDict()
@@ -28,10 +27,10 @@ _keeping = Lock()
 
 
 def draw(template: str, values: Mapping[str, Any], *, csrf_token: str) -> SafeString:
-    """Draw a template, or return what it was drawn as for the same values.
+    """Render a template, or return the cached result for the same values.
 
     `values` are plain: numbers, strings, and lists, mappings, tuples and data classes of them. The
-    template reads nothing else but the language, and `csrf_token`.
+    template depends on nothing else except the language and `csrf_token`.
     """
     key = (template, get_language(), repr(values))
     with _keeping:

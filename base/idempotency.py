@@ -1,4 +1,4 @@
-"""A write that a program names with a key is done once, however often it is sent."""
+"""Idempotency keys: a write sent with a key is done once, however often it is sent."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from django.utils.translation import gettext as _
 from base.errors import Refused
 from base.users import User
 
-# A program that asks again does so within minutes; a day is ample.
+# Programs retry within minutes; a day is ample.
 KEPT = timedelta(days=1)
 
 
 class Done(NamedTuple):
-    """An answer: its HTTP status, and its content as it is sent."""
+    """A response: its HTTP status and its body."""
 
     status: int
     body: str
 
 
 class Once(NamedTuple):
-    """The answer to a write, and whether it was given before."""
+    """The response to a write, and whether it repeats an earlier one."""
 
     done: Done
     again: bool
@@ -40,13 +40,13 @@ def once(
     apart: bool = False,
     now: datetime | None = None,
 ) -> Once:
-    """Do it, or return the answer that was given when `by` sent the same key before.
+    """Call `do`, or return the stored response if `by` has sent the same key before.
 
-    The key and what is done are one transaction: neither is there without the other, and of two at
-    the same moment the second waits and gets the first one's answer. What `do` raises is raised,
-    and nothing is kept. `apart`: what takes long, and may be done twice, keeps its own transaction;
-    then the key is written after it. Refused: a key that was used for something else (another
-    `digest`).
+    The key is stored in the same transaction as what `do` writes. Of two simultaneous requests the
+    second waits and gets the first one's response. An exception from `do` is passed on, and nothing
+    is stored. With `apart`, `do` manages its own transaction and the key is stored after it: for
+    work that takes long and may be done twice. Refused: a key that was used for a different request
+    (another `digest`).
     """
     now = now or timezone.now()
     if found := _earlier_answer(key, digest, by, now):
@@ -62,13 +62,13 @@ def once(
     except _Claimed:
         if found := _earlier_answer(key, digest, by, now):
             return Once(found, again=True)
-        # Whoever was first was refused, or threw it away meanwhile.
-        raise Refused(_("The same key is being used. Send it again.")) from None
+        # The first request was refused, or its key has been deleted since.
+        raise Refused(_("A request with this key is being processed. Send it again.")) from None
     return Once(done, again=False)
 
 
 class _Claimed(Exception):
-    """Somebody else has written this key meanwhile."""
+    """Another request has stored this key since we looked."""
 
 
 def _earlier_answer(key: str, digest: str, by: User, now: datetime) -> Done | None:
@@ -76,12 +76,12 @@ def _earlier_answer(key: str, digest: str, by: User, now: datetime) -> Done | No
     if found is None:
         return None
     if found.digest != digest:
-        raise Refused(_("This key was used for something else. Take a new one for each request."))
+        raise Refused(_("This key was used for another request. Use a new key for each request."))
     return Done(found.status, found.body)
 
 
 def _claim(key: str, digest: str, by: User, now: datetime) -> KeptAnswer:
-    # Here, because nothing else comes by as regularly.
+    # Expired keys are deleted here because this runs regularly.
     KeptAnswer.objects.filter(user=by, at__lte=now - KEPT).delete()
     try:
         with transaction.atomic():
@@ -102,27 +102,25 @@ def _keep(key: str, digest: str, done: Done, by: User, now: datetime) -> Once:
 
 
 class KeptAnswer(models.Model):
-    """The answer to a write that a program named with a key: asked again, it gets the same, and
-    nothing is done twice.
-    """
+    """The stored response to a write with an idempotency key, returned when it is sent again."""
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
     key = models.CharField(max_length=255)
-    # SHA-256 of method, address and content: the same key must not be used for something else.
+    # SHA-256 of method, address and body: a key must not be used again for a different request.
     digest = models.CharField(max_length=64)
     status = models.PositiveSmallIntegerField()
-    # As it was sent; empty where it had no content.
+    # The body as sent; empty if there was none.
     body = models.TextField(blank=True)
     at = models.DateTimeField(default=timezone.now)
 
     class Meta:
-        app_label = "annotate"  # its table is where it always was
+        app_label = "annotate"  # keeps the table's old name
         constraints: ClassVar = [
-            # The referee: two that come at the same moment are done once.
+            # Of two simultaneous requests only one is carried out.
             models.UniqueConstraint(name="kept_answer_once", fields=["user", "key"]),
         ]
         indexes: ClassVar = [
-            # What is too old, to be thrown away.
+            # For deleting expired answers.
             models.Index(fields=["user", "at"], name="kept_answer_age"),
         ]
 

@@ -1,9 +1,8 @@
-"""The key map: every action of the pages that has a key, and which one, unless a person chose
-another.
+"""The key map: every action that has a key, with its default key.
 
 It drives the pages (`data-key`), the list behind `?`, and the page where people change their keys.
-A key is a value of `KeyboardEvent.key`, with `Space` for the blank; letters are small. On one page
-a key does one thing; on another it may do something else. Digits are never an action's: they give
+A key is a value of `KeyboardEvent.key`, with `Space` for the space bar; letters are lower case. A
+key has one meaning on a page and may have another on a different page. Digits are reserved for
 grades and levels.
 """
 
@@ -23,7 +22,7 @@ from base.users import User
 
 
 class Action(NamedTuple):
-    """Something a key does: on one of PAGES, and on those where it stands beside that one's own."""
+    """An action with a key, on its page and on the pages `beside` it (all of them in PAGES)."""
 
     name: str
     key: str
@@ -33,7 +32,7 @@ class Action(NamedTuple):
 
     @property
     def pages(self) -> tuple[str, ...]:
-        """Every page on which no other action may have its key."""
+        """Return every page on which no other action may have its key."""
         return (self.page, *self.beside)
 
 
@@ -45,7 +44,7 @@ PAGES: Mapping[str, str | Promise] = {
     "lists": _("Lists and guidelines"),
 }
 
-# What one does with a document when judging it, one does when checking its label as well.
+# Actions on a document that are the same when judging it and when checking its label.
 _CHECK = ("check",)
 
 ACTIONS = (
@@ -62,8 +61,8 @@ ACTIONS = (
     Action("met", "a", _("The condition is met"), beside=_CHECK),
     Action("not_met", "s", _("The condition is not met"), beside=_CHECK),
     Action("cant_tell", "d", _("Can't tell"), beside=_CHECK),
-    Action("condition_previous", "ArrowUp", _("The condition before"), beside=_CHECK),
-    Action("condition_next", "ArrowDown", _("The next condition"), beside=_CHECK),
+    Action("condition_previous", "ArrowUp", _("Previous condition"), beside=_CHECK),
+    Action("condition_next", "ArrowDown", _("Next condition"), beside=_CHECK),
     Action("find", "/", _("Find in the document"), beside=_CHECK),
     Action("marks", "m", _("Marked words on or off"), beside=_CHECK),
     Action("next_mark", "j", _("Next marked word"), beside=_CHECK),
@@ -76,8 +75,8 @@ ACTIONS = (
     Action("mode", "v", _("One document, or all as a list")),
     Action("open", "x", _("Open the row")),
     Action("leave", "q", _("Leave: back to the project")),
-    Action("review_previous", "k", _("The row before"), "review"),
-    Action("review_next", "j", _("The next row"), "review"),
+    Action("review_previous", "k", _("Previous row"), "review"),
+    Action("review_next", "j", _("Next row"), "review"),
     Action("review_since", "p", _("What changed since the last version"), "review"),
     Action("review_documents", "d", _("Some of its documents"), "review"),
     Action("review_submit", "s", _("Submit the review"), "review"),
@@ -96,8 +95,8 @@ ACTIONS = (
     Action("settle_send", "l", _("Send back to the annotator"), "settle"),
     Action("settle_case", "g", _("Needs a guideline change"), "settle"),
     Action("settle_leave", "q", _("Leave: back to the list"), "settle"),
-    Action("check_undo", "z", _("Take the last check back"), "check"),
-    Action("check_next", "ArrowRight", _("Next label, without an answer"), "check"),
+    Action("check_undo", "z", _("Undo the last check"), "check"),
+    Action("check_next", "ArrowRight", _("Next label, without answering"), "check"),
     Action("check_words", "n", _("Words with the answer"), "check"),
     Action("check_reason", "r", _("Read why the document violates"), "check"),
     Action("check_leave", "q", _("Leave: back to the sample"), "check"),
@@ -108,7 +107,7 @@ ACTIONS = (
 
 DEFAULTS = {action.name: action.key for action in ACTIONS}
 
-# Keys with a name that an action may have. Escape, Tab and Enter are the browser's and the forms'.
+# Named keys that an action may have. Escape, Tab and Enter are left to browsers and forms.
 NAMED = (
     "ArrowLeft",
     "ArrowRight",
@@ -135,11 +134,10 @@ class GradeLike(Protocol):
 
 
 def keys_for(user: User) -> dict[str, str]:
-    """Every action's key as this person has it: the defaults, with what they changed.
+    """Return every action's key for this person: the defaults with their changes.
 
-    Reads their preferences at most once, however often it is asked for the same `user` object. A
-    choice that has lost its meaning (an action that is gone, a key that another action of the page
-    took since) is left out.
+    Reads their preferences at most once per `user` object. A change that is no longer valid (the
+    action is gone, or another action of the page has the key by now) is left out.
     """
     stored = preferences(user).keys
     chosen = {name: key for name, key in stored.items() if name in DEFAULTS}
@@ -150,15 +148,15 @@ def keys_for(user: User) -> dict[str, str]:
 
 
 def on_page(page: str, keys: Mapping[str, str]) -> list[str]:
-    """The keys that the actions of one page have: what is free there for anything else is not."""
+    """Return the keys that the actions of one page use."""
     return [keys[action.name] for action in ACTIONS if page in action.pages]
 
 
 def grade_keys(grades: Iterable[GradeLike], taken: Collection[str]) -> dict[int, str]:
-    """A key for each grade's value: its digit where it is one, else the next free by place.
+    """Return a key for each grade's value: its digit if it is one, else the next free key.
 
-    Beyond the digits come letters that are not `taken` (the keys of the page's actions); a grade
-    for which none is left has the key "".
+    After the digits come letters that are not `taken` (the keys of the page's actions). A grade for
+    which no key is left gets "".
     """
     values = [grade.value for grade in grades]
     found = {value: str(value) for value in values if 0 <= value <= 9 and str(value) not in taken}
@@ -167,19 +165,19 @@ def grade_keys(grades: Iterable[GradeLike], taken: Collection[str]) -> dict[int,
 
 
 def free(taken: Collection[str], among: str = ascii_lowercase) -> list[str]:
-    """The keys `among` that are not taken, in their order."""
+    """Return the keys of `among` that are not taken, in their order."""
     return [key for key in among if key not in taken]
 
 
 def cap(key: str) -> str:
-    """A key as its cap shows it: an arrow for an arrow, "Space" for the blank."""
+    """Return a key as its cap shows it: an arrow sign for an arrow, "Space" for the space bar."""
     return CAPS.get(key) or ("Space" if key == " " else key)
 
 
 def canonical(text: str) -> str:
-    """The key that someone typed or pressed: an arrow's sign is its name, a letter is small.
+    """Normalize a typed or pressed key: arrow signs become names, letters lower case.
 
-    What is no key comes back as it is, and `problems` says what is wrong with it.
+    A text that is not a key is returned unchanged; `problems` says what is wrong with it.
     """
     if text == " ":
         return "Space"
@@ -192,10 +190,10 @@ def canonical(text: str) -> str:
 
 
 def problems(keys: Mapping[Any, Any]) -> dict[str, str]:
-    """What is wrong with a whole key map: a sentence for each action; "" is the map itself.
+    """Return what is wrong with a key map: action -> sentence, with "" for the map as a whole.
 
-    Nothing is wrong with it if every action has exactly one key that a key may be, and no page
-    has two actions on one key.
+    A map is right if every action has exactly one permitted key and no page has two actions on one
+    key.
     """
     if unknown := [name for name in keys if name not in DEFAULTS]:
         return {"": _now("There is no action called “%(name)s”.") % {"name": _short(unknown[0])}}
@@ -217,25 +215,25 @@ def problems(keys: Mapping[Any, Any]) -> dict[str, str]:
 
 
 def _wrong_with(key: object) -> str:
-    """Why something cannot be an action's key; "" if it can."""
+    """Return why something cannot be an action's key, or "" if it can."""
     if not isinstance(key, str) or not key:
         return _now("Press or name one key.")
     if key in NAMED:
         return ""
     if len(key) > 1:
-        return _now("“%(key)s” is not one key that an action can have.") % {"key": _short(key)}
+        return _now("“%(key)s” is not a key that an action can have.") % {"key": _short(key)}
     if key in DIGITS:
         return _now("Digits give grades. Choose another key.")
     if key == HELP:
         return _now("? shows the keys. Choose another key.")
-    # Neither control characters nor half of a pair, and nothing that stands on another character.
+    # No control characters, surrogates, blanks or combining marks.
     if not key.isprintable() or key.isspace() or unicodedata.category(key).startswith("M"):
-        return _now("That is no key with a sign of its own. Choose another key.")
-    return "" if key == canonical(key) else _now("Letters are small here.")
+        return _now("This key has no character of its own. Choose another key.")
+    return "" if key == canonical(key) else _now("Use a lower-case letter.")
 
 
 def _short(thing: object) -> str:
-    """As much of something as a sentence can quote, with nothing in it that cannot be shown."""
+    """Shorten something for quoting in a sentence, and replace unprintable characters."""
     text = "".join(
         sign if sign.isprintable() else "\N{REPLACEMENT CHARACTER}" for sign in str(thing)[:24]
     )

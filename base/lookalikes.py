@@ -1,4 +1,4 @@
-"""User names that look like one another, by Unicode's table of confusable characters (UTS 39)."""
+"""Detect user names that look alike, by Unicode's table of confusable characters (UTS 39)."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from functools import cache
 
 from confusable_homoglyphs.utils import load  # type: ignore[import-untyped]
 
-# Of a longer skeleton only the beginning counts: a user name has at most 150 characters.
+# Longer skeletons are cut off; a user name has at most 150 characters.
 LONGEST = 300
 
 
 def skeleton(name: str) -> str:
-    """Return what all names have in common that look like `name`, whatever their capitals.
+    """Return a key that is equal for all names that look like `name`, ignoring case.
 
-    Compatible characters are one (NFKC), then each becomes the first of those that it looks like:
-    a Cyrillic "а" is "a", a "1" is "l", an "m" is "rn".
+    Compatible characters are unified (NFKC), then each is replaced by the prototype it looks like:
+    a Cyrillic "а" by "a", a "1" by "l", an "m" by "rn".
     """
     folded = unicodedata.normalize("NFKC", name).translate(_prototypes()).casefold()
     return unicodedata.normalize("NFKC", folded)[:LONGEST]
@@ -23,10 +23,10 @@ def skeleton(name: str) -> str:
 
 @cache
 def _prototypes() -> dict[int, str]:
-    """The characters that look like others, each with what stands for all of them.
+    """Map each confusable character to the prototype of its group.
 
-    Of the package only the data is read: its module would keep twenty times as much in memory. A
-    character that stands for several lists all of them, and each of these lists that one.
+    Only the package's data is read: its module would use twenty times as much memory. In the data a
+    prototype lists its whole group, and every other character lists its prototype.
     """
     table: dict[str, list[dict[str, str]]] = load("confusables.json")
     found = {}
@@ -35,7 +35,7 @@ def _prototypes() -> dict[int, str]:
             continue
         other = alike[0]["c"]
         if len(other) == 1 and len(table.get(other, ())) <= 1:
-            # Of two that look like each other only.
+            # A group of two: each lists the other.
             other = min(character, other)
         found[ord(character)] = other
     return found

@@ -1,4 +1,4 @@
-"""The request as our views see it: signed in, and known to htmx."""
+"""The type of the request that our views get: signed in, with htmx details."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from base.users import User
 
 
 class PageRequest(HttpRequest):
-    """What the middleware makes of a request to a page behind the login."""
+    """A request to a page behind the login, after the middleware."""
 
     user: User
     htmx: HtmxDetails

@@ -14,9 +14,7 @@ Row = TypeVar("Row", bound=Model)
 
 @dataclass(frozen=True)
 class Page(Generic[Row]):
-    """Some rows, and the query strings of the pages before and after them (empty: there is
-    none).
-    """
+    """Rows of one page, and the query strings of the previous and next page ("": none)."""
 
     rows: list[Row]
     previous: str
@@ -46,8 +44,9 @@ def page_by_key(rows: QuerySet[Row], asked: QueryDict, size: int = 50) -> Page[R
 def page_in_order(
     rows: QuerySet[Row], keys: Sequence[int], asked: QueryDict, size: int = 50
 ) -> Page[Row]:
-    """Return the page that `?after=KEY` or `?before=KEY` asks for, in the order of `keys`. A key
-    that is not among them asks for the first page.
+    """Return the page that `?after=KEY` or `?before=KEY` asks for, in the order of `keys`.
+
+    A key that is not in `keys` asks for the first page.
     """
     place = {one: number for number, one in enumerate(keys)}
     after, before = key(asked.get("after", "")), key(asked.get("before", ""))
@@ -88,12 +87,12 @@ def newest_by_key(rows: QuerySet[Row], asked: QueryDict, size: int = 50) -> Page
 
 
 def key(value: str) -> int | None:
-    """A key from an address or a form; None: it is none, and as if it were not there."""
+    """Parse a key from an address or a form; return None if it is not one."""
     return int(value) if value.isascii() and value.isdecimal() and len(value) < 19 else None
 
 
 def _link(asked: QueryDict, name: str, key: int) -> str:
-    """The address's own query string with another place in the list."""
+    """Return the current query string with another position in the list."""
     link = asked.copy()
     for old in ("after", "before"):
         link.pop(old, None)

@@ -1,16 +1,16 @@
-"""How far a command is, on the terminal it was called from."""
+"""A progress bar for commands, on the terminal."""
 
 from __future__ import annotations
 
 import sys
 import time
 
-# Of a whole bar.
+# The length of a full bar.
 CELLS = 24
 
 
 class Bar:
-    """A line on a terminal that says how far it is, once it takes longer than a second."""
+    """A progress line on the terminal, shown once the work takes longer than a second."""
 
     def __init__(self, about: str) -> None:
         self._stream = sys.stderr
@@ -33,7 +33,7 @@ class Bar:
         self._show()
 
     def clear(self) -> None:
-        """Leave nothing behind on the line."""
+        """Erase the line."""
         if self._width:
             self._stream.write("\r" + " " * self._width + "\r")
             self._stream.flush()

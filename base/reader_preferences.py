@@ -1,29 +1,22 @@
-"""How the reader of a page likes it: their preferences, read at most once a request and only by
-pages that ask.
-"""
+"""The preferences of the person who reads a page, loaded lazily and at most once per request."""
 
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable
-from contextvars import ContextVar
 from functools import cache
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
 from django.core.exceptions import ObjectDoesNotExist
 from django.http import HttpRequest
-from django.http.response import HttpResponseBase
 
+from base.current_request import current_request
 from base.users import Preferences, User
-
-# Times are drawn deep inside a page, by a filter that knows no request.
-_request: ContextVar[HttpRequest | None] = ContextVar("request", default=None)
 
 
 def preferences(user: User) -> Preferences:
-    """What a person chose; who chose nothing has preferences with nothing in them, not stored.
+    """Return a person's preferences; an empty, unsaved object if they have chosen nothing.
 
-    The row stays with the `user` object, so asking again costs nothing.
+    The row is cached on the `user` object.
     """
     try:
         return user.preferences
@@ -32,42 +25,27 @@ def preferences(user: User) -> Preferences:
 
 
 def preferences_of_reader(request: HttpRequest | None) -> Preferences | None:
-    """The preferences of who is signed in; None where nobody is."""
+    """Return the preferences of the signed-in person, or None if nobody is signed in."""
     user = getattr(request, "user", None)
     return preferences(user) if user is not None and user.is_authenticated else None
 
 
 @cache
 def zones() -> tuple[str, ...]:
-    """The time zones one can choose: names of the IANA database, without its historical aliases."""
+    """Return the time zones to choose from: IANA names without the historical aliases."""
     places = {name for name in available_timezones() if "/" in name}
     return ("UTC", *sorted(name for name in places if not name.startswith(("Etc/", "SystemV/"))))
 
 
 def zone_of_reader() -> datetime.tzinfo | None:
-    """The time zone that the reader of the page being drawn chose; None: as their browser has it.
+    """Return the time zone that the reader of the current page chose; None: use the browser's.
 
-    None as well outside a request, and where this machine no longer knows the zone.
+    Also None outside a request, and if this machine no longer knows the zone.
     """
-    chosen = preferences_of_reader(_request.get())
+    chosen = preferences_of_reader(current_request())
     if chosen is None or not chosen.time_zone:
         return None
     try:
         return ZoneInfo(chosen.time_zone)
     except ZoneInfoNotFoundError:
         return None
-
-
-def reader(
-    get_response: Callable[[HttpRequest], HttpResponseBase],
-) -> Callable[[HttpRequest], HttpResponseBase]:
-    """Middleware: remember, while a request is answered, whose it is."""
-
-    def remember(request: HttpRequest) -> HttpResponseBase:
-        token = _request.set(request)
-        try:
-            return get_response(request)
-        finally:
-            _request.reset(token)
-
-    return remember

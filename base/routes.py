@@ -1,6 +1,6 @@
-"""Routes in a tree, so that an address is compared with few of them; and addresses made once.
+"""Routes grouped in a tree for fast matching, and a cache of reversed addresses.
 
-Django compares an address with one route after the other. Most of ours begin alike, so each group
+Django compares an address with one route after another. Most of ours begin alike, so each group
 that shares its next segment (`projects/`, `<slug:slug>/`) is compared once.
 """
 
@@ -24,7 +24,7 @@ Route = URLPattern | URLResolver
 
 
 def address(name: str, *arguments: int | str, **named: int | str) -> str:
-    """Return what `reverse` returns: made once for the same arguments."""
+    """Return what `reverse` returns, cached by its arguments."""
     return _address(name, arguments, tuple(named.items()), get_script_prefix(), get_urlconf())
 
 
@@ -42,13 +42,13 @@ def _address(
 def in_a_tree(routes: Sequence[Route]) -> list[Route]:
     """Return routes that match the same addresses, grouped by the segments they begin with.
 
-    A group stands where its first route stood, and keeps their order. So no route may match an
-    address of a route with other segments that comes after it.
+    A group takes the position of its first route and keeps the order of its routes. So no route may
+    match an address that belongs to a later route with other segments.
     """
     groups: dict[str, list[Route]] = {}
     for number, route in enumerate(routes):
         segment, ends, _rest = str(route.pattern).partition("/")
-        # What can't be divided is a group of its own, under a name that no segment has.
+        # A route that cannot be split forms its own group, under a name that no segment has.
         divided = ends and isinstance(route.pattern, RoutePattern) and "path:" not in segment
         groups.setdefault(segment + "/" if divided else f"/{number}", []).append(route)
     found: list[Route] = []
@@ -61,7 +61,7 @@ def in_a_tree(routes: Sequence[Route]) -> list[Route]:
 
 
 def _after(segment: str, route: Route) -> Route:
-    """A route without the segment that it begins with."""
+    """Return a route without its first segment."""
     rest = str(route.pattern).removeprefix(segment)
     if isinstance(route, URLPattern):
         pattern = RoutePattern(rest, name=route.name, is_endpoint=True)

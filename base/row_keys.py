@@ -1,4 +1,4 @@
-"""The keys that a table has given out, and taking a row of them for many rows at once."""
+"""Reserve a range of primary keys for a bulk insert."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from base import bulk
 
 
 def counts(model: type[models.Model]) -> bool:
-    """Whether the database numbers the rows of a table."""
+    """Return whether the database numbers the rows of a table."""
     return isinstance(model._meta.pk, models.AutoField)
 
 
 def reserve(model: type[models.Model], first: int, last: int) -> int:
-    """Return by how much the keys from `first` to `last` have to move so that no row has them, nor
-    will have: 0 where they are free as they are. In a transaction of its own, which is short.
+    """Reserve the keys from `first` to `last`, shifted past all keys already given out.
+
+    Returns the shift, 0 if the keys were free. Runs in its own short transaction.
     """
     take = _on_postgresql if bulk.on_postgresql() else _on_sqlite
     with transaction.atomic():
@@ -24,7 +25,7 @@ def reserve(model: type[models.Model], first: int, last: int) -> int:
 
 
 def _on_sqlite(model: type[models.Model], first: int, last: int) -> int:
-    # Inside a transaction that writes, nobody else numbers rows.
+    # Inside a writing transaction no other connection can number rows.
     name = {"name": model._meta.db_table}
     given = bulk.select("SELECT seq FROM sqlite_sequence WHERE name = %(name)s", name)
     shift = max(0, given[0][0] - first + 1) if given else 0
@@ -41,7 +42,7 @@ def _on_postgresql(model: type[models.Model], first: int, last: int) -> int:
     column: Any = model._meta.pk
     names = {"table": table, "column": column.column}
     with connection.cursor() as cursor:
-        # Whoever inserts a row has this table's lock before they get a number: nobody is between.
+        # Every insert locks the table before it takes a number, so no other can take one now.
         cursor.execute(f"LOCK TABLE {table} IN SHARE ROW EXCLUSIVE MODE")
         cursor.execute("SELECT pg_get_serial_sequence(%(table)s, %(column)s)", names)
         [sequence] = cursor.fetchone()

@@ -1,9 +1,9 @@
-"""Which things are drawn from many: the same seed draws the same ones anywhere. Pure.
+"""Reproducible random samples: the same seed draws the same units on any machine. Pure.
 
-Each thing has a name that does not depend on a database (ids as the files have them). Things are
-put in the order of the BLAKE2b digest of "seed:name", and the first so many of each stratum are the
-sample: every thing is as likely as every other, a larger sample holds the smaller one of the same
-seed, and what else is in the frame changes nothing about the order of two things.
+Each unit has a name that does not depend on a database (an id from the files). Units are ordered by
+the BLAKE2b digest of "seed:name", and the first ones of each stratum are the sample. So every unit
+is equally likely, a larger sample contains the smaller one of the same seed, and the order of two
+units does not depend on what else is in the sampling frame.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from collections.abc import Iterable, Mapping
 
 
 class CannotDraw(ValueError):
-    """A sample that cannot be drawn as it was asked for, with the sentence that says why."""
+    """The sample cannot be drawn as requested; the message is a sentence that says why."""
 
 
 def place(seed: int, name: str) -> bytes:
-    """Where a thing stands in the order of a seed; names that differ never share a place."""
+    """Return the sort key of a name in the order of a seed; different names get different keys."""
     return hashlib.blake2b(f"{seed}:{name}".encode(), digest_size=16).digest()
 
 
@@ -32,10 +32,10 @@ def draw(
 ) -> dict[str, list[str]]:
     """Return `size` names of each stratum in the order in which they were drawn.
 
-    With `fewer` a stratum that has not so many gives what it has. With `parts` the names of a
-    stratum are drawn in turn from its parts, the lowest first: 5 of three parts are 2, 2 and 1; a
-    part that has no more is passed over. Raises CannotDraw: a size below
-    1, nothing to draw from, a stratum with nothing in it or with less than `size`.
+    With `fewer` a stratum with fewer names gives all it has. With `parts` the names of a stratum
+    are drawn in turn from its parts, the lowest first: 5 from three parts are 2, 2 and 1; an
+    exhausted part is skipped. Raises CannotDraw: a size below 1, nothing to draw from, an empty
+    stratum or one with fewer than `size` names.
     """
     if size < 1:
         raise CannotDraw("Draw at least one.")
@@ -52,7 +52,7 @@ def draw(
 
 
 def _in_turn(names: Iterable[str], parts: Mapping[str, int]) -> list[str]:
-    """Order names so that each round has one of every part, the order within a part kept."""
+    """Order names in rounds with one name of every part, keeping the order within a part."""
     rounds: Counter[int] = Counter()
     placed = []
     for name in names:
@@ -63,7 +63,7 @@ def _in_turn(names: Iterable[str], parts: Mapping[str, int]) -> list[str]:
 
 
 def _refuse_short(sizes: Mapping[str, int], size: int) -> None:
-    """Refuse strata that have not `size`, the emptiest first."""
+    """Refuse strata with fewer than `size` names; the error names the smallest."""
     short = sorted((have, stratum) for stratum, have in sizes.items() if have < size)
     if not short:
         return

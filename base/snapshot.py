@@ -1,4 +1,4 @@
-"""Reading a whole project as it stood at one moment, while people go on judging."""
+"""Consistent reads of a whole project while people go on judging."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ from django.db import connection, connections, transaction
 
 @contextmanager
 def snapshot() -> Iterator[None]:
-    """Let everything read inside come from one moment, and keep no writer waiting.
+    """Let all reads inside see one snapshot of the database, without blocking writers.
 
-    Nothing may be written inside. Within a transaction that is already open, that one's view of
-    the rows is all there is, and it is used.
+    Nothing may be written inside. Within an open transaction, that transaction's view is used.
     """
     if connection.in_atomic_block:
         yield
@@ -22,12 +21,12 @@ def snapshot() -> Iterator[None]:
         with transaction.atomic():
             with connection.cursor() as cursor:
                 cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-                # Every row is fetched: plan for the last one, not for the first tenth.
+                # All rows are fetched, so plan for the total time, not for the first rows.
                 cursor.execute("SET LOCAL cursor_tuple_fraction = 1")
             yield
     else:
-        # The settings let every transaction begin as a writer's. This one only reads: a reader of
-        # SQLite's write-ahead log sees one moment, and lets the one writer go on.
+        # By our settings every transaction begins as a writer. This one only reads: with SQLite's
+        # write-ahead log a reader sees one snapshot and does not block the writer.
         connection.ensure_connection()
         sqlite: Any = connections[connection.alias]
         mode, sqlite.transaction_mode = sqlite.transaction_mode, "DEFERRED"

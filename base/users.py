@@ -14,7 +14,7 @@ from base.lookalikes import LONGEST, skeleton
 
 
 class User(AbstractUser):
-    """A person who can sign in; one whose account is closed cannot, and what they said stays."""
+    """A person with an account; a closed account cannot sign in, its judgments are kept."""
 
     deactivated_at = models.DateTimeField(null=True, blank=True, editable=False)
     deactivated_by = models.ForeignKey(
@@ -25,14 +25,14 @@ class User(AbstractUser):
         on_delete=models.PROTECT,
         related_name="+",
     )
-    # What the names have in common that look like this one; NULL for an account that was made
-    # before look-alikes were refused, and has one.
+    # Equal for all names that look like this one. NULL for an account created before look-alike
+    # names were refused, if there is another that looks like it.
     skeleton = models.CharField(max_length=LONGEST, null=True, unique=True, editable=False)  # noqa: DJ001
 
     class Meta(AbstractUser.Meta):
-        app_label = "annotate"  # its table is where it always was
+        app_label = "annotate"  # keeps the table's old name
         constraints: ClassVar = [
-            # Closed is a fact with who and when: both, or neither where nobody kept them.
+            # Who closed an account and when: both, or neither if it was not recorded.
             models.CheckConstraint(
                 name="user_deactivated_by_and_at",
                 condition=Q(deactivated_at__isnull=True, deactivated_by__isnull=True)
@@ -41,14 +41,14 @@ class User(AbstractUser):
         ]
 
     def clean(self) -> None:
-        """Refuse a new name that looks like another account's."""
+        """Raise ValidationError for a new name that looks like another account's."""
         super().clean()
         known = type(self).objects.filter(pk=self.pk).values_list("username", flat=True).first()
         if self.username != known:
             self._take_skeleton()
 
     def save(self, *args: Any, **kwargs: Any) -> None:
-        """Save the account; ValidationError for a new one whose name looks like another's."""
+        """Save the account; raise ValidationError if a new one's name looks like another's."""
         if self._state.adding and self.skeleton is None:
             self._take_skeleton()
         super().save(*args, **kwargs)
@@ -62,28 +62,28 @@ class User(AbstractUser):
 
 
 class Preferences(models.Model):
-    """How one person likes the pages: their keys, light or dark, their time zone, their notices."""
+    """One person's preferences: keys, light or dark theme, time zone, notices."""
 
     class Theme(models.TextChoices):
-        """Light or dark; blank is as the system has it."""
+        """Light or dark; blank: follow the operating system."""
 
         LIGHT = "light", _("Light")
         DARK = "dark", _("Dark")
 
     user = models.OneToOneField(User, on_delete=models.CASCADE, related_name="preferences")
-    # Only what differs from base.keymap: {"undo": "u"}.
+    # Only keys that differ from base.keymap: {"undo": "u"}.
     keys = models.JSONField(default=dict, blank=True)
     theme = models.CharField(max_length=10, choices=Theme, blank=True)
-    # A name of the IANA database; blank: that of the browser.
+    # An IANA name; blank: the browser's time zone.
     time_zone = models.CharField(max_length=64, blank=True)
-    # Notices with a cause after this moment are new; null: all are.
+    # Notices whose cause is later than this are new; null: all are.
     notices_seen_at = models.DateTimeField(null=True, blank=True)
-    # Whether new notices are mailed, at most once a day, and when they were last.
+    # Whether new notices are mailed, at most once a day, and when they were last mailed.
     mail_digest = models.BooleanField(default=False)
     digest_sent_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
-        app_label = "annotate"  # its table is where it always was
+        app_label = "annotate"  # keeps the table's old name
 
     def __str__(self) -> str:
         return f"preferences of user {self.user_id}"

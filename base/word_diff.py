@@ -1,6 +1,6 @@
 """The word diff of two narratives.
 
-PURE: no Django. `static/js/diff.js` shows the same while one types.
+PURE: no Django. `static/js/diff.js` shows the same diff while someone types.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from enum import StrEnum
 from typing import NamedTuple
 
 _TOKEN = re.compile(r"\s+|\w+|[^\w\s]")
-# A sentence with the blanks behind it, or a line.
+# A sentence with the white space after it, or a line.
 _SENTENCE = re.compile(r"[^.!?。！？؟\n]*(?:[.!?。！？؟\n]+\s*|$)")
 
-# Comparing word with word takes time with the product of the lengths: so many pairs of tokens are
-# compared at once (about 700 words with 700), and of longer texts sentences first.
+# Comparing words takes time proportional to the product of the lengths. Up to so many pairs of
+# tokens (about 700 words with 700) are compared directly; longer texts by sentences first.
 _MOST = 2_000_000
 
 
 class Op(StrEnum):
-    """What became of a piece of text."""
+    """What happened to a piece of text."""
 
     KEPT = "kept"
     REMOVED = "removed"
@@ -29,20 +29,19 @@ class Op(StrEnum):
 
 
 class Piece(NamedTuple):
-    """A run of words with one fate."""
+    """A run of words with the same operation."""
 
     op: Op
     text: str
 
 
 def diff(before: str, after: str) -> list[Piece]:
-    """Return the pieces that turn `before` into `after`, whole words and marks of punctuation at a
-    time.
+    """Return the pieces that turn `before` into `after`, by whole words and punctuation marks.
 
-    The kept and removed pieces joined are `before`, the kept and added ones `after`. White space
-    between two changed words goes with them, so that a rewritten sentence reads as one change.
-    Long texts are compared sentence by sentence, and by words within what changed, as far as that
-    takes no longer than a moment.
+    The kept and removed pieces joined are `before`; the kept and added ones are `after`. White
+    space between two changed words is part of the change, so that a rewritten sentence reads as one
+    change. Long texts are compared by sentences, and changed sentences by words as long as the
+    budget of `_MOST` pairs lasts.
     """
     old, new = _TOKEN.findall(before), _TOKEN.findall(after)
     if len(old) * len(new) > _MOST:
@@ -51,14 +50,14 @@ def diff(before: str, after: str) -> list[Piece]:
 
 
 def before_pieces(pieces: list[Piece]) -> list[Piece]:
-    """The pieces that make up the older text."""
+    """Return the pieces that make up the older text."""
     return [piece for piece in pieces if piece.op is not Op.ADDED]
 
 
 def is_anew(pieces: Iterable[tuple[str, str]]) -> bool:
-    """Whether little of the older text is left in the newer one.
+    """Return whether less than a third of the newer text is kept from the older one.
 
-    Between two texts that only share their small words, marks would show a jumble and no change.
+    Marking changes between texts that share only short words would show a jumble.
     """
     kept = whole = 0
     for op, text in pieces:
@@ -71,7 +70,7 @@ def _by_sentences(before: str, after: str) -> list[Piece]:
     old, new = _SENTENCE.findall(before), _SENTENCE.findall(after)
     left = _MOST
     pieces: list[Piece] = []
-    # What stands in very many places is left out as a place to begin: else time is quadratic again.
+    # autojunk stays on: it ignores very frequent sentences, which would make this quadratic again.
     for tag, a_from, a_to, b_from, b_to in SequenceMatcher(a=old, b=new).get_opcodes():
         removed, added = "".join(old[a_from:a_to]), "".join(new[b_from:b_to])
         if tag == "equal":
@@ -108,7 +107,7 @@ def _by_words(old: list[str], new: list[str]) -> list[Piece]:
             continue
         kept = "".join(old[a_from:a_to])
         if kept.isspace() and (removed or added) and b_to < len(new) and a_to < len(old):
-            # Only a blank between two changes: part of both.
+            # White space between two changes is part of both.
             removed.append(kept)
             added.append(kept)
             continue

@@ -8,7 +8,7 @@ of people, and 49 smaller ones that the same lead leads, and prints JSON. For ea
 - `ms`: milliseconds of processor time of one request, the median of all rounds after two that are
   not counted. The whole of Django is in it, with all middleware, and the test client that asks
   (`bare` is what that takes by itself); the web server is not.
-- `queries`: how many queries it asks the database.
+- `queries`: how many queries it asks the database, without BEGIN and COMMIT.
 - `kb`: how large its answer is before it is compressed.
 
 - `times_bare`: how many times as much as `bare`, which is asked in turn with each page. It says
@@ -279,7 +279,7 @@ def _measure(plan: dict[str, Any], options: argparse.Namespace) -> dict[str, Any
         figures[name] = {
             "ms": round(statistics.median(times), 2),
             "least_ms": round(min(times), 2),
-            "queries": len(asked),
+            "queries": sum(not one["sql"].startswith(("BEGIN", "COMMIT")) for one in asked),
             "kb": round(len(b"".join(answer)) / 1000, 1),
             "times_bare": round(statistics.median(times) / statistics.median(bare), 1),
             **({"goal_ms": GOALS[name]} if name in GOALS else {}),

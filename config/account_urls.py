@@ -10,7 +10,7 @@ from allauth.mfa.base import views as mfa
 from allauth.mfa.recovery_codes import views as codes
 from allauth.mfa.totp import views as totp
 from allauth.socialaccount import views as other
-from allauth.socialaccount.providers.openid_connect import views as oidc
+from django.apps import apps
 from django.contrib.auth.views import LogoutView
 from django.urls import path, register_converter
 from django.urls.converters import StringConverter
@@ -79,6 +79,12 @@ urlpatterns = [
     path("elsewhere/name/", other.signup, name="socialaccount_signup"),
     path("elsewhere/cancelled/", other.login_cancelled, name="socialaccount_login_cancelled"),
     path("elsewhere/error/", other.login_error, name="socialaccount_login_error"),
-    path("elsewhere/<slug:provider_id>/", oidc.login, name="openid_connect_login"),
-    path("elsewhere/<slug:provider_id>/back/", oidc.callback, name="openid_connect_callback"),
 ]
+
+if apps.is_installed("allauth.socialaccount.providers.openid_connect"):
+    from allauth.socialaccount.providers.openid_connect import views as oidc
+
+    urlpatterns += [
+        path("elsewhere/<slug:provider_id>/", oidc.login, name="openid_connect_login"),
+        path("elsewhere/<slug:provider_id>/back/", oidc.callback, name="openid_connect_callback"),
+    ]

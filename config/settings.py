@@ -112,9 +112,11 @@ INSTALLED_APPS = [
     "allauth.account",
     "allauth.mfa",
     "allauth.socialaccount",
-    "allauth.socialaccount.providers.openid_connect",
     "allauth.usersessions",
 ]
+if OIDC_ISSUER:
+    # It reads a client for HTTP, 5 MB, into each process.
+    INSTALLED_APPS.append("allauth.socialaccount.providers.openid_connect")
 
 MIDDLEWARE = [
     "django_guid.middleware.guid_middleware",
@@ -136,7 +138,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
-    "base.reader_preferences.reader",
+    "base.current_request.remember",
 ]
 
 ROOT_URLCONF = "config.urls"

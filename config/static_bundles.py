@@ -17,9 +17,6 @@ import posixpath
 import re
 from collections.abc import Callable, Mapping
 
-import rjsmin
-from lightningcss import bundle_css
-
 MAIN = "js/main.js"
 STYLES = "css/all.css"
 
@@ -33,6 +30,9 @@ _OTHER = re.compile(r"^(?:import|export)\b.*|.*\bimport(?:\(|\.meta).*", re.MULT
 
 def join_styles(path: str) -> str:
     """Return a style sheet with all that it imports, minified. `path`: where it lies."""
+    # Read here: only a process that collects files needs it.
+    from lightningcss import bundle_css
+
     styles: str = bundle_css(path)
     return styles
 
@@ -45,6 +45,8 @@ def join_modules(read: Callable[[str], str], names: list[str]) -> dict[str, str]
     """
     modules = {name: _Module(name, read(name)) for name in names}
     shared = _in_order(MAIN, modules) if MAIN in modules else []
+    from rjsmin import jsmin
+
     joined = {}
     for name in names:
         if name in shared and name != MAIN:
@@ -65,7 +67,7 @@ def join_modules(read: Callable[[str], str], names: list[str]) -> dict[str, str]
         lines.append(modules[name].open())
         if name == MAIN:
             lines.append(f"export {{ {', '.join(_variable(one) for one in parts[:-1])} }};")
-        joined[name] = rjsmin.jsmin("\n".join(lines))
+        joined[name] = jsmin("\n".join(lines))
     return joined
 
 

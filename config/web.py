@@ -10,7 +10,6 @@ import gc
 import os
 import resource
 import sys
-from pathlib import Path
 
 from config.metric_files import new_folder
 
@@ -19,7 +18,6 @@ from config.metric_files import new_folder
 os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(new_folder())
 
 from django.conf import settings
-from django.template import engines
 from django.urls import get_resolver
 from granian.constants import HTTPModes, Interfaces
 from granian.http import HTTP1Settings
@@ -78,13 +76,13 @@ def _allow_open_files() -> None:
 
 
 def _read_all() -> None:
-    """Read what answers requests: routes and templates. Nothing here may connect to anything or
-    start a thread: a copy of a process has neither.
+    """Read what answers requests. Nothing here may connect to anything or start a thread: a copy of
+    a process has neither.
+
+    Templates are left to whoever draws them first: a process soon has a copy of its own of all that
+    it uses, and of what it does not use there should be none.
     """
     get_resolver()._populate()
-    for folder in map(Path, settings.TEMPLATES[0]["DIRS"]):
-        for template in folder.rglob("*.html"):
-            engines["django"].get_template(str(template.relative_to(folder)))
     gc.collect()
     # The collector would write into every page it looks at, and so make it a process's own.
     gc.freeze()

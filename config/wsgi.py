@@ -7,9 +7,13 @@ import os
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 os.environ["REJUDGE_WEB_PROCESS"] = "1"
 
+import django
 from django.core.wsgi import get_wsgi_application
 
 from base.call_stack import roomy
+from config.light_imports import read_little
 from config.unreadable_requests import readable
 
+django.setup()
+read_little()
 application = readable(roomy(get_wsgi_application()))

@@ -1,4 +1,4 @@
-"""What the work under way is about: the request that asked for it, and the job that does it."""
+"""Context of the current work for the log: the request that asked for it, and its job."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ _job: ContextVar[str | None] = ContextVar("job", default=None)
 
 
 def current_request() -> uuid.UUID | None:
-    """Return the id of the request being answered, or of the one that asked for this job."""
+    """Return the id of the current request, or of the request that asked for the current job."""
     known = get_guid()
     return uuid.UUID(known) if known else None
 
 
 def write_plainly() -> None:
-    """Let the id of the request be written in one way, however who sent it wrote it."""
+    """Normalize the request's id: clients may send a UUID in several notations."""
     known = current_request()
     guid.set(known.hex if known else None)
 
 
 def current_job() -> str | None:
-    """Return the job under way, as in "exporters.export 7"; None outside of one."""
+    """Return the current job's label, as in "exporters.export 7"; None outside a job."""
     return _job.get()
 
 
 @contextlib.contextmanager
 def at_work(job: str, request: uuid.UUID | None) -> Iterator[None]:
-    """While entered, the log's lines are about `job` and carry the id of `request`.
+    """Tag log lines with `job` and the id of `request` inside this context.
 
-    A job that nobody's request asked for has an id of its own, so that its lines can be told from
-    others. Left through an exception it stays so: whoever logs that logs it of this job, and then
-    calls `forget`.
+    A job without a request gets a new id, so that its lines can be told apart from others. After an
+    exception the context stays set: whoever logs the exception logs it for this job, and then calls
+    `forget`.
     """
     named, asked = _job.set(job), guid.set((request or uuid.uuid4()).hex)
     yield
@@ -45,6 +45,6 @@ def at_work(job: str, request: uuid.UUID | None) -> Iterator[None]:
 
 
 def forget() -> None:
-    """Let the log's lines be about nothing in particular again."""
+    """Clear the job and request of log lines."""
     _job.set(None)
     guid.set(None)

@@ -1,4 +1,4 @@
-"""The room `jobs`."""
+"""The app `jobs`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from django.apps import AppConfig
 
 
 class JobsConfig(AppConfig):
-    """Work in the background."""
+    """Background jobs."""
 
     name = "jobs"
     verbose_name = "Work in the background"

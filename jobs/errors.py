@@ -1,4 +1,4 @@
-"""The one exception by which an action says no; the rooms know it as `base.errors.Refused`."""
+"""The exception that actions raise; other apps import it as `base.errors.Refused`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A long piece of work is a row: its state is the truth, whatever the broker remembers."""
+"""Jobs are rows in the database: a row's state is authoritative, not the broker's messages."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from jobs.about import current_request
 
 
 class Job(models.Model):
-    """A piece of work that a worker does. Subclasses add what it is about and name its task."""
+    """Work for a worker. Subclasses add their own fields and name the task."""
 
     class State(models.TextChoices):
-        """Where the work stands."""
+        """The state of a job."""
 
         QUEUED = "queued", _("Waiting")
         RUNNING = "running", _("Running")
@@ -27,7 +27,7 @@ class Job(models.Model):
         FAILED = "failed", _("Failed")
         CANCELLED = "cancelled", _("Cancelled")
 
-    # The name of the Celery task that does it.
+    # The name of the Celery task that runs it.
     task: ClassVar[str]
 
     state = models.CharField(max_length=10, choices=State, default=State.QUEUED)
@@ -37,7 +37,7 @@ class Job(models.Model):
     requested_at = models.DateTimeField(default=timezone.now)
     published_at = models.DateTimeField(null=True, blank=True)
     attempts = models.PositiveSmallIntegerField(default=0)
-    # Who works on it, and until when that is to be believed without a sign of life.
+    # The worker's claim, and until when it is valid without being renewed.
     claim = models.UUIDField(null=True, blank=True, default=None)
     lease_until = models.DateTimeField(null=True, blank=True)
     started_at = models.DateTimeField(null=True, blank=True)
@@ -47,15 +47,15 @@ class Job(models.Model):
     step_began_at = models.DateTimeField(null=True, blank=True)
     done = models.PositiveBigIntegerField(default=0)
     total = models.PositiveBigIntegerField(null=True, blank=True)
-    # What went wrong, in a sentence for the person who asked for the work.
+    # What went wrong, as a sentence for the person who requested the job.
     error = models.TextField(blank=True)
-    # The request that asked for it, by the id on the log's lines; the work's own lines carry it on.
+    # The id of the HTTP request that asked for it, as in the log; the job's log lines repeat it.
     request = models.UUIDField(null=True, blank=True, editable=False, default=current_request)
 
     class Meta:
         abstract = True
         constraints: ClassVar = [
-            # A running job has begun and is somebody's, for a time; any other is nobody's.
+            # A running job has started and has a claim and a lease; any other job has neither.
             models.CheckConstraint(
                 name="%(app_label)s_%(class)s_running_has_a_lease",
                 condition=Q(
@@ -66,18 +66,18 @@ class Job(models.Model):
                 )
                 | ~Q(state="running") & Q(claim__isnull=True, lease_until__isnull=True),
             ),
-            # A job is finished at a moment, and only then.
+            # A job has a finish time if and only if it is over.
             models.CheckConstraint(
                 name="%(app_label)s_%(class)s_finished_at_its_end",
                 condition=Q(state__in=["queued", "running"], finished_at__isnull=True)
                 | Q(state__in=["done", "failed", "cancelled"], finished_at__isnull=False),
             ),
-            # What failed says why, and nothing else does.
+            # A job has an error if and only if it failed.
             models.CheckConstraint(
                 name="%(app_label)s_%(class)s_failed_says_why",
                 condition=Q(state="failed") & ~Q(error="") | ~Q(state="failed") & Q(error=""),
             ),
-            # Nothing is cancelled unasked.
+            # A cancelled job has a time at which cancelling was requested.
             models.CheckConstraint(
                 name="%(app_label)s_%(class)s_cancelled_when_asked",
                 condition=~Q(state="cancelled") | Q(cancel_requested_at__isnull=False),
@@ -86,13 +86,11 @@ class Job(models.Model):
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing more will happen to it."""
+        """Return whether the job is done, failed or cancelled."""
         return self.state in {self.State.DONE, self.State.FAILED, self.State.CANCELLED}
 
     def seconds_left(self, now: datetime) -> float | None:
-        """Guess how long the step under way will still take, at its speed so far; None until a part
-        of it tells.
-        """
+        """Estimate the time left for the current step from its speed so far; None if unknown."""
         began = self.step_began_at
         if self.state != self.State.RUNNING or began is None or not self.total or not self.done:
             return None
@@ -100,21 +98,21 @@ class Job(models.Model):
 
     @classmethod
     def label(cls) -> str:
-        """What log, commands and addresses call jobs of this kind, as in exporters.export."""
+        """Return the name of this kind of job in logs, commands and addresses: exporters.export."""
         return cls._meta.label_lower
 
     def why_not_again(self) -> str:
-        """Say in a sentence why it cannot be done again once it failed; "" where it can."""
+        """Return why the failed job cannot be retried, as a sentence; "" if it can."""
         return ""
 
 
 class Heartbeat(models.Model):
-    """The last signs of life of a worker."""
+    """The last signs of life of one worker."""
 
     worker = models.CharField(max_length=200, unique=True)
-    # When it last took something from the broker: what is asked for gets done. Null: not yet.
+    # When it last took a message from the broker; null: not yet.
     at = models.DateTimeField(null=True, blank=True, default=None)
-    # When its process last said that it is there, also while all its hands are at work.
+    # When its process was last alive, even if all its threads are busy.
     seen_at = models.DateTimeField(default=timezone.now)
 
     def __str__(self) -> str:
@@ -122,7 +120,7 @@ class Heartbeat(models.Model):
 
 
 def job_models() -> list[type[Job]]:
-    """Return every kind of job that any room has, in the order of the rooms."""
+    """Return every kind of job of all apps, in the order of the apps."""
     return [
         model
         for model in apps.get_models()

@@ -1,4 +1,4 @@
-"""Handing work to the workers, and calling it off."""
+"""Enqueue, cancel and retry jobs."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from django.utils.translation import gettext as _
 from jobs.errors import Refused
 from jobs.models import Job, job_models
 
-# Of one person, over all projects: uploads, exports, releases, reports.
+# Open jobs of one person over all projects: uploads, exports, releases, reports.
 MOST_OPEN = 30
 
 logger = logging.getLogger(__name__)
 
 
 class NotAgain(Exception):
-    """A job cannot be done again; the message says why, in a sentence."""
+    """A job cannot be retried; the message is a sentence that says why."""
 
 
 def enqueue(job: Job) -> None:
-    """Hand a saved, queued `job` to the workers as soon as the transaction around it is committed.
+    """Publish a saved, queued `job` to the workers once the surrounding transaction commits.
 
-    Refused, so that the transaction is rolled back: who has too much waiting already. A broker that
-    does not answer is logged and changes nothing for the caller: the row is what counts, and
-    `jobs.reconcile` publishes it later.
+    Raises Refused, which rolls the transaction back, if the person has too many open jobs. If the
+    broker does not answer, that is only logged: the row counts, and `jobs.reconcile` publishes it
+    later.
     """
     _refuse_flood(job)
     _hand_over(job)
@@ -45,10 +45,10 @@ def _hand_over(job: Job) -> None:
 
 
 def _refuse_flood(job: Job) -> None:
-    """Refuse a job of who has MOST_OPEN others, of whatever kind, that wait or run.
+    """Refuse the job of a person who has MOST_OPEN other jobs of any kind waiting or running.
 
-    Two requests of one moment may both pass: the limit keeps a queue from being anybody's to fill,
-    and a few more do not.
+    Two simultaneous requests may both pass: the limit keeps one person from filling the queue, and
+    a few jobs more do no harm.
     """
     if job.requested_by_id is None:
         return
@@ -58,25 +58,25 @@ def _refuse_flood(job: Job) -> None:
         .count()
         for model in job_models()
     )
-    # `job` is saved, and so among them.
+    # The count includes `job`, which is already saved.
     if others > MOST_OPEN:
         raise Refused(
-            _("%(most)d jobs of yours are waiting already. Let some end, or call them off.")
+            _("You already have %(most)d jobs waiting. Wait until some are done, or cancel some.")
             % {"most": MOST_OPEN}
         )
 
 
 def publish(model: type[Job], pk: int, *, now: datetime | None = None) -> None:
-    """Tell the workers now that row `pk` of `model` waits for one of them."""
+    """Tell the workers now that row `pk` of `model` is waiting."""
     deliver: Callable[[str, int], None] = import_string(settings.JOBS_DELIVER)
     deliver(model.task, pk)
     _rows(model).filter(pk=pk).update(published_at=now or timezone.now())
 
 
 def cancel(job: Job, *, now: datetime | None = None) -> Job:
-    """Call `job` off and return it anew: at once if it waits, at its next step if it runs.
+    """Cancel `job` and return it refreshed: at once if it waits, at its next step if it runs.
 
-    A job that is over stays as it is; asking twice changes nothing.
+    A job that is over is not changed; cancelling twice changes nothing.
     """
     now = now or timezone.now()
     rows = _rows(type(job)).filter(pk=job.pk)
@@ -92,11 +92,11 @@ def cancel(job: Job, *, now: datetime | None = None) -> Job:
 
 
 def retry(job: Job, *, by: str) -> bool:
-    """Let a `job` that failed be done again, as if for the first time; return whether this did it.
+    """Queue a failed `job` again as if it were new; return whether this call did so.
 
-    `by` says for the log who asked. One that waits or runs already stays as it is, so asking twice
-    is harmless. Raises `NotAgain` where it is over otherwise, where what it needs is gone, or where
-    another has taken its place.
+    `by` says for the log who asked. A job that already waits or runs is not changed, so retrying
+    twice is harmless. Raises `NotAgain` if the job is done or cancelled, if what it needs is gone,
+    or if another job has taken its place.
     """
     rows = _rows(type(job)).filter(pk=job.pk)
     try:
@@ -105,7 +105,7 @@ def retry(job: Job, *, by: str) -> bool:
             if not locked.is_over:
                 return False
             if locked.state != Job.State.FAILED:
-                raise NotAgain(_("Only what failed can be done again."))
+                raise NotAgain(_("Only failed jobs can be tried again."))
             if why := locked.why_not_again():
                 raise NotAgain(why)
             rows.update(
@@ -123,7 +123,7 @@ def retry(job: Job, *, by: str) -> bool:
             _hand_over(locked)
     except IntegrityError as error:
         raise NotAgain(
-            _("Another of its kind is under way, or has its name now. Ask for a new one.")
+            _("Another job of this kind is running or has this name. Request a new one.")
         ) from error
     logger.info("%s %s is done again, asked for by %s", job.label(), job.pk, by)
     return True

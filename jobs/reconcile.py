@@ -1,4 +1,4 @@
-"""Putting right what the broker has forgotten and what killed workers have left behind."""
+"""Recover jobs whose message the broker lost or whose worker was killed."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from jobs.status import job_models
 
 logger = logging.getLogger(__name__)
 
-# A message that was not taken for this long may be lost. If it is not, the second one does no harm.
+# A message not taken for this long may be lost. If it is not, a second one does no harm.
 OVERDUE = timedelta(seconds=60)
-# A request commits, then publishes: this long is given to it.
+# A request commits, then publishes; this is the time allowed in between.
 SOON = timedelta(seconds=10)
 
 
 def reconcile(*, now: datetime | None = None) -> int:
-    """Publish every job again that nobody seems to know of; return how many.
+    """Publish again every job that no worker seems to know of; return how many.
 
-    Jobs whose worker died are published as well, ended if they were called off, and given up
-    after `MAX_ATTEMPTS`.
+    Jobs whose worker died are also published again, or ended if they were to be cancelled, or
+    failed after `MAX_ATTEMPTS`.
     """
     now = now or timezone.now()
     published = 0
@@ -43,7 +43,7 @@ def reconcile(*, now: datetime | None = None) -> int:
         waiting = rows.filter(Q(state=Job.State.QUEUED) | left_behind(now)).filter(
             Q(published_at__lt=now - OVERDUE)
             | Q(published_at__isnull=True, requested_at__lt=now - SOON)
-            # By a clock that has been set back since: nobody knows how long ago that is.
+            # Times in the future: the clock was set back since, so the real age is unknown.
             | Q(published_at__gt=now + OVERDUE)
             | Q(published_at__isnull=True, requested_at__gt=now + OVERDUE)
         )

@@ -1,9 +1,9 @@
-"""Doing a piece of work once: claim its row, keep the claim alive, say how it ended.
+"""Run a job once: claim its row, renew the claim, record how it ended.
 
-The row is the truth. A message only says "look at this row"; it may come twice or late, and may
-get lost (`jobs.reconcile` sends another). Whoever turns the row to running by one UPDATE does the
-work; a claim holds as long as its lease, which a thread renews while the work goes on. A worker
-that is killed stops renewing, and the next one takes the row over.
+The row is authoritative. A message only says "look at this row"; it may arrive twice or late, or
+get lost (`jobs.reconcile` sends another). The worker whose UPDATE sets the row to running does the
+work. A claim is valid as long as its lease, which a thread renews while the work goes on. A worker
+that is killed stops renewing, and another one takes the row over.
 """
 
 from __future__ import annotations
@@ -27,26 +27,26 @@ from jobs.unavailable import is_away, is_full
 
 logger = logging.getLogger(__name__)
 
-# A killed worker's job waits this long at most. Longer than any write that keeps SQLite's other
-# writers, and with them the renewing thread, waiting.
+# A killed worker's job waits at most this long. It must exceed the longest write on SQLite, which
+# blocks all other writers, including the thread that renews the lease.
 LEASE = timedelta(seconds=60)
 # How often progress is written and the lease renewed, in seconds.
 PULSE = 1.0
-# A job whose worker died this often is given up: it is likely what kills them.
+# A job whose worker died this often is given up: the job itself is the likely cause.
 MAX_ATTEMPTS = 3
-GIVEN_UP = f"The worker stopped in the middle of this {MAX_ATTEMPTS} times, so it was given up."
-UNEXPECTED = "Something went wrong that was not foreseen ({kind}). The worker's log says more."
-DATABASE_AWAY = "The database did not answer. Nothing is kept of this; ask for it again later."
-DISK_FULL = "There was no room left on the disk. Nothing is kept of this; ask for it again later."
+GIVEN_UP = f"The worker stopped during this job {MAX_ATTEMPTS} times, so it was given up."
+UNEXPECTED = "An unexpected error occurred ({kind}). The worker's log says more."
+DATABASE_AWAY = "The database did not answer. Nothing was saved; try again later."
+DISK_FULL = "The disk was full. Nothing was saved; try again later."
 
 SomeJob = TypeVar("SomeJob", bound=Job)
 
 
 def left_behind(now: datetime) -> Q:
-    """Running jobs that nobody keeps alive any longer.
+    """Return the filter for running jobs whose lease is no longer renewed.
 
-    A lease that lasts much longer than any is given was given by a clock that has been set back
-    since: to wait for it might take hours. Clocks of several machines may differ by one `LEASE`.
+    A lease much longer than `LEASE` comes from a clock that has been set back since; waiting for it
+    might take hours. Clocks of several machines may differ by one `LEASE`.
     """
     return Q(state=Job.State.RUNNING) & (
         Q(lease_until__lt=now) | Q(lease_until__gt=now + 2 * LEASE)
@@ -54,7 +54,7 @@ def left_behind(now: datetime) -> Q:
 
 
 class Cancelled(Exception):
-    """The person who asked for the work has called it off; raised from inside `Progress`."""
+    """The job was cancelled; raised from inside `Progress`."""
 
 
 class LeaseLost(Exception):
@@ -62,14 +62,14 @@ class LeaseLost(Exception):
 
 
 class JobError(Exception):
-    """The work cannot be done; the message says why, in a sentence for the person who asked."""
+    """The work cannot be done; the message is a sentence for the person who requested it."""
 
 
 class Progress:
-    """How far the work is. The work reports here; a thread of its own writes it down every second.
+    """The progress of a job, reported by the work and written to the row by a thread every second.
 
-    The work itself never writes to the job row: inside a long transaction nobody would see it, and
-    the row would stay locked for the thread that renews the lease.
+    The work itself never writes to the job row: inside a long transaction the progress would be
+    invisible, and the row would be locked for the thread that renews the lease.
     """
 
     def __init__(self) -> None:
@@ -80,7 +80,7 @@ class Progress:
         self._stop: Exception | None = None
 
     def start(self, total: int | None, step: str) -> None:
-        """Begin a step of `total` units (None: not known), named in words the person reads."""
+        """Begin a step of `total` units (None: not known); people read its name `step`."""
         self.step, self.done, self.total, self.began = step, 0, total, timezone.now()
         self.check()
 
@@ -100,13 +100,13 @@ class Progress:
 
 
 def run(model: type[SomeJob], pk: int, work: Callable[[SomeJob, Progress], object]) -> bool:
-    """Do `work(job, progress)` for row `pk` of `model`, unless it is over or somebody is at it.
+    """Run `work(job, progress)` for row `pk` of `model`, unless it is over or already running.
 
-    Returns whether this call did it. The row ends as done, cancelled or failed; whatever `work`
-    raises is raised again once the row says so. A `JobError`'s message is shown as it stands, any
-    other exception's only in the log. Where the database did not answer, the row waits again, up to
-    `MAX_ATTEMPTS` times. `work` may be run again, so it must be one that can be repeated; what it
-    saves of `job` it saves with `update_fields`.
+    Returns whether this call finished it. The row ends as done, cancelled or failed; an exception
+    of `work` is raised again after the row is updated. The message of a `JobError` is shown to
+    people, that of any other exception only in the log. If the database did not answer, the row
+    waits again, up to `MAX_ATTEMPTS` times. `work` may run more than once, so it must be
+    repeatable; it must save `job` with `update_fields`.
     """
     claim = claim_row(model, pk)
     if claim is None:
@@ -117,7 +117,7 @@ def run(model: type[SomeJob], pk: int, work: Callable[[SomeJob, Progress], objec
 
 
 def _do(job: SomeJob, claim: uuid.UUID, work: Callable[[SomeJob, Progress], object]) -> bool:
-    """Do claimed work, and write down how it ended."""
+    """Run claimed work and record how it ended."""
     progress = Progress()
     if job.cancel_requested_at is not None:
         return _end(job, claim, progress, Job.State.CANCELLED)
@@ -135,14 +135,14 @@ def _do(job: SomeJob, claim: uuid.UUID, work: Callable[[SomeJob, Progress], obje
         _end(job, claim, progress, Job.State.FAILED, error=_sentence(error))
         raise
     except BaseException:
-        # The worker is being stopped; the work is not to blame. The next worker begins it again.
+        # The worker is being stopped; the work did not fail. The next worker starts it again.
         _hand_back(job, claim)
         raise
     return _end(job, claim, progress, Job.State.DONE)
 
 
 def claim_row(model: type[Job], pk: int, *, now: datetime | None = None) -> uuid.UUID | None:
-    """Make row `pk` ours by one UPDATE and return the claim; None if it is over or somebody's."""
+    """Claim row `pk` by one UPDATE and return the claim; None if it is over or already claimed."""
     now = now or timezone.now()
     claim = uuid.uuid4()
     claimed = (
@@ -176,12 +176,12 @@ def _sentence(error: Exception) -> str:
 def _end(
     job: Job, claim: uuid.UUID, progress: Progress, state: Job.State, *, error: str = ""
 ) -> bool:
-    """Write down how it ended, and say so; not if the row is no longer ours."""
+    """Record how the job ended and return True; return False if the row is no longer ours."""
     _renew_connection()
     now = timezone.now()
     ended = type(job)._default_manager.filter(pk=job.pk, claim=claim)
     if state == Job.State.CANCELLED:
-        # Asked through the row, or by the work itself.
+        # The work itself may raise Cancelled without a request in the row.
         ended.filter(cancel_requested_at=None).update(cancel_requested_at=now)
     count = ended.update(
         state=state,
@@ -202,7 +202,7 @@ def _taken_over(job: Job) -> bool:
 
 
 def _hand_back(job: Job, claim: uuid.UUID) -> None:
-    """Let the job wait again, to be published by the reconciler at its next round."""
+    """Queue the job again; the reconciler publishes it at its next round."""
     _renew_connection()
     type(job)._default_manager.filter(pk=job.pk, claim=claim).update(
         state=Job.State.QUEUED, claim=None, lease_until=None, published_at=None
@@ -210,16 +210,16 @@ def _hand_back(job: Job, claim: uuid.UUID) -> None:
 
 
 def _renew_connection() -> None:
-    """Leave a connection that broke while the work was done."""
+    """Close a database connection that broke during the work."""
     if not connection.in_atomic_block:
         connection.close_if_unusable_or_obsolete()
 
 
 class _Pulse:
-    """While entered: writes progress, renews the lease and listens for a cancel, once a second.
+    """A thread that writes progress, renews the lease and checks for cancelling, once a second.
 
-    It does so in a thread, over a connection of its own, so that neither a long transaction nor a
-    long computation of the work keeps it waiting.
+    It has its own database connection, so that neither a long transaction nor a long computation of
+    the work delays it.
     """
 
     def __init__(self, job: Job, claim: uuid.UUID, progress: Progress) -> None:
@@ -227,7 +227,7 @@ class _Pulse:
         self._progress = progress
         self._over = threading.Event()
         self._thread = threading.Thread(
-            # What it logs is about the same job.
+            # So that its log lines name the same job.
             target=copy_context().run,
             args=[self._run],
             name=f"pulse of {job._meta.label} {job.pk}",
@@ -247,7 +247,7 @@ class _Pulse:
                 try:
                     self._beat()
                 except DatabaseError:
-                    # A busy or restarting database. The lease outlasts many beats: the next may do.
+                    # The database is busy or restarting. The lease outlasts many failed beats.
                     logger.warning("%s: no beat", self._thread.name, exc_info=True)
                     connection.close()
         finally:

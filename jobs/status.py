@@ -1,4 +1,4 @@
-"""Whether anybody is there to do the work, for pages and health checks."""
+"""Whether workers are running, for pages and health checks."""
 
 from __future__ import annotations
 
@@ -14,14 +14,16 @@ from jobs.models import Heartbeat, Job
 from jobs.models import job_models as job_models
 from jobs.runner import left_behind
 
-# The beat comes every ten seconds; three may be late.
+# A heartbeat is due every ten seconds; three may be late.
 SILENT_AFTER = timedelta(seconds=40)
 FORGOTTEN_AFTER = timedelta(days=1)
 
 
 class WorkerStatus(NamedTuple):
-    """Whether what is asked for gets done, when a worker last took something from the broker, and,
-    where that was too long ago, whether one is at a job.
+    """Whether workers are alive.
+
+    `last_seen`: when one last took a message from the broker; `busy`: that was too long ago, but a
+    job is running.
     """
 
     alive: bool
@@ -30,31 +32,31 @@ class WorkerStatus(NamedTuple):
 
 
 def beat(worker: str, *, now: datetime | None = None) -> None:
-    """Write down that `worker` is alive; forget the ones that have been silent for a day."""
+    """Record that `worker` takes messages; delete workers that have been silent for a day."""
     now = now or timezone.now()
     Heartbeat.objects.update_or_create(worker=worker, defaults={"at": now, "seen_at": now})
     Heartbeat.objects.filter(seen_at__lt=now - FORGOTTEN_AFTER).delete()
 
 
 def show_up(worker: str, *, now: datetime | None = None) -> None:
-    """Write down that the process of `worker` is there, whether or not it takes work."""
+    """Record that the process of `worker` is alive, whether or not it takes messages."""
     Heartbeat.objects.update_or_create(worker=worker, defaults={"seen_at": now or timezone.now()})
 
 
 def worker_status(*, now: datetime | None = None) -> WorkerStatus:
-    """Say whether work that is asked for now would be done."""
+    """Return whether a job requested now would be done."""
     now = now or timezone.now()
-    # Signs from the future are of a clock that has been set back since: they say nothing.
+    # Ignore times in the future: they come from a clock that has been set back since.
     signs = Heartbeat.objects.filter(at__lte=now + SILENT_AFTER)
     last_seen = signs.aggregate(last=Max("at"))["last"]
     heard = last_seen is not None and last_seen >= now - SILENT_AFTER
-    # Workers that are all at long jobs leave the heartbeat waiting in the queue behind them.
+    # While all workers run long jobs, the heartbeat task waits in the queue.
     busy = not heard and _somebody_works(now)
     return WorkerStatus(alive=heard or busy, last_seen=last_seen, busy=busy)
 
 
 def _somebody_works(now: datetime) -> bool:
-    """Whether a job of any kind is under way: one query for all of them, mostly."""
+    """Return whether a job of any kind is running; mostly one query."""
     with connection.cursor() as cursor:
         cursor.execute(*_running(connection.vendor))
         if cursor.fetchone() is None:
@@ -70,8 +72,9 @@ def _somebody_works(now: datetime) -> bool:
 
 @cache
 def _running(vendor: str) -> tuple[str, tuple[Any, ...]]:
-    """The query for a job of any kind that has begun and not ended; its worker may be lost. Put
-    together once: pages ask it again and again where no worker is there.
+    """Return the SQL for one running job of any kind, whether or not its worker is alive.
+
+    Cached, because pages run it again and again while no worker is alive.
     """
     first, *others = (
         model._default_manager.filter(state=Job.State.RUNNING).values("pk")
@@ -82,13 +85,13 @@ def _running(vendor: str) -> tuple[str, tuple[Any, ...]]:
 
 
 class WorkerSeen(NamedTuple):
-    """A worker that gave a sign of life within a day."""
+    """A worker that was alive within the last day."""
 
     name: str
-    # Whether its process was there within the time that counts as silence.
+    # Whether its process was alive within `SILENT_AFTER`.
     alive: bool
     seen_at: datetime
-    # When it last took something from the broker; None: it has not yet.
+    # When it last took a message from the broker; None: not yet.
     took_at: datetime | None
 
 

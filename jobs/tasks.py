@@ -1,4 +1,4 @@
-"""What workers do to keep the jobs going; `config/celery.py` says how often."""
+"""Periodic tasks that keep jobs going; `config/celery.py` has their schedule."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from jobs import reconcile, status
 
 @shared_task(name="jobs.heartbeat", bind=True)
 def heartbeat(self: Task[[], None]) -> None:
-    """Write down that this worker takes work from the broker and reaches the database."""
+    """Record that this worker takes messages from the broker and reaches the database."""
     status.beat(self.request.hostname or "unnamed")
 
 
 @shared_task(name="jobs.reconcile")
 def keep_going() -> None:
-    """Publish what was forgotten."""
+    """Publish forgotten jobs again."""
     reconcile.reconcile()

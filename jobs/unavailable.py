@@ -1,4 +1,4 @@
-"""Whether something failed because the database did not answer, or the disk had no room left."""
+"""Recognize errors caused by a database that does not answer or by a full disk."""
 
 from __future__ import annotations
 
@@ -7,21 +7,19 @@ import sqlite3
 
 from django.db import InterfaceError, OperationalError
 
-# No space, a quota that is used up, a file that may not grow any further.
+# No space left, quota exceeded, file size limit reached.
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 # PostgreSQL's "disk_full".
 _SQLSTATE = "53100"
-# Codes of SQLite for a database that does not answer: busy, locked, the disk fails or is full, no
-# file. An error in a query has others.
+# SQLite codes for a database that does not answer: busy, locked, I/O error, disk full, cannot open
+# the file. Errors in a query have other codes.
 _AWAY_IN_SQLITE = {5, 6, 10, 13, 14}
-# Classes of PostgreSQL's codes: connection, resources, intervention by an operator.
+# Classes of PostgreSQL codes: connection, resources, operator intervention.
 _AWAY_IN_POSTGRESQL = ("08", "53", "57P")
 
 
 def is_full(error: BaseException | None) -> bool:
-    """Say whether `error`, or what it came of, says that a disk is full: by the system's word, by
-    SQLite's or by PostgreSQL's.
-    """
+    """Return whether `error` or a cause of it reports a full disk (system, SQLite, PostgreSQL)."""
     while error is not None:
         if isinstance(error, OSError) and error.errno in _FULL:
             return True
@@ -34,7 +32,7 @@ def is_full(error: BaseException | None) -> bool:
 
 
 def is_away(error: BaseException | None) -> bool:
-    """Say whether `error` came of a database that does not answer, or of a disk without room."""
+    """Return whether `error` comes from a database that does not answer, or from a full disk."""
     if is_full(error):
         return True
     while error is not None:
@@ -47,7 +45,7 @@ def is_away(error: BaseException | None) -> bool:
 
 
 def _does_not_answer(error: BaseException | None) -> bool:
-    """What a driver's error says; one without a code was raised before the database said any."""
+    """Check the code of a driver's error; without one, the database never answered."""
     code = getattr(error, "sqlite_errorcode", None)
     if code is not None:
         return int(code) & 0xFF in _AWAY_IN_SQLITE

@@ -25,7 +25,11 @@ os.environ["REJUDGE_DATA"] = str(_data)
 
 from config.settings import *  # noqa: E402, F403 (the real settings read what stands above)
 
-INSTALLED_APPS = [*INSTALLED_APPS, "tests.errands"]  # noqa: F405
+# The tests of OpenID Connect configure a provider themselves.
+INSTALLED_APPS += [  # noqa: F405
+    "allauth.socialaccount.providers.openid_connect",
+    "tests.errands",
+]
 # A worker process beside the test gets the test's broker and database.
 BROKER_URL = os.environ.get("REJUDGE_TEST_BROKER", BROKER_URL)  # noqa: F405
 if "REJUDGE_TEST_DATABASE" in os.environ:

@@ -17,7 +17,7 @@ def test_an_address_that_takes_forms_only_says_so_to_who_opens_it(client):
 
     assert (answer.status_code, answer["Allow"]) == (405, "POST")
     assert int(answer["Content-Length"]) == len(answer.content)
-    assert "This address is no page" in answer.content.decode()
+    assert "This address is not a page" in answer.content.decode()
     assert 'href="/"' in answer.content.decode()
 
 

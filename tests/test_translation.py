@@ -153,7 +153,7 @@ def _said(call: ast.Call) -> ast.expr | None:
 
 def test_english_is_shipped_and_needs_no_catalogue():
     with translation.override("en"):
-        assert gettext("Choose light, dark, or as the system has it.").startswith("Choose")
+        assert gettext("Choose light, dark, or the same as the system.").startswith("Choose")
     # A second language would need catalogues.
     assert settings.USE_I18N is (len(settings.LANGUAGES) > 1)
 

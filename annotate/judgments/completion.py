@@ -117,7 +117,7 @@ def _judging_by_pair(
         ready = run_by_rules(pairs_ready_of, projects, queries=list(queries))
     if not ready:
         return judging
-    sizes = pool_sizes(projects, {pair: query for pair, query, _ in ready})
+    sizes = pool_sizes(projects, {pair: (query, project) for pair, query, project in ready})
     wanted = {pair for pair, _, _ in ready}
     states = [state for state in revisions.states_in_force(projects) if state.pair in wanted]
     counts = _documents_by_answers.of(states, _rules(projects))
@@ -152,6 +152,17 @@ def _count_answers(rules: PoolRules, narratives: list[int]) -> dict[int, Counter
     return found
 
 
+def _count_pools(rules: PoolRules, queries: list[int]) -> dict[int, list[tuple[int | None, int]]]:
+    """Count the documents to judge by query: pairs of the only pair or None, and the number."""
+    found: dict[int, list[tuple[int | None, int]]] = defaultdict(list)
+    for query, made_for, documents in documents_of_queries.rows(
+        rules.scope, relevant_from=rules.relevant_from, queries=queries
+    ):
+        found[query].append((made_for, documents))
+    return found
+
+
+_pool_sizes = revisions.CachedCounts(_count_pools)
 _documents_by_answers = revisions.CachedCounts(_count_documents)
 _answers_of_people = revisions.CachedCounts(_count_answers)
 
@@ -214,13 +225,16 @@ def answers_by_pair(
     }
 
 
-def pool_sizes(projects: Sequence[Project], pairs: Mapping[int, int]) -> dict[int, int]:
-    """Return the number of documents to judge for each of these pairs of projects.
+def pool_sizes(projects: Sequence[Project], pairs: Mapping[int, tuple[int, int]]) -> dict[int, int]:
+    """Return the number of documents to judge for each of these pairs of projects: one query if no
+    pool has changed.
 
-    `pairs`: the query of each pair, all by key.
+    `pairs`: the query and the project of each pair, all by key.
     """
-    rows = run_by_rules(documents_of_queries, projects, queries=list(set(pairs.values())))
-    return sizes_of_pools(rows, pairs)
+    states = revisions.states_of_pools(dict(pairs.values()))
+    counts = _pool_sizes.of(states, _rules(projects))
+    rows = [(query, pair, number) for query, sizes in counts.items() for pair, number in sizes]
+    return sizes_of_pools(rows, {pair: query for pair, (query, _project) in pairs.items()})
 
 
 def sizes_of_pools(rows: Iterable[Sequence[Any]], pairs: Mapping[int, int]) -> dict[int, int]:

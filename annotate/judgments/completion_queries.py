@@ -100,11 +100,11 @@ def pairs_ready_of(scope: str, project: int, relevant_from: int, queries: int) -
     return ready.order_by("pk").values_list("pk", "query_id", "project_id")
 
 
-@prepared("project", "relevant_from", "queries")
-def documents_of_queries(scope: str, project: int, relevant_from: int, queries: int) -> Built:
+@prepared("relevant_from", "queries")
+def documents_of_queries(scope: str, relevant_from: int, queries: int) -> Built:
     """Count the documents to judge: query, the pair they were made for or None, documents."""
     candidates = Candidate.objects.filter(query__in=[queries])
-    found = in_scope_of_some(_project_stub(scope, project, relevant_from), candidates)
+    found = in_scope_of_some(PoolRules(scope, relevant_from).stub(0), candidates)
     return found.order_by().values_list("query_id", "made_for_id").annotate(n=Count("pk"))
 
 
@@ -163,7 +163,9 @@ def narratives_of_pairs(scope: str, project: int, relevant_from: int, pairs: int
     found = narratives_in_force(_project_stub(scope, project, relevant_from)).filter(
         pair__in=[pairs]
     )
-    return found.values_list("pair_id", "pk", "side", "version", "pair__query_id")
+    return found.values_list(
+        "pair_id", "pk", "side", "version", "pair__query_id", "pair__project_id"
+    )
 
 
 @prepared("project", "relevant_from", "pairs", "people")

@@ -54,9 +54,10 @@ def open_pairs(
         pairs = pairs.exclude(
             Exists(Narrative.objects.filter(pk=OuterRef("altered_id"), author__in=[by.pk]))
         )
-    mine = Assignment.objects.filter(pair=OuterRef("pk"), task=task, member__in=[by.pk])
+    # Read once. Looked up pair by pair, each of several members would be looked for in each pair.
+    mine = Assignment.objects.filter(task=task, member__in=[by.pk]).values("pair")
     if held:
-        return pairs.filter(Exists(mine))
+        return pairs.filter(pk__in=mine)
     if not unrestricted:
         pairs = pairs.filter(open_to(task, by.pk))
         if is_quota_reached(by):
@@ -68,7 +69,7 @@ def open_pairs(
         else Value(project.overlap(task))
     )
     free: QuerySet[Any] = (
-        pairs.exclude(Exists(mine))
+        pairs.exclude(pk__in=mine)
         .annotate(taken=assignments, overlap=overlap)
         .filter(taken__lt=F("overlap"))
         .order_by(Case(When(taken=0, then=1), default=0), "pk")
@@ -217,7 +218,9 @@ def _needing_review(pairs: QuerySet[Any], by: Membership) -> QuerySet[Any]:
         task=Task.REVIEW, pair=OuterRef("of_pair"), member=OuterRef("of_member")
     )
     wanted: QuerySet[Any] = (
-        pairs.exclude(Exists(there.filter(of_member__in=[by.pk])))
+        pairs.exclude(
+            altered_id__in=submitted_reviews().filter(of_member__in=[by.pk]).values("narrative")
+        )
         .annotate(others=_count_subquery(there.filter(~Exists(assigned)), "of_pair"))
         .filter(taken__lt=F("overlap") - F("others"))
     )

@@ -228,7 +228,9 @@ def _count_changes(
                 judged[claim.narrative] += count_put_before_judges(
                     project, claim.prior, of_claim, excluded
                 )
-    sizes = pool_sizes([project], {one.pair.pk: one.pair.query_id for one in pairs.values()})
+    sizes = pool_sizes(
+        [project], {one.pair.pk: (one.pair.query_id, project.pk) for one in pairs.values()}
+    )
     for key, one in pairs.items():
         one.counts.unjudged = sizes[one.pair.pk] - judged[key]
         one.grown.sort()

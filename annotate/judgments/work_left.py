@@ -48,12 +48,13 @@ _NOTHING = WorkLeft(0, 0)
 
 
 class JudgedNarrative(NamedTuple):
-    """The narrative that a pair is judged under now, by its key, and the pair's query."""
+    """A pair's current narrative, by key, and the pair's query and project."""
 
     pk: int
     side: str
     version: int
     query: int
+    project: int
 
 
 def left_in(
@@ -137,7 +138,7 @@ def _left_to_judge(
         pair: JudgedNarrative(*narrative)
         for pair, *narrative in run_by_rules(narratives_of_pairs, projects, pairs=list(pairs))
     }
-    sizes = pool_sizes(projects, {pair: one.query for pair, one in in_force.items()})
+    sizes = pool_sizes(projects, {pair: (one.query, one.project) for pair, one in in_force.items()})
     here = {"pairs": list(in_force), "people": list(people)}
     again = {
         (pair, person): many

@@ -6,9 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from django.db.models import QuerySet
+
+from annotate.collection.models import Query
 from annotate.judgments import work_left
 from annotate.pairs.models import Assignment, InstructionPair
 from annotate.projects.models import Membership
+from base.prepared_queries import Built, prepared
+from base.raw_sql import every
 
 
 @dataclass(frozen=True)
@@ -28,17 +33,25 @@ def read_assignments(members: Sequence[Membership]) -> None:
     if not members:
         return
     held: dict[int, list[Assignment]] = {member.pk: [] for member in members}
-    for assignment in Assignment.objects.filter(member__in=held).select_related("pair__query"):
+    for assignment, pair, query in every(
+        *_with_pairs.sql(members=list(held)), Assignment, InstructionPair, Query
+    ):
+        pair.query, assignment.pair = query, pair
         held[assignment.member_id].append(assignment)
-    nothing = Assignment.objects.all()
+    nothing = Assignment.objects.all().query
     for member in members:
         for assignment in held[member.pk]:
             assignment.member = member
             assignment.pair.project = member.project
         # As `prefetch_related_objects` does, but without building a query for each member.
-        read = nothing.all()
+        read: QuerySet[Assignment] = QuerySet(Assignment, nothing)
         read._result_cache = held[member.pk]
         member.__dict__.setdefault("_prefetched_objects_cache", {})["assignments"] = read
+
+
+@prepared("members")
+def _with_pairs(members: int) -> Built:
+    return Assignment.objects.filter(member__in=[members]).select_related("pair__query")
 
 
 def prefetched(member: Membership) -> Mapping[str, Any]:

@@ -23,6 +23,11 @@ def _newest(side: str, column: str) -> models.Subquery:
     return models.Subquery(versions.order_by("-version").values(column)[:1])
 
 
+# Pairs that were sent back since their altered narrative was written (`with_narratives`). Few were
+# ever sent back; the narrative is looked up for these alone.
+SENT_BACK = Q(sent_back_at__isnull=False) & Q(sent_back_at__gt=models.F("altered_at"))
+
+
 class InstructionPairQuerySet(models.QuerySet["InstructionPair"]):
     """Pairs of a project."""
 
@@ -44,11 +49,7 @@ class InstructionPairQuerySet(models.QuerySet["InstructionPair"]):
 
     def to_rewrite(self) -> InstructionPairQuerySet:
         """Keep pairs whose altered narrative is missing, or was sent back since."""
-        return (
-            self.alive()
-            .with_narratives()
-            .filter(Q(altered_id__isnull=True) | Q(sent_back_at__gt=models.F("altered_at")))
-        )
+        return self.alive().with_narratives().filter(Q(altered_id__isnull=True) | SENT_BACK)
 
     def to_review(self) -> InstructionPairQuerySet:
         """Keep pairs whose altered narrative is to be reviewed.
@@ -64,12 +65,7 @@ class InstructionPairQuerySet(models.QuerySet["InstructionPair"]):
 
     def reviewable(self) -> InstructionPairQuerySet:
         """Keep pairs with an altered narrative that was not sent back."""
-        return (
-            self.alive()
-            .with_narratives()
-            .filter(Q(altered_id__isnull=False))
-            .exclude(Q(sent_back_at__gt=models.F("altered_at")))
-        )
+        return self.alive().with_narratives().filter(Q(altered_id__isnull=False)).exclude(SENT_BACK)
 
 
 class InstructionPair(models.Model):

@@ -10,6 +10,7 @@ from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from annotate.collection.models import Candidate
 from annotate.pairs.models import (
+    SENT_BACK,
     Assignment,
     InstructionPair,
     InstructionPairQuerySet,
@@ -145,7 +146,7 @@ def pairs_with_pool(project: Project) -> QuerySet[InstructionPair]:
         ready |= Q(original_id__isnull=False, project__judge_scope__in=WHOLE_POOL)
     candidates = Candidate.objects.filter(query=OuterRef("query"))
     documents = in_scope(project, candidates, OuterRef("pk"))
-    return pairs.filter(ready, Exists(documents)).exclude(sent_back_at__gt=F("altered_at"))
+    return pairs.filter(ready, Exists(documents)).exclude(SENT_BACK)
 
 
 def narratives_in_force(project: Project) -> QuerySet[Narrative]:

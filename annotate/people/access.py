@@ -1,4 +1,4 @@
-"""Accounts and invitations that a request may have, else 404 or 403."""
+"""Access control for accounts and invitations: the object, or 404 or 403."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from base.users import User
 
 
 def invitation(of: Membership, pk: int) -> Invitation:
-    """Return a link to the member's project, or raise Http404."""
+    """Return an invitation to the member's project, or raise Http404."""
     found = (
         Invitation.objects.select_related("project").filter(pk=pk, project=of.project_id).first()
     )
@@ -22,14 +22,14 @@ def invitation(of: Membership, pk: int) -> Invitation:
 
 
 def admin(user: Person) -> User:
-    """Return the person if they run this installation, or raise PermissionDenied."""
+    """Return the person if they are an administrator, or raise PermissionDenied."""
     if not isinstance(user, User) or not (user.is_superuser and user.is_active):
-        raise PermissionDenied("Only who runs this installation can do that.")
+        raise PermissionDenied("Only administrators can do that.")
     return user
 
 
 def account(user: Person, pk: int) -> User:
-    """Return anybody's account, for who runs this installation: Http404 or PermissionDenied."""
+    """Return any account; administrators only. Raises Http404 or PermissionDenied."""
     admin(user)
     found = User.objects.filter(pk=pk).first()
     if found is None:
@@ -38,7 +38,10 @@ def account(user: Person, pk: int) -> User:
 
 
 def account_invitation(user: Person, pk: int) -> Invitation:
-    """Return a link to the installation, for who runs it: Http404 or PermissionDenied."""
+    """Return an invitation to the installation; administrators only.
+
+    Raises Http404 or PermissionDenied.
+    """
     admin(user)
     found = Invitation.objects.filter(pk=pk, project=None).first()
     if found is None:

@@ -1,4 +1,4 @@
-"""Accounts: closing and opening them, ending their sessions. What people said always stays."""
+"""Close and reopen accounts, end their sessions, change their rights. Judgments are always kept."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from base.users import User
 
 
 def deactivate(*, user: User, by: User, now: datetime | None = None) -> User:
-    """Close an account: it is signed out everywhere, its tokens end, and it can sign in no more.
+    """Close an account: sign it out everywhere, end its tokens, and prevent it from signing in.
 
-    What its person said stays, and they stay members; assignments they never began are free again.
-    Doing it twice changes nothing. Refused: one's own account, and the only lead of a project.
+    The person's judgments and memberships are kept; assignments they never began are freed. Closing
+    twice changes nothing. Refused: one's own account, and the only lead of a project.
     """
     with transaction.atomic():
         user, by = _locked(user, by)
@@ -46,7 +46,7 @@ def deactivate(*, user: User, by: User, now: datetime | None = None) -> User:
 
 
 def reactivate(*, user: User, by: User) -> User:
-    """Open an account again: its person signs in as before. Doing it twice changes nothing."""
+    """Reopen an account: the person can sign in as before. Reopening twice changes nothing."""
     with transaction.atomic():
         user, by = _locked(user, by)
         if user.is_active:
@@ -59,13 +59,14 @@ def reactivate(*, user: User, by: User) -> User:
 
 
 def let_administrate(*, user: User, by: User) -> User:
-    """Let an account run the installation. Doing it twice changes nothing."""
+    """Make an account an administrator. Doing so twice changes nothing."""
     return _set_administration(user, by, runs=True)
 
 
 def end_administration(*, user: User, by: User) -> User:
-    """Take the right to run the installation away from an account. Refused: one's own, so that
-    somebody always has it.
+    """Remove an account's administrator rights.
+
+    Refused: one's own rights, so that there is always an administrator.
     """
     return _set_administration(user, by, runs=False)
 
@@ -87,7 +88,7 @@ def _set_administration(user: User, by: User, *, runs: bool) -> User:
 
 
 def sign_out(*, user: User, by: User) -> int:
-    """End every session of somebody's account; return how many there were."""
+    """End every session of an account, as an administrator; return their number."""
     check_admin(by)
     with transaction.atomic():
         ended = end_sessions(user=user)
@@ -96,20 +97,22 @@ def sign_out(*, user: User, by: User) -> int:
 
 
 def password_key(*, user: User, by: User) -> str:
-    """Return the secret of a link by which somebody sets a new password, for who has no mail
-    address: as the mail would have it. It holds for three days, and once.
+    """Return the secret of a link for setting a new password, as a mail would contain it.
+
+    For people without a mail address. The link is valid once, for three days.
     """
     with transaction.atomic():
         user, by = _locked(user, by)
         if not user.is_active:
-            raise Refused(_("This account is closed. Open it first."))
+            raise Refused(_("This account is closed. Reopen it first."))
         record(project=None, what="account.password", about=user, by=by)
     return f"{user_pk_to_url_str(user)}-{default_token_generator.make_token(user)}"
 
 
 def drop_second_factor(*, user: User, by: User) -> int:
-    """Let the password alone sign somebody in again, who has lost their app and their codes;
-    return how many factors there were.
+    """Remove the second factor of a person who has lost their app and their recovery codes.
+
+    Returns the number of removed factors.
     """
     with transaction.atomic():
         user, by = _locked(user, by)
@@ -120,7 +123,7 @@ def drop_second_factor(*, user: User, by: User) -> int:
 
 
 def end_sessions(*, user: User) -> int:
-    """End every session of an account, for who may; return how many there were."""
+    """End every session of an account, without checking rights; return their number."""
     sessions = list(UserSession.objects.filter(user=user))
     for session in sessions:
         session.end()
@@ -128,7 +131,9 @@ def end_sessions(*, user: User) -> int:
 
 
 def _locked(user: User, by: User) -> tuple[User, User]:
-    """Both accounts as they are now, locked: two administrators never close each other's."""
+    """Return both accounts, reloaded and locked, so that two administrators cannot close each
+    other's.
+    """
     wanted = User.objects.filter(Q(pk=user.pk) | Q(pk=by.pk))
     found = {one.pk: one for one in wanted.select_for_update().order_by("pk")}
     check_admin(found[by.pk])
@@ -149,6 +154,6 @@ def _keep_leads(user: User) -> None:
     ]
     if alone:
         raise Refused(
-            _("%(name)s is the only lead of %(projects)s. Let someone else lead there first.")
+            _("%(name)s is the only lead of %(projects)s. Give these projects another lead first.")
             % {"name": user.username, "projects": ", ".join(sorted(alone))}
         )

@@ -1,4 +1,4 @@
-"""Who a program is: a token in a header. Pages' own scripts come with the session instead."""
+"""Token authentication of the API. The pages' own scripts use the session instead."""
 
 from __future__ import annotations
 
@@ -18,17 +18,18 @@ class TokenAuthentication(BaseAuthentication):
     """`Authorization: Bearer rejudge_...`"""
 
     def authenticate(self, request: Request) -> tuple[User, Token] | None:
-        """The person and their token; None where there is no such header. Raises where what it
-        holds is no token, or one no longer.
+        """Return the person and their token, or None without such a header.
+
+        Raises AuthenticationFailed if the header has no valid token.
         """
         word, _space, secret = request.headers.get("Authorization", "").strip().partition(" ")
         if word.lower() != WORD.lower():
             return None
         token = token_of(secret.strip())
         if token is None:
-            raise AuthenticationFailed(_("This token is unknown, was ended, or has run out."))
+            raise AuthenticationFailed(_("This token is unknown, ended or expired."))
         return token.user, token
 
     def authenticate_header(self, request: Request) -> str:
-        """What a program that did not say who it is should send."""
+        """Return the value of the WWW-Authenticate header."""
         return WORD

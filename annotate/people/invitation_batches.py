@@ -1,4 +1,4 @@
-"""Inviting several people at once, each to one project or more."""
+"""Invite several people at once, each to one or more projects."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from annotate.projects.models import Membership, Project
 from base.errors import Refused
 from base.users import User
 
-# People who may be invited at once.
+# The maximum number of people invited at once.
 MOST = 100
 
 
@@ -27,7 +27,7 @@ class Invitee(NamedTuple):
 
 
 class Invited(NamedTuple):
-    """What was done for one person: the link that was made, or the memberships of an account."""
+    """The result for one person: the new link, or the new memberships of an existing account."""
 
     invitee: Invitee
     link: Link | None
@@ -35,12 +35,12 @@ class Invited(NamedTuple):
 
     @property
     def projects(self) -> list[Project]:
-        """The projects that the link leads to, or that the account was added to."""
+        """Return the projects that the link leads to, or that the account was added to."""
         return self.link.projects if self.link else [member.project for member in self.members]
 
 
 class RefusedLines(Refused):
-    """Some people cannot be invited: `lines` has a sentence for each, by the number of the line."""
+    """Some people cannot be invited: `lines` maps line numbers to sentences."""
 
     def __init__(self, lines: Mapping[int, str]) -> None:
         super().__init__(" ".join(sentences_by_line(lines)))
@@ -48,12 +48,12 @@ class RefusedLines(Refused):
 
 
 def sentences_by_line(lines: Mapping[int, str]) -> list[str]:
-    """Return one sentence per line: "Line 3: This is no mail address."."""
+    """Return one sentence per line: "Line 3: This repeats line 1."."""
     return [_("Line %(number)s: %(why)s") % {"number": n, "why": lines[n]} for n in sorted(lines)]
 
 
 def read_lines(text: str) -> dict[int, Invitee]:
-    """Return the people of a text by the number of their line; empty lines are left out.
+    """Parse a text with one person per line into line number -> invitee; skip empty lines.
 
     A line is a user name, a mail address, or both with a comma between them.
     """
@@ -61,9 +61,11 @@ def read_lines(text: str) -> dict[int, Invitee]:
     for number, line in enumerate(text.splitlines(), start=1):
         parts = [part.strip() for part in line.split(",") if part.strip()]
         emails = [part for part in parts if "@" in part]
-        # A user name may hold an "@"; alone it is read as an address.
+        # A user name may contain an "@"; alone it is read as an address.
         if len(parts) > 2 or (len(parts) == 2 and not emails):
-            wrong[number] = _("Write a user name, a mail address, or both with a comma between.")
+            wrong[number] = _(
+                "Write a user name, a mail address, or both with a comma between them."
+            )
         elif parts:
             email = emails[-1] if emails else ""
             names = [part for part in parts if part != email]
@@ -80,16 +82,16 @@ def invite_several(
     days: int = 7,
     now: datetime | None = None,
 ) -> list[Invited]:
-    """Invite people, by the number of their line, to projects: all of them, or none.
+    """Invite people, by line number, to projects: all of them, or none.
 
-    `roles` has the role in each project, by the inviting person's own membership there. Whoever has
-    an account of the given name is added at once; anybody else gets one link for all projects.
-    Refused with what is wrong on each line.
+    `roles` maps the inviting person's memberships to the role in each project. A person with an
+    account of the given name is added at once; anybody else gets one link for all projects. Raises
+    RefusedLines with what is wrong on each line.
     """
     if not people:
-        raise Refused(_("Nobody is named. Write one person per line."))
+        raise Refused(_("There are no names. Write one person per line."))
     if len(people) > MOST:
-        raise Refused(_("At most %(most)s people are invited at once.") % {"most": MOST})
+        raise Refused(_("At most %(most)s people can be invited at once.") % {"most": MOST})
     if not roles:
         raise Refused(_("Choose at least one project."))
     for by in roles:
@@ -101,7 +103,7 @@ def invite_several(
             if number in wrong:
                 continue
             try:
-                # What one line did before it was refused is undone with everything else.
+                # If any line is refused, the transaction undoes all of them.
                 done.append(_invite(invitee, roles, days, now))
             except Refused as refused:
                 wrong[number] = str(refused)
@@ -111,7 +113,7 @@ def invite_several(
 
 
 def _repeated(people: Mapping[int, Invitee]) -> dict[int, str]:
-    """Return a sentence for each line that names somebody an earlier line names."""
+    """Return a sentence for each line that repeats a person of an earlier line."""
     wrong: dict[int, str] = {}
     for field in Invitee._fields:
         first: dict[str, int] = {}
@@ -133,7 +135,7 @@ def _invite(
         return Invited(invitee, link)
     new = _not_in_yet(user, roles)
     if not new:
-        raise Refused(_("%(name)s is in all these projects.") % {"name": user.username})
+        raise Refused(_("%(name)s is already in all these projects.") % {"name": user.username})
     members = [
         add_member(username=user.username, role=role, by=by, now=now)
         for by, role in roles.items()

@@ -1,4 +1,4 @@
-"""The link of an invitation, once: its address, and the mail that carries it."""
+"""Deliver the link of an invitation: return its address, and mail it if possible."""
 
 from __future__ import annotations
 
@@ -13,23 +13,19 @@ from django.utils.formats import date_format
 
 from annotate.people.invitations import Link
 
-# The backend that prints mail in place of sending it, while no server is named.
+# The backend that prints mail instead of sending it, used if no mail server is set.
 PRINTING = "django.core.mail.backends.console.EmailBackend"
 
 
 class HandedOver(NamedTuple):
-    """Where a link leads, and whether it was mailed; None: there was nowhere to mail it to, or
-    nothing to mail it with.
-    """
+    """The address of a link, and whether it was mailed; None: no mail address or no mail server."""
 
     url: str
     mailed: bool | None
 
 
 def hand_over_all(request: HttpRequest, links: Iterable[Link]) -> list[HandedOver]:
-    """Hand over several links. After a mail that could not be sent no other is tried: each would
-    wait as long.
-    """
+    """Hand over several links. After a mail fails, no other is tried: each would wait as long."""
     handed: list[HandedOver] = []
     for link in links:
         works = all(one.mailed is not False for one in handed)
@@ -38,7 +34,7 @@ def hand_over_all(request: HttpRequest, links: Iterable[Link]) -> list[HandedOve
 
 
 def hand_over(request: HttpRequest, link: Link, *, try_mail: bool = True) -> HandedOver:
-    """Return the address of a link that was just made; mail it where it shall go."""
+    """Return the address of a new link, and mail it if the invitation has a mail address."""
     found = link.invitation
     url = request.build_absolute_uri(reverse("annotate:invitation", args=[link.token]))
     if not found.email or settings.EMAIL_BACKEND == PRINTING:
@@ -57,6 +53,6 @@ def hand_over(request: HttpRequest, link: Link, *, try_mail: bool = True) -> Han
             },
         )
     except OSError:
-        # The link holds all the same, and can be handed over otherwise.
+        # The link is still valid and can be handed over in another way.
         return HandedOver(url, False)
     return HandedOver(url, True)

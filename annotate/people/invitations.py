@@ -1,4 +1,4 @@
-"""Links by which people come in: made by leads and by who runs the installation, used once."""
+"""Invitation links: made by leads and administrators, used once."""
 
 from __future__ import annotations
 
@@ -27,22 +27,22 @@ from base.errors import NotHere, Refused, Stale, Unfit
 from base.lookalikes import skeleton
 from base.users import User
 
-# For how many days a link may hold.
+# For how many days a link may be valid.
 DAYS = range(1, 31)
 LONGEST_ADDRESS = 254
 
 
 class Link(NamedTuple):
-    """An invitation, and the secret of its link: shown once, kept nowhere."""
+    """An invitation, and the secret of its link, which is shown once and not stored."""
 
     invitation: Invitation
     token: str
-    # All rows of a link to several projects; `invitation` is the first of them.
+    # All rows of a link to several projects; `invitation` is the first.
     invitations: tuple[Invitation, ...] = ()
 
     @property
     def projects(self) -> list[Project]:
-        """The projects that the link leads to."""
+        """Return the projects that the link leads to."""
         rows = self.invitations or (self.invitation,)
         return [row.project for row in rows if row.project is not None]
 
@@ -56,10 +56,10 @@ def invite(
     by: Membership,
     now: datetime | None = None,
 ) -> Link:
-    """Make a link that lets one person into the project `by` leads, for so many days.
+    """Make a link that lets one person join the project that `by` leads, valid for `days`.
 
-    With `name` whoever comes has that user name, and is the rater of that name if a file brought
-    one; `email` is where the link will be sent.
+    With `name`, the person gets this user name, and becomes the rater of this name if a file
+    brought one; `email` is the address that the link will be sent to.
     """
     return invite_to_projects(roles={by: role}, name=name, email=email, days=days, now=now)
 
@@ -72,8 +72,10 @@ def invite_to_projects(
     days: int = 7,
     now: datetime | None = None,
 ) -> Link:
-    """Make a link that lets one person into several projects. `roles` has the role in each, by the
-    inviting person's own membership there; `name` and `email`: as with `invite`.
+    """Make a link that lets one person join several projects.
+
+    `roles` maps the inviting person's memberships to the role in each project; `name` and `email`:
+    as for `invite`.
     """
     inviters = {by.user for by in roles}
     inviter = inviters.pop() if inviters else None
@@ -85,7 +87,7 @@ def invite_to_projects(
         check_role(role)
         if name and by.project.memberships.filter(name=name, is_machine=True).exists():
             raise Refused(
-                _("“%(name)s” is the name of a machine rater here. Choose another name.")
+                _("“%(name)s” is the name of a machine in this project. Choose another name.")
                 % {"name": name}
             )
     projects: dict[Project | None, str] = {by.project: role for by, role in roles.items()}
@@ -95,20 +97,20 @@ def invite_to_projects(
 def invite_to_installation(
     *, name: str = "", email: str = "", days: int = 7, by: User, now: datetime | None = None
 ) -> Link:
-    """Make a link that lets one person have an account, in no project yet."""
+    """Make a link that lets one person create an account, without a project."""
     check_admin(by)
     roles: dict[Project | None, str] = {None: Membership.Role.ANNOTATOR.value}
     return _make(roles=roles, name=_name(name), email=email, days=days, by=by, now=now)
 
 
 def withdraw(*, invitation: Invitation, by: User, now: datetime | None = None) -> Invitation:
-    """End a link before somebody used it. Doing it twice changes nothing."""
+    """Withdraw an unused link. Withdrawing twice changes nothing."""
     with transaction.atomic():
         found = Invitation.objects.select_for_update(of=("self",)).get(pk=invitation.pk)
         if not _may_invite(found.project, by):
             raise Refused(_("Only leads of this project can do that."))
         if found.accepted_at is not None:
-            raise Stale(_("Somebody has come in by this link already."))
+            raise Stale(_("This link has already been used."))
         if found.withdrawn_at is None:
             found.withdrawn_at, found.withdrawn_by = now or timezone.now(), by
             found.save(update_fields=["withdrawn_at", "withdrawn_by"])
@@ -117,22 +119,22 @@ def withdraw(*, invitation: Invitation, by: User, now: datetime | None = None) -
 
 
 def read(token: str, *, now: datetime | None = None) -> Invitation:
-    """Return the first open invitation of a link, as `read_all`."""
+    """Return the first open invitation of a link, like `read_all`."""
     return read_all(token, now=now)[0]
 
 
 def read_all(token: str, *, now: datetime | None = None) -> list[Invitation]:
-    """Return the open invitations of a link, each with its project and who made it, or refuse with
-    why none holds.
+    """Return the open invitations of a link, with project and creator; Refused if none is valid.
 
-    A link holds as long as who made it could make it: whoever leads no more lets nobody in.
+    A link is valid only as long as its creator could still make it: a link of a person who is no
+    longer a lead does not work.
     """
     rows = Invitation.objects.select_related("project", "created_by")
     return _open_of(rows.filter(digest=_digest(token)).order_by("pk"), now or timezone.now())
 
 
 def used_by(token: str, user: User | AnonymousUser) -> list[Invitation]:
-    """Return the invitations of a link by which this very person came in."""
+    """Return the invitations of a link that this person has accepted."""
     if not user.is_authenticated:
         return []
     found = Invitation.objects.select_related("project").order_by("pk")
@@ -142,27 +144,26 @@ def used_by(token: str, user: User | AnonymousUser) -> list[Invitation]:
 def accept(
     *, token: str, by: User, made_for_it: bool = False, now: datetime | None = None
 ) -> Membership | None:
-    """Let `by` in by a link, which is used up; return who they are in its first project, if it has
-    one.
+    """Use a link for the account `by`; return the membership in its first project, if any.
 
-    Refused: a link for another name, and one to projects they are all in. A link to the
-    installation is used up only by who got their account by it (`made_for_it`).
+    Refused: a link for another user name, and one to projects that `by` is already in. A link to
+    the installation can only be used to create an account (`made_for_it`).
     """
     now = now or timezone.now()
     with transaction.atomic():
         rows = _locked(token, now)
         if rows[0].project is None and not made_for_it:
-            raise Refused(_("You have an account already. Pass this link on, or let it expire."))
+            raise Refused(_("You already have an account. Pass this link on, or let it expire."))
         return _use(rows, by, now)
 
 
 def accept_with_new_account(
     *, token: str, username: str, password: str, email: str = "", now: datetime | None = None
 ) -> User:
-    """Make an account for whoever holds the link, and let it in: both or neither.
+    """Create an account with a link and use the link for it: both or neither.
 
-    Unfit: a name that is taken, or looks like one that is; a weak password; an address that another
-    account has.
+    Raises Unfit for a name that is taken or looks like a taken one, a weak password, or a mail
+    address of another account.
     """
     now = now or timezone.now()
     with transaction.atomic():
@@ -172,7 +173,7 @@ def accept_with_new_account(
             raise Unfit(_("This name is taken. Choose another."), "username")
         email = _address(email)
         if email and _address_is_taken(email):
-            raise Unfit(_("There is an account with this address. Sign in with it."), "email")
+            raise Unfit(_("An account with this address exists. Sign in with it."), "email")
         user = User(username=username, email=email)
         try:
             validate_password(password, user)
@@ -183,7 +184,7 @@ def accept_with_new_account(
             with transaction.atomic():
                 user.save()
         except IntegrityError as error:
-            # Made since it was looked for.
+            # Another account with this name was created since the check.
             raise Unfit(_("This name is taken. Choose another."), "username") from error
         if email:
             EmailAddress.objects.create(user=user, email=email, primary=True, verified=False)
@@ -192,8 +193,10 @@ def accept_with_new_account(
 
 
 def name_is_taken(name: str, invitation: Invitation | None = None) -> bool:
-    """Whether nobody new can have this user name: an account has it, or one that looks like it;
-    `invitation` may keep it for whoever holds it.
+    """Return whether a new account cannot have this user name.
+
+    An account has it or one that looks like it, or it is another person in a project of
+    `invitation`.
     """
     if _account_has(name):
         return True
@@ -204,15 +207,15 @@ def name_is_taken(name: str, invitation: Invitation | None = None) -> bool:
 
 
 def _account_has(name: str) -> bool:
-    """Whether an account has this name in any capitals, or one that looks like it."""
+    """Return whether an account has this name, ignoring case, or one that looks like it."""
     alike = Q(username__iexact=name) | Q(skeleton=skeleton(name))
     return User.objects.filter(alike).exists()
 
 
 def check_admin(by: User) -> None:
-    """Refuse who does not run this installation."""
+    """Refuse anyone but administrators."""
     if not (by.is_superuser and by.is_active):
-        raise Refused(_("Only who runs this installation can do that."))
+        raise Refused(_("Only administrators can do that."))
 
 
 def _make(
@@ -224,14 +227,14 @@ def _make(
     by: User,
     now: datetime | None,
 ) -> Link:
-    """Make one row for each project of a link; the project None is the installation."""
+    """Create one row for each project of a link; the project None is the installation."""
     if days not in DAYS:
-        raise Refused(_("A link holds for 1 to 30 days."))
+        raise Refused(_("A link is valid for 1 to 30 days."))
     if name and User.objects.filter(username__iexact=name).exists():
         raise Refused(
-            _("%(name)s has an account already.") % {"name": name}
+            _("%(name)s already has an account.") % {"name": name}
             if None in roles
-            else _("%(name)s has an account already, and can be added at once.") % {"name": name}
+            else _("%(name)s already has an account and can be added at once.") % {"name": name}
         )
     if name and _account_has(name):
         raise Refused(
@@ -259,7 +262,7 @@ def _make(
 
 
 def _locked(token: str, now: datetime) -> list[Invitation]:
-    """Return the open invitations of a link, locked, and their projects, locked as well."""
+    """Return the open invitations of a link, and lock them and their projects."""
     keys = [row.pk for row in read_all(token, now=now)]
     rows = Invitation.objects.select_for_update(of=("self",)).filter(digest=_digest(token))
     locked = list(rows.order_by("pk"))
@@ -268,21 +271,21 @@ def _locked(token: str, now: datetime) -> list[Invitation]:
     for row in locked:
         if row.project_id is not None:
             row.project = by_key[row.project_id]
-    # What has opened since is not what the person was shown.
+    # Rows that became valid since were not shown to the person.
     return [row for row in _open_of(locked, now) if row.pk in keys]
 
 
 def _use(rows: Sequence[Invitation], by: User, now: datetime) -> Membership | None:
-    """Let `by` into the projects of a link and use up all its rows; return the first membership."""
+    """Add `by` to the projects of a link and mark its rows as used; return the first membership."""
     name = rows[0].name
     if name and name != by.username:
-        raise Refused(_("This link is for %(name)s. Sign out, and open it again.") % {"name": name})
+        raise Refused(_("This link is for %(name)s. Sign out and open it again.") % {"name": name})
     new = [row for row in rows if not _is_in(row.project, by)]
     if not new:
         raise Refused(
-            _("You are in this project already.")
+            _("You are already in this project.")
             if len(rows) == 1
-            else _("You are in these projects already.")
+            else _("You are already in these projects.")
         )
     members = [_join(row, by) for row in new]
     for row in rows:
@@ -302,8 +305,8 @@ def _join(found: Invitation, by: User) -> Membership | None:
     if _is_somebody_else(found, by.username):
         raise Unfit(
             _(
-                "“%(name)s” is somebody else in this project already. Choose another name, or "
-                "ask for a link that is for this one."
+                "“%(name)s” is already another person in this project. Choose another name, or "
+                "ask for a link for this name."
             )
             % {"name": by.username},
             "username",
@@ -312,7 +315,7 @@ def _join(found: Invitation, by: User) -> Membership | None:
 
 
 def _is_somebody_else(invitation: Invitation, name: str) -> bool:
-    """Whether a file brought someone of this name, whom only a lead can say this person to be."""
+    """Return whether a file brought a rater of this name; only a lead can assign one."""
     return (
         invitation.project is not None
         and invitation.name != name
@@ -321,12 +324,12 @@ def _is_somebody_else(invitation: Invitation, name: str) -> bool:
 
 
 def _open_of(rows: Iterable[Invitation], now: datetime) -> list[Invitation]:
-    """Return those of a link's rows that hold, or refuse with why the first one does not."""
+    """Return the valid rows of a link, or refuse with the reason why the first one is not valid."""
     rows = list(rows)
     if not rows:
-        raise NotHere(_("This link leads nowhere. Look whether all of it was copied."))
+        raise NotHere(_("This link is not valid. Check that all of it was copied."))
     if any(row.accepted_at is not None for row in rows):
-        raise Stale(_("Somebody has come in by this link already. Ask for another."))
+        raise Stale(_("This link has already been used. Ask for another."))
     found, reasons = [], []
     for row in rows:
         try:
@@ -342,11 +345,11 @@ def _open_of(rows: Iterable[Invitation], now: datetime) -> list[Invitation]:
 
 def _check_open(found: Invitation, now: datetime) -> None:
     if found.withdrawn_at is not None:
-        raise Stale(_("This link was taken back. Ask for another."))
+        raise Stale(_("This link was withdrawn. Ask for another."))
     if found.expires_at <= now:
         raise Stale(_("This link has expired. Ask for another."))
     if not _may_invite(found.project, found.created_by):
-        raise Stale(_("Who made this link cannot let you in any more. Ask for another."))
+        raise Stale(_("The person who made this link can no longer invite you. Ask for another."))
     if found.project is not None:
         refuse_if_archived(found.project)
 
@@ -372,7 +375,7 @@ def _address(email: str) -> str:
         try:
             validate_email(email)
         except ValidationError as error:
-            raise Unfit(_("This is no mail address."), "email") from error
+            raise Unfit(_("This is not a mail address."), "email") from error
         if len(email) > LONGEST_ADDRESS:
             raise Unfit(_("This mail address is too long."), "email")
     return email

@@ -1,4 +1,4 @@
-"""Who is in a project, and as what."""
+"""Members of a project and their roles."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from base.errors import Refused
 from base.providers import Provider
 from base.users import User
 
-# How many tasks a lead may limit a member to.
+# The task limits that a lead may set for a member.
 QUOTAS = range(10_001)
 
-# The package of judgments answers.
+# Answered by the package of judgments.
 free_assignments: Provider[[QuerySet[Membership]], None] = Provider(
     "Who frees the assignments that leaving members never began?"
 )
@@ -31,10 +31,10 @@ free_assignments: Provider[[QuerySet[Membership]], None] = Provider(
 def add_member(
     *, username: str, role: str, by: Membership, now: datetime | None = None
 ) -> Membership:
-    """Let an account into the project `by` leads; who has none is invited by a link.
+    """Add an account to the project that `by` leads; people without one are invited by a link.
 
-    Someone who had left comes back as who they were. A rater known only by this name from a file
-    becomes this person: what the file said of them is theirs.
+    A former member gets the old membership back. A rater of this name from a file becomes this
+    person, including the judgments from the file.
     """
     check_lead(by)
     username = checked_name(username)
@@ -44,7 +44,7 @@ def add_member(
         user = User.objects.filter(username=username).first()
         if user is None:
             raise Refused(
-                _("%(name)s has no account here. Invite them by a link.") % {"name": username}
+                _("%(name)s has no account. Invite them with a link.") % {"name": username}
             )
         if not user.is_active:
             raise Refused(_("The account of %(name)s is closed.") % {"name": username})
@@ -56,9 +56,7 @@ def add_member(
 
 
 def add_rater(*, name: str, by: Membership, now: datetime | None = None) -> Membership:
-    """Add a rater who is known by name alone and does not sign in; the one of that name, if there
-    is one.
-    """
+    """Add a rater who is known only by name and does not sign in; return an existing one."""
     check_lead(by)
     name = checked_name(name)
     with transaction.atomic():
@@ -75,7 +73,7 @@ def add_rater(*, name: str, by: Membership, now: datetime | None = None) -> Memb
 
 
 def appoint_lead(*, project: Project, user: User) -> Membership:
-    """Let an account lead a project, whoever leads it: for who runs the installation."""
+    """Make an account a lead of a project, on behalf of an administrator."""
     refuse_if_archived(project)
     with transaction.atomic():
         project = Project.objects.select_for_update(no_key=True).get(pk=project.pk)
@@ -85,7 +83,7 @@ def appoint_lead(*, project: Project, user: User) -> Membership:
 
 
 def checked_name(username: str) -> str:
-    """Return the user name without blanks around it, or refuse what cannot be one."""
+    """Return the user name without surrounding blanks; refuse an invalid one."""
     username = username.strip()
     try:
         MaxLengthValidator(150)(username)
@@ -96,13 +94,13 @@ def checked_name(username: str) -> str:
 
 
 def check_role(role: str) -> None:
-    """Refuse what is no role of a project."""
+    """Refuse an unknown role."""
     if role not in Membership.Role.values:
-        raise Refused(_("“%(role)s” is no role.") % {"role": role})
+        raise Refused(_("“%(role)s” is not a role.") % {"role": role})
 
 
 def join(project: Project, user: User, role: str, *, now: datetime | None = None) -> Membership:
-    """Make `user` a member of the locked project, as who they were here before, if they were."""
+    """Make `user` a member of the locked project, reusing their earlier membership if any."""
     known = (
         project.memberships.filter(user=user).first()
         or project.memberships.filter(name=user.username, user=None).first()
@@ -110,7 +108,7 @@ def join(project: Project, user: User, role: str, *, now: datetime | None = None
     )
     if known.is_machine:
         raise Refused(
-            _("“%(name)s” is the name of a machine rater here. Choose another name.")
+            _("“%(name)s” is the name of a machine in this project. Choose another name.")
             % {"name": known.name}
         )
     known.user, known.role, known.left_at = user, role, None
@@ -119,7 +117,7 @@ def join(project: Project, user: User, role: str, *, now: datetime | None = None
 
 
 def change_role(*, member: Membership, role: str, by: Membership) -> Membership:
-    """Make a member annotator or lead. A project always keeps a lead."""
+    """Make a member an annotator or a lead. Refused: the only lead."""
     check_lead(by)
     check_role(role)
     with transaction.atomic():
@@ -140,8 +138,9 @@ def change_role(*, member: Membership, role: str, by: Membership) -> Membership:
 
 
 def set_quota(*, member: Membership, most_tasks: int | None, by: Membership) -> Membership:
-    """Give a member at most so many tasks, those they have taken counted; None: any number. Tasks
-    beyond it that they hold stay theirs.
+    """Limit the number of a member's tasks, including those already taken; None: no limit.
+
+    Tasks beyond the limit that they already have are kept.
     """
     check_lead(by)
     if most_tasks is not None and most_tasks not in QUOTAS:
@@ -154,7 +153,7 @@ def set_quota(*, member: Membership, most_tasks: int | None, by: Membership) -> 
         member = _member_of(by, member)
         if member.user_id is None:
             raise Refused(
-                _("%(name)s has no account, so they take no tasks.") % {"name": member.name}
+                _("%(name)s has no account, so they cannot take tasks.") % {"name": member.name}
             )
         before, member.most_tasks = member.most_tasks, most_tasks
         member.save(update_fields=["most_tasks"])
@@ -165,9 +164,7 @@ def set_quota(*, member: Membership, most_tasks: int | None, by: Membership) -> 
 
 
 def remove_member(*, member: Membership, by: Membership, now: datetime | None = None) -> Membership:
-    """Close the project to a member. What they said stays; assignments they never began are free
-    again.
-    """
+    """Remove a member. Their judgments are kept; assignments they never began are freed."""
     check_lead(by)
     now = now or timezone.now()
     with transaction.atomic():
@@ -183,7 +180,7 @@ def remove_member(*, member: Membership, by: Membership, now: datetime | None = 
 
 
 def check_lead(by: Membership) -> None:
-    """Refuse who does not lead, and everybody where the project is put away."""
+    """Refuse anyone but leads, and everybody in an archived project."""
     refuse_if_archived(by.project)
     if not by.leads:
         raise Refused(_("Only leads of this project can do that."))
@@ -197,7 +194,7 @@ def _member_of(by: Membership, member: Membership) -> Membership:
 
 
 def has_other_lead(member: Membership) -> bool:
-    """Whether someone else who can sign in leads the member's project."""
+    """Return whether the member's project has another lead who can sign in."""
     leads = Membership.objects.active().filter(
         project=member.project_id, role=Membership.Role.LEAD, user__is_active=True
     )
@@ -207,5 +204,5 @@ def has_other_lead(member: Membership) -> bool:
 def _keep_a_lead(member: Membership) -> None:
     if member.leads and not has_other_lead(member):
         raise Refused(
-            _("%(name)s is the only lead. Make someone else lead first.") % {"name": member.name}
+            _("%(name)s is the only lead. Make someone else a lead first.") % {"name": member.name}
         )

@@ -1,4 +1,4 @@
-"""What programs show instead of a password, and the answers kept for when they ask twice."""
+"""API tokens and invitations."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ class TokenQuerySet(models.QuerySet["Token"]):
     """Tokens of people."""
 
     def valid(self, now: datetime) -> TokenQuerySet:
-        """Leave out what was ended or has run out, and what is of people who may not sign in."""
+        """Exclude ended and expired tokens, and tokens of closed accounts."""
         return self.filter(ended_at__isnull=True, expires_at__gt=now, user__is_active=True)
 
 
 class Token(models.Model):
-    """Lets a program act as a person, within scopes, until a day. Only its digest is kept."""
+    """A token that lets a program act as a person within scopes; only its digest is stored."""
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="tokens")
     name = models.CharField(max_length=100)
-    # The first characters, by which its owner knows it again; no secret.
+    # The first characters, by which its owner recognizes it; not secret.
     start = models.CharField(max_length=12)
-    # SHA-256 of the token, in hexadecimal. It has 256 bits of chance, so no salt is needed.
+    # SHA-256 of the token, in hexadecimal. It has 256 random bits, so no salt is needed.
     digest = models.CharField(max_length=64, unique=True)
-    # Of each scope whether it is in.
+    # Whether the token has the scope.
     may_judge = models.BooleanField(default=False)
     may_lead = models.BooleanField(default=False)
     made_at = models.DateTimeField(default=timezone.now)
     expires_at = models.DateTimeField()
-    # To the hour: it is not written at every request.
+    # To the hour, so that not every request writes it.
     last_used_at = models.DateTimeField(null=True, blank=True)
     ended_at = models.DateTimeField(null=True, blank=True)
 
@@ -55,20 +55,20 @@ class Token(models.Model):
 
     @property
     def scopes(self) -> list[str]:
-        """What it is good for; reading always."""
+        """Return the token's scopes; reading is always one of them."""
         further = {Scope.JUDGE: self.may_judge, Scope.LEAD: self.may_lead}
         return [Scope.READ.value, *(scope.value for scope, may in further.items() if may)]
 
     def is_valid(self, now: datetime) -> bool:
-        """Whether it is still good at this moment; of its person nothing is asked."""
+        """Return whether the token has neither ended nor expired; its owner is not checked."""
         return self.ended_at is None and self.expires_at > now
 
 
 class InvitationQuerySet(models.QuerySet["Invitation"]):
-    """Links that were handed out."""
+    """Invitation links."""
 
     def open(self, now: datetime | None = None) -> InvitationQuerySet:
-        """Those that still let somebody in."""
+        """Return the links that can still be used."""
         return self.filter(
             accepted_at__isnull=True,
             withdrawn_at__isnull=True,
@@ -77,22 +77,22 @@ class InvitationQuerySet(models.QuerySet["Invitation"]):
 
 
 class Invitation(models.Model):
-    """A link that lets one person in: to a project with a role, or to the installation alone.
+    """A link that lets one person join a project with a role, or only create an account.
 
-    The link itself is kept nowhere: `digest` is the SHA-256 of the secret in it. A link to several
-    projects is one row for each, with the same digest.
+    The link itself is not stored: `digest` is the SHA-256 of its secret. A link to several projects
+    has one row for each, with the same digest.
     """
 
-    # None: an account, and no project.
+    # None: an account without a project.
     project = models.ForeignKey(
         Project, null=True, blank=True, on_delete=models.CASCADE, related_name="invitations"
     )
     role = models.CharField(
         max_length=10, choices=Membership.Role, default=Membership.Role.ANNOTATOR
     )
-    # The user name that whoever comes will have; blank: they choose.
+    # The user name that the invited person will have; blank: they choose.
     name = models.CharField(max_length=150, blank=True)
-    # Where the link was sent; blank: it was handed over in another way.
+    # The address that the link was sent to; blank: it was handed over in another way.
     email = models.EmailField(blank=True)
     digest = models.CharField(max_length=64)
     created_at = models.DateTimeField(default=timezone.now)
@@ -120,7 +120,7 @@ class Invitation(models.Model):
                 fields=["digest"],
                 condition=Q(project__isnull=True),
             ),
-            # Each state is a fact with who and when, and a link is used or taken back, never both.
+            # Who ended a link and when: both or neither. A link is used or withdrawn, never both.
             models.CheckConstraint(
                 name="invitation_accepted_by_and_at",
                 condition=Q(accepted_at__isnull=True, accepted_by__isnull=True)
@@ -139,7 +139,7 @@ class Invitation(models.Model):
                 name="invitation_expires_after_it_is_made",
                 condition=Q(expires_at__gt=F("created_at")),
             ),
-            # Without a project there is nothing to lead.
+            # Leads need a project.
             models.CheckConstraint(
                 name="invitation_leads_a_project",
                 condition=Q(role="annotator") | Q(project__isnull=False),

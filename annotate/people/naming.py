@@ -1,4 +1,4 @@
-"""Whether a person agrees to be named in what their project publishes."""
+"""A person's consent to be named in publications of their project."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from base.errors import Refused
 
 
 def set_named(*, named: bool, by: Membership, now: datetime | None = None) -> Membership:
-    """Keep that `by` agrees to be named in what their project publishes, or takes it back.
+    """Record that `by` agrees to be named in what their project publishes, or withdraws that.
 
-    Nobody does it for another person. Saying the same again changes nothing. What was published
-    before stays as it is. Refused: a rater that nobody signs in as.
+    Only the person can do so. The same answer again changes nothing. Earlier publications stay as
+    they are. Refused: a rater without an account.
     """
     if by.user_id is None:
         raise Refused(_("Only people who sign in can agree to be named."))

@@ -1,4 +1,4 @@
-"""How one person likes the pages."""
+"""Change a person's preferences."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ from base.users import Preferences, User
 
 
 class Unsuitable(Refused):
-    """Preferences that cannot be. `sentences` says why at each field: an action's name for its key
-    ("" for the key map itself), `theme`, `time_zone`.
+    """Invalid preferences. `sentences` maps fields to what is wrong with them.
+
+    A field is the name of an action for its key ("" for the key map itself), `theme` or
+    `time_zone`.
     """
 
     def __init__(self, sentences: Mapping[str, str]) -> None:
@@ -31,24 +33,23 @@ def change_preferences(
     mail_digest: bool | None = None,
     by: User,
 ) -> Preferences:
-    """Change what `by` prefers, all of it or nothing; None leaves a preference as it is.
+    """Change preferences of `by`, all or nothing; None leaves a preference as it is.
 
-    `keys` maps action names to keys; actions it does not name keep the key they have. `theme` is
-    light, dark or "" (as the system); `time_zone` a name of the IANA database or "" (as the
-    browser). `mail_digest`: whether new notices are mailed. What cannot be is refused
-    with `Unsuitable`.
+    `keys` maps action names to keys; other actions keep their key. `theme` is light, dark or ""
+    (follow the system); `time_zone` an IANA name or "" (the browser's). `mail_digest`: whether new
+    notices are mailed. Raises Unsuitable for invalid values.
     """
     wrong: dict[str, str] = {}
     if keys is not None and not isinstance(keys, Mapping):
-        wrong[""] = _("That is no key map. Nothing was changed.")
+        wrong[""] = _("This is not a key map. Nothing was changed.")
     if theme is not None and theme not in ("", *Preferences.Theme.values):
-        wrong["theme"] = _("Choose light, dark, or as the system has it.")
+        wrong["theme"] = _("Choose light, dark, or the same as the system.")
     if time_zone is not None and time_zone not in ("", *zones()):
         wrong["time_zone"] = _(
-            "There is no time zone of that name. Choose one from the list, such as Europe/Berlin."
+            "There is no such time zone. Choose one from the list, such as Europe/Berlin."
         )
     with transaction.atomic():
-        # Two tabs that change different keys at once must not both miss the other's.
+        # Locked, so that two tabs that change different keys at once do not overwrite each other.
         User.objects.select_for_update().get(pk=by.pk)
         row = Preferences.objects.filter(user=by).first() or Preferences(user=by)
         if isinstance(keys, Mapping):
@@ -58,7 +59,7 @@ def change_preferences(
         if wrong:
             raise Unsuitable(wrong)
         if keys is not None:
-            # What the house changes later is the person's too, where they chose nothing.
+            # Only differences are stored, so that later changes of the defaults apply as well.
             row.keys = {name: key for name, key in wanted.items() if key != keymap.DEFAULTS[name]}
         if theme is not None:
             row.theme = str(theme)

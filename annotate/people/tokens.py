@@ -1,4 +1,4 @@
-"""Tokens by which programs act as a person."""
+"""Make, end and look up API tokens."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from base.api.scopes import Scope
 from base.errors import NotHere, Refused, refuse_strange
 from base.users import User
 
-# What a token begins with, so that a scanner for leaked secrets knows it for one.
+# Every token begins with it, so that scanners for leaked secrets recognize tokens.
 PREFIX = "rejudge_"
-# Valid ones of one person at a time.
+# The maximum number of valid tokens per person.
 MOST = 50
 MOST_DAYS = 366
-# How exactly the last use is kept: not every request shall write.
+# The precision of the last use, so that not every request writes it.
 HOUR = timedelta(hours=1)
 
 
 class Made(NamedTuple):
-    """A new token, and the words that a program shows: they are kept nowhere."""
+    """A new token, and the secret that a program sends; the secret is not stored."""
 
     token: Token
     secret: str
@@ -37,11 +37,10 @@ class Made(NamedTuple):
 def make_token(
     *, name: str, scopes: Collection[str], days: int, by: User, now: datetime | None = None
 ) -> Made:
-    """Make a token of `by` that is good for these scopes (`Scope`, reading always) and so
-    many days.
+    """Make a token of `by` with these scopes (`Scope`; reading is always included) and lifetime.
 
-    Refused: no name or one that is too long, a scope that is none, fewer than 1 or more than
-    MOST_DAYS days, more than MOST valid tokens.
+    Refused: a missing or too long name, an unknown scope, fewer than 1 or more than MOST_DAYS days,
+    more than MOST valid tokens.
     """
     now = now or timezone.now()
     name = name.strip()
@@ -51,16 +50,16 @@ def make_token(
         raise Refused(_("A name has at most 100 characters."))
     refuse_strange(name)
     if unknown := set(scopes) - set(Scope.values):
-        raise Refused(_("“%(scope)s” is no scope.") % {"scope": min(unknown)[:40]})
+        raise Refused(_("“%(scope)s” is not a scope.") % {"scope": min(unknown)[:40]})
     if not 1 <= days <= MOST_DAYS:
-        raise Refused(_("A token is good for 1 to %(most)s days.") % {"most": MOST_DAYS})
+        raise Refused(_("A token can be valid for 1 to %(most)s days.") % {"most": MOST_DAYS})
     secret = PREFIX + secrets.token_urlsafe(32)
     with transaction.atomic():
-        # Two pages at once must not pass the limit.
+        # Locked, so that two simultaneous requests cannot exceed the limit.
         person = User.objects.select_for_update().get(pk=by.pk)
         if person.tokens.valid(now).count() >= MOST:
             raise Refused(
-                _("You have %(most)s tokens. End those that you need no longer.") % {"most": MOST}
+                _("You have %(most)s tokens. End those that you no longer need.") % {"most": MOST}
             )
         token = Token.objects.create(
             user=person,
@@ -77,12 +76,12 @@ def make_token(
 
 
 def end_token(*, pk: int, by: User, now: datetime | None = None) -> Token:
-    """End one's own token at once. Twice changes nothing; NotHere where it is another's."""
+    """End one of `by`'s tokens at once; ending twice changes nothing. NotHere if not theirs."""
     now = now or timezone.now()
     with transaction.atomic():
         token = Token.objects.select_for_update().filter(pk=pk, user=by).first()
         if token is None:
-            raise NotHere(_("There is no such token among yours."))
+            raise NotHere(_("You have no such token."))
         if token.ended_at is None:
             token.ended_at = now
             token.save(update_fields=["ended_at"])
@@ -91,9 +90,9 @@ def end_token(*, pk: int, by: User, now: datetime | None = None) -> Token:
 
 
 def token_of(secret: str, *, now: datetime | None = None) -> Token | None:
-    """The valid token that these words are, with its person; None: it is none (any more).
+    """Return the valid token with this secret, with its owner, or None.
 
-    Notes, to the hour, that it was used.
+    Records, to the hour, that the token was used.
     """
     now = now or timezone.now()
     valid = Token.objects.valid(now).select_related("user")

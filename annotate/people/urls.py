@@ -1,4 +1,4 @@
-"""Where the pages of this subject are found."""
+"""Addresses of the pages about people."""
 
 from __future__ import annotations
 

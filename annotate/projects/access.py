@@ -1,6 +1,7 @@
-"""The only door from a request to a row: the row, if the person may have it, else 404 or 403.
+"""Access control: every row for a request is fetched here, or the request gets 404 or 403.
 
-A stranger gets 404, as if there were nothing; a member who lacks the right gets 403 and a sentence.
+A stranger gets 404, as if the row did not exist; a member who lacks the right gets 403 and a
+sentence.
 """
 
 from __future__ import annotations
@@ -15,14 +16,15 @@ from django.utils.translation import gettext as _
 
 from annotate.projects.models import Guideline, Membership, MembershipQuerySet, Project
 from base.errors import Refused
-from base.raw_sql import columns, first
+from base.prepared_queries import Built, prepared
+from base.raw_sql import columns, every, first
 from base.users import User
 
 Person = User | AnonymousUser
 
 
 def memberships_of(user: Person) -> MembershipQuerySet:
-    """The projects a person is in now, each with its project; archived ones left out."""
+    """Return a person's active memberships with their projects, without archived projects."""
     return (
         Membership.objects.active()
         .filter(user_id=user_key(user), project__archived_at__isnull=True)
@@ -30,8 +32,29 @@ def memberships_of(user: Person) -> MembershipQuerySet:
     )
 
 
+def projects_of(user: Person) -> list[Membership]:
+    """Return the memberships of a person, archived projects included, by the project's name: one
+    query.
+    """
+    found = []
+    for member, project in every(*_with_projects.sql(user=user_key(user)), Membership, Project):
+        member.project = project
+        found.append(member)
+    return found
+
+
+@prepared("user")
+def _with_projects(user: int) -> Built:
+    return (
+        Membership.objects.active()
+        .filter(user_id=user)
+        .select_related("project")
+        .order_by("project__name", "pk")
+    )
+
+
 def archived_projects(user: Person) -> MembershipQuerySet:
-    """The projects a person leads that are put away: they can bring them back."""
+    """Return the archived projects that a person leads and can unarchive."""
     return (
         Membership.objects.active()
         .filter(
@@ -52,23 +75,25 @@ def member(user: Person, slug: str) -> Membership:
     """  # noqa: S608 (the columns of our own tables)
     row = first(sql, {"user": user_key(user), "slug": slug}, Membership, Project, User)
     if row is None:
-        raise Http404("There is no project of this name among yours.")
+        raise Http404("You have no project with this name.")
     found: Membership
     found, found.project, found.user = row
     return found
 
 
 def lead(user: Person, slug: str) -> Membership:
-    """Return the person's membership if they lead the project; a stranger gets Http404, an
-    annotator PermissionDenied.
+    """Return the person's membership if they lead the project.
+
+    Raises Http404 for a stranger and PermissionDenied for an annotator.
     """
     return _leading(member(user, slug))
 
 
 @contextmanager
 def told_alike(sentence: str) -> Iterator[None]:
-    """Tell a stranger to the project of a thing what is told where there is no such thing: not even
-    that it is somewhere.
+    """Replace the message of an Http404 by `sentence`.
+
+    A stranger to the project then gets the same answer as for an object that does not exist.
     """
     try:
         yield
@@ -105,15 +130,16 @@ def _leading(who: Membership) -> Membership:
 
 
 def user_key(user: Person) -> int:
-    """The person's key; 0, which nobody has, for a visitor (a null would match the raters
-    without a login).
+    """Return the person's primary key, or 0 for a visitor.
+
+    No user has key 0; NULL would match raters without a login.
     """
     return user.pk or 0
 
 
 def refuse_if_archived(project: Project) -> None:
-    """Refuse to change anything in a project that is put away."""
+    """Refuse changes in an archived project."""
     if project.archived_at is not None:
         raise Refused(
-            _("This project is archived. A lead can bring it back; until then nothing changes.")
+            _("This project is archived. Nothing can be changed until a lead brings it back.")
         )

@@ -1,4 +1,4 @@
-"""Making projects."""
+"""Create projects."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from base.users import User
 
 SLUG = re.compile(r"[a-z0-9][a-z0-9_-]{0,79}")
 
-# What the usual scales call their grades; a lead gives them sentences and other names.
+# Default grade names of the usual scales; a lead can rename them and add sentences.
 NAMES = {
     2: ("Not relevant", "Relevant"),
     3: ("Not relevant", "Relevant", "Highly relevant"),
@@ -38,18 +38,18 @@ def create_project(
     by: User | None = None,
     now: datetime | None = None,
 ) -> Project:
-    """Make a project of a kind; `by`, if anyone, leads it. `grades`: others than those of the kind.
+    """Create a project of a kind, led by `by` if given; `grades` replace those of the kind.
 
-    Refused: a short name that is taken or has other characters than small letters, digits, hyphens
-    and underscores; no such kind; fewer than two grades, one of them twice, or none from which the
-    kind counts documents as relevant.
+    Refused: a short name that is taken or has characters other than lower-case letters, digits,
+    hyphens and underscores; an unknown kind; fewer than two grades or a repeated one; grades
+    without, or not above the lowest, the one from which the kind counts documents as relevant.
     """
     of_kind = kind_called(kind)
     now = now or timezone.now()
     if not SLUG.fullmatch(slug):
         raise Refused(
             _(
-                "“%(slug)s” cannot be a project's short name: use small letters, digits and "
+                "“%(slug)s” cannot be a project's short name: use lower-case letters, digits and "
                 "hyphens, beginning with a letter or digit, at most 80."
             )
             % {"slug": slug}
@@ -63,7 +63,7 @@ def create_project(
         raise Refused(
             _(
                 "%(kind)s counts documents as relevant from grade %(threshold)s, which is not "
-                "above the lowest of these grades. Leave the grades out to take those of the kind."
+                "above the lowest of these grades. Leave the grades out to use those of the kind."
             )
             % {"kind": of_kind.name, "threshold": threshold}
         )
@@ -86,13 +86,13 @@ def create_project(
             add_taxonomy_and_rubric(project=project, kind=of_kind, by=lead)
     except IntegrityError as error:
         raise Refused(
-            _("There is a project “%(slug)s” already. Choose another short name.") % {"slug": slug}
+            _("A project “%(slug)s” already exists. Choose another short name.") % {"slug": slug}
         ) from error
     return project
 
 
 def _make_grades(project: Project, values: Sequence[int], kind: ProjectKind) -> None:
-    """Make the grades, in the words of the kind where they are all of its grades."""
+    """Create the grades, with the kind's names and sentences if they are exactly its grades."""
     worded = {grade.value: grade for grade in kind.grades}
     if list(worded) == list(values):
         words = [(one.name, one.sentence) for one in worded.values()]
@@ -106,8 +106,9 @@ def _make_grades(project: Project, values: Sequence[int], kind: ProjectKind) -> 
 
 
 def unmake_project(*, project: Project) -> None:
-    """Take a project back that was made a moment ago and holds nothing: as if it had never been,
-    in the audit log as well. What holds anything is a ProtectedError, and stays.
+    """Delete a new, empty project and its audit log, as if it had never been created.
+
+    Raises ProtectedError and deletes nothing if the project contains anything.
     """
     with thawed():
         project.audit_events.all().delete()

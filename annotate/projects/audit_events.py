@@ -1,7 +1,7 @@
-"""Everything that leads and administrators do and that is kept in the audit log, by its key.
+"""The kinds of events in the audit log: actions of leads and administrators, by key.
 
-A room above adds its own when it starts (`register`). `annotate.projects.audit_log.record` takes
-no key that is not here.
+Higher apps add their own kinds when they start (`register`). `annotate.projects.audit_log.record`
+accepts only registered keys.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ from django.utils.translation import gettext_lazy as _
 
 
 class Kind(NamedTuple):
-    """A kind of audit event: its name on a page, and whether it would tell who has yet to judge
-    that others have spoken, or how. Then it is not shown to them.
+    """A kind of audit event: its name on pages, and whether it reveals others' judgments.
+
+    An event that does is hidden from people who have not judged yet.
     """
 
     name: str | Promise
@@ -22,10 +23,10 @@ class Kind(NamedTuple):
 
 
 AUDIT_EVENTS: dict[str, Kind] = {
-    "project.made": Kind(_("Made the project")),
+    "project.made": Kind(_("Created the project")),
     "project.rules": Kind(_("Changed the rules")),
     "project.kind": Kind(_("Changed the kind of project")),
-    "project.archived": Kind(_("Archive project")),
+    "project.archived": Kind(_("Archived the project")),
     "project.unarchived": Kind(_("Brought the project back")),
     "project.paused": Kind(_("Paused the project")),
     "project.resumed": Kind(_("Resumed the project")),
@@ -35,38 +36,38 @@ AUDIT_EVENTS: dict[str, Kind] = {
     "project.restored": Kind(_("Restored from a backup")),
     "categories.changed": Kind(_("Changed the taxonomy")),
     "guidelines.written": Kind(_("Wrote the guidelines")),
-    "member.added": Kind(_("Add a member")),
+    "member.added": Kind(_("Added a member")),
     "member.role": Kind(_("Changed a role")),
-    "member.removed": Kind(_("Closed the project to someone")),
+    "member.removed": Kind(_("Removed a member")),
     "member.quota": Kind(_("Changed how many tasks someone may take")),
     "query.people": Kind(_("Named who takes the tasks of a query")),
-    "member.named": Kind(_("Agreed to be named in what is published")),
-    "member.unnamed": Kind(_("Took back being named in what is published")),
+    "member.named": Kind(_("Agreed to be named in publications")),
+    "member.unnamed": Kind(_("Withdrew the agreement to be named")),
     "invitation.made": Kind(_("Invited someone")),
     "invitation.withdrawn": Kind(_("Withdrew an invitation")),
-    "invitation.taken": Kind(_("Took an invitation")),
-    "account.made": Kind(_("Made an account")),
+    "invitation.taken": Kind(_("Accepted an invitation")),
+    "account.made": Kind(_("Created an account")),
     "account.changed": Kind(_("Changed an account")),
     "account.closed": Kind(_("Closed an account")),
-    "account.opened": Kind(_("Opened an account again")),
-    "account.rights": Kind(_("Changed who runs the installation")),
+    "account.opened": Kind(_("Reopened an account")),
+    "account.rights": Kind(_("Changed administrator rights")),
     "account.deleted": Kind(_("Deleted an account")),
     "account.password": Kind(_("Gave an account a new password")),
     "account.sessions": Kind(_("Ended the sessions of an account")),
     "token.made": Kind(_("Made a token")),
     "token.ended": Kind(_("Ended a token")),
-    "load.asked": Kind(_("Handed a file in")),
+    "load.asked": Kind(_("Uploaded a file")),
     "load.confirmed": Kind(_("Confirmed a file")),
-    "load.cancelled": Kind(_("Called a file off")),
+    "load.cancelled": Kind(_("Cancelled a file")),
     "load.left": Kind(_("Put a file away")),
     "load.done": Kind(_("Loaded a file")),
-    # Names of documents stand in them, and reasons that may say how they were judged.
-    "pool.asked": Kind(_("Asked for a pool")),
+    # These contain names of documents, and reasons that may say how they were judged.
+    "pool.asked": Kind(_("Requested a pool")),
     "pool.cancelled": Kind(_("Cancelled a pool")),
     "pool.made": Kind(_("Made a pool")),
     "candidates.removed": Kind(_("Took documents out of a pool"), tells=True),
     "candidates.restored": Kind(_("Brought documents back into a pool"), tells=True),
-    "attributes.negated": Kind(_("Said which attributes a reversed query negates")),
+    "attributes.negated": Kind(_("Chose which attributes a reversed query negates")),
     "document.replaced": Kind(_("Replaced a document"), tells=True),
     "document.replacement_undone": Kind(_("Undid the replacement of a document"), tells=True),
     "hard_negatives.chosen": Kind(_("Chose systems for hard negatives"), tells=True),
@@ -93,5 +94,5 @@ AUDIT_EVENTS: dict[str, Kind] = {
 
 
 def register(kinds: dict[str, Kind]) -> None:
-    """Know these kinds too; a room calls it once, when it starts."""
+    """Add kinds of audit events; an app calls it once, when it starts."""
     AUDIT_EVENTS.update(kinds)

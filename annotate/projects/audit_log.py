@@ -1,5 +1,6 @@
-"""The audit log: what leads and administrators did. Every action of theirs records it here, in its
-own transaction.
+"""The audit log: what leads and administrators did.
+
+Each of their actions records its event here, in its own transaction.
 """
 
 from __future__ import annotations
@@ -17,11 +18,11 @@ from annotate.projects.audit_log_chain import KIND, content
 from annotate.projects.models import AuditEvent, Membership, Project
 from base.users import User
 
-# Of the name of what something was done to.
+# The maximum length of the object's name.
 MOST = 500
-# The chain of what is done in a project.
+# The hash chain of a project's audit events.
 AUDIT_LOG = chain.named("trail")
-# Kinds of rows keep the name they had first: it is in the sums of events that were recorded.
+# Renamed models keep their first name here, because it is part of the digests of old events.
 FIRST_NAMES = {"annotate.rejudgerequest": "annotate.lookagain"}
 
 
@@ -36,19 +37,17 @@ def record(
     changes: Mapping[str, tuple[Any, Any]] | None = None,
     now: datetime | None = None,
 ) -> AuditEvent:
-    """Keep for good that `by` did something, and return the row. Call it within the transaction of
-    what was done, once it is done.
+    """Record that `by` did something, and return the event.
 
-    `project`: None for what is of the installation. `what`: a key of
-    `annotate.projects.audit_events.AUDIT_EVENTS`, else a
-    KeyError. `about`: the row it was done to, or its name; `named`: its name, where the row's own
-    says too little. `by`: None for a command. `words`: in the words of who did it. `changes`:
-    before and after, by the name of a field; those that are the same are left out. Never put in
-    what someone said of a document.
+    Call it after the action, in the same transaction. `project`: None for actions on the
+    installation. `what`: a key of `annotate.projects.audit_events.AUDIT_EVENTS`, else KeyError.
+    `about`: the affected row, or its name; `named`: a name to use instead of the row's own. `by`:
+    None for a command. `words`: the actor's own words. `changes`: field -> (before, after); equal
+    values are left out. Never include anyone's judgment of a document.
     """
     if what not in AUDIT_EVENTS:
         raise KeyError(
-            f"“{what}” is no kind of audit event: annotate.projects.audit_events has all of them"
+            f"“{what}” is not a kind of audit event; annotate.projects.audit_events has all of them"
         )
     user = by.user if isinstance(by, Membership) else by
     row = about if isinstance(about, models.Model) else None
@@ -76,11 +75,11 @@ def record(
 
 
 def many(documents: int, of: object) -> str:
-    """Name what was done to many documents at once: "3 documents · …"."""
+    """Return a name for many documents at once: "3 documents · …"."""
     return f"{documents} document{'' if documents == 1 else 's'} · {of}"
 
 
 def _kind_of(row: models.Model) -> str:
-    """Return what a row's table is called in the audit log."""
+    """Return the name of a row's model in the audit log."""
     label = row._meta.label_lower
     return FIRST_NAMES.get(label, label)

@@ -1,4 +1,4 @@
-"""What of the audit log goes into its chain."""
+"""The audit log's content in its hash chain."""
 
 from __future__ import annotations
 
@@ -14,9 +14,7 @@ KIND = "deed"
 
 
 def content(audit_event: AuditEvent) -> Content:
-    """All that an audit event says, in the order in which it is summed; the keys of rows are no
-    part.
-    """
+    """Return the hashed values of an audit event, in order; primary keys are not included."""
     return (
         audit_event.what,
         audit_event.name,

@@ -1,4 +1,4 @@
-"""What leads and administrators did in a project, for its leads to read."""
+"""Queries for the audit log's pages and tables."""
 
 from __future__ import annotations
 
@@ -16,20 +16,18 @@ from annotate.projects.models import AuditEvent, Membership
 from base.providers import Provider
 from base.users import User
 
-# Of what was otherwise before, on a page; the table has all of it.
+# The maximum length of a changed value on a page; the table has all of it.
 SHOWN = 120
 COLUMNS = ("uuid", "at", "who", "what", "about", "kind", "key", "words", "changes")
 
 
-# The package of judgments answers.
+# Answered by the package of judgments.
 is_blind: Provider[[Membership], bool] = Provider("Has a member judging or reviewing left?")
 
 
 @dataclass(frozen=True)
 class Asked:
-    """Which audit events are looked for; what is left out is any. `user`: a key; 0 is a
-    command's.
-    """
+    """A filter of audit events; omitted fields match any. `user`: a key; 0 for commands."""
 
     user: int | None = None
     what: str = ""
@@ -38,7 +36,7 @@ class Asked:
 
 
 class Change(NamedTuple):
-    """What was otherwise before, in words."""
+    """A changed field in words."""
 
     name: str
     before: str
@@ -54,16 +52,17 @@ class Line(NamedTuple):
 
 
 def kinds(reader: Membership | None) -> dict[str, str]:
-    """The kinds of audit events that the reader may know of, with their names. A lead who has
-    judging or reviewing left is not told that something was settled, decided or looked up. None:
-    who looks after the installation.
+    """Return the kinds of audit events that the reader may see, with their names.
+
+    A lead who still has to judge or review does not see kinds that reveal others' judgments.
+    `reader`: None for an administrator.
     """
     blind = reader is not None and is_blind(reader)
     return {key: str(kind.name) for key, kind in AUDIT_EVENTS.items() if not (blind and kind.tells)}
 
 
 def people(reader: Membership | None) -> list[tuple[int, str]]:
-    """Who may have done something: keys of accounts, and names."""
+    """Return the people who may appear as actors: keys of accounts, and names."""
     if reader is not None:
         members = reader.project.memberships.filter(user__isnull=False).order_by("name")
         return [(user, name) for user, name in members.values_list("user", "name") if user]
@@ -80,8 +79,9 @@ def people(reader: Membership | None) -> list[tuple[int, str]]:
 def audit_events(
     reader: Membership | None, known: dict[str, str], asked: Asked
 ) -> QuerySet[AuditEvent]:
-    """The audit events in the project of the reader (None: those of the installation) that are of
-    the `known` kinds and asked for.
+    """Return the audit events of the `known` kinds that match the filter.
+
+    From the reader's project; `reader` None: from the installation.
     """
     found = AuditEvent.objects.filter(project=reader.project_id if reader else None)
     hidden = [key for key in AUDIT_EVENTS if key not in known]
@@ -99,14 +99,14 @@ def audit_events(
 
 
 def lines(found: list[AuditEvent], known: dict[str, str]) -> list[Line]:
-    """Audit events as the page shows them; one of a kind that is not known any more has its key."""
+    """Return audit events as the page shows them; a kind that no longer exists shows its key."""
     return [
         Line(
             audit_event,
             known.get(audit_event.what, audit_event.what),
             [
                 Change(name.replace("_", " "), _words(before), _words(after))
-                # By name: databases keep their order each in its own way.
+                # Sorted, because databases order the keys of a JSON value differently.
                 for name, (before, after) in sorted(audit_event.changes.items())
             ],
         )
@@ -115,7 +115,7 @@ def lines(found: list[AuditEvent], known: dict[str, str]) -> list[Line]:
 
 
 def table(found: QuerySet[AuditEvent]) -> Iterator[list[str]]:
-    """All of these as lines of a table, its head first, oldest first."""
+    """Yield the rows of the table: the header, then the events, oldest first."""
     yield list(COLUMNS)
     for audit_event in found.order_by("pk").iterator():
         yield [
@@ -137,7 +137,7 @@ def _words(value: Any) -> str:
     if value is None or value in ("", []):
         return "–"
     if isinstance(value, list) and all(isinstance(one, list) for one in value):
-        # Grades and types: key and name say which one it is.
+        # Grades and types: show key and name only.
         value = ", ".join(" ".join(map(str, one[:2])) for one in value)
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return str(Truncator(text).chars(SHOWN))

@@ -1,12 +1,13 @@
-"""Chains of sums: they tell whether what people said is still what they said.
+"""Hash chains: they show whether recorded judgments and decisions were changed afterwards.
 
-Of everything that was said a link is kept, with a sum of it (`said`), and another whenever it ends
-or stands again (`stands`). A link's own sum is made of that and the sum of the link before, so that
-no link can be changed, left out or put in between without all that follow. An assignment has a
-chain, so that nobody waits for another; a file that was loaded has one; what leads settle has one
-for each kind. No sum is of a key of a row: they hold in whatever database the rows are.
+Each recorded row has a link with the digest of its content (`said`), and another link whenever it
+ends or becomes current again (`stands`). A link's hash covers its own data and the hash of the link
+before, so no link can be changed, removed or inserted without changing all later ones. Each
+assignment has its own chain, so that people do not wait for each other; so has each loaded file;
+leads' decisions have one for each kind. Digests do not include primary keys, so a chain is valid in
+any database.
 
-`manage.py verify` compares rows, links and sums; `docs/audit-log.md` says what that proves.
+`manage.py verify` compares rows, links and hashes; `docs/audit-log.md` says what that proves.
 """
 
 from __future__ import annotations
@@ -25,30 +26,30 @@ from django.db import connection
 from annotate.projects.models import Link, Project
 from base import bulk
 
-# Of the names made here. Any constant will do, as long as it stays.
+# The namespace of the UUIDs made here. Any constant works, but it must never change.
 NAMESPACE = uuids.UUID("5b0d1f6e-3c52-4a0e-9a39-5f1f6f3f2d8b")
-# Before the first link.
+# The hash before the first link.
 NOTHING = b"\0" * 32
 
-# Made once: a file has a thousand thousand of them to be written.
+# One encoder for all: a file can need a million encodings.
 _written = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 _COLUMNS = ("project_id", "chain", "number", "event", "kind", "name", "digest", "sum")
-# So many rows at most are sent as one statement; more go by the fast way.
+# Up to so many rows are sent as one INSERT; more are sent in bulk.
 _FEW = 20
 
 Content = tuple[str | int | bool | None, ...]
 
 
 class End(NamedTuple):
-    """The last link of a chain; 0 and NOTHING where it has none."""
+    """The last link of a chain; 0 and NOTHING for an empty chain."""
 
     number: int = 0
     sum: bytes = NOTHING
 
 
 class Event(NamedTuple):
-    """What a link is made of: `event` is a `Link.Event`, `name` the UUID of what it is of."""
+    """The data of a link: `event` is a `Link.Event`, `name` the UUID of the row."""
 
     event: int
     kind: str
@@ -57,9 +58,7 @@ class Event(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A row as it is now: its UUID, what it says, and since when that no longer stands (None: it
-    does).
-    """
+    """A row as it is now: its UUID, its content, and when it ended (None: it is current)."""
 
     name: uuids.UUID
     content: Content
@@ -67,10 +66,10 @@ class Row(NamedTuple):
 
 
 class Kind(NamedTuple):
-    """A kind of thing that is said.
+    """A kind of row in hash chains.
 
-    `read` yields the rows of a project, or with None those of the installation, in the order of
-    their UUIDs; `label` names one in words, from its content.
+    `read` yields the rows of a project (None: of the installation) in the order of their UUIDs;
+    `label` names a row in words, from its content.
     """
 
     read: Callable[[Project | None], Iterator[Row]]
@@ -81,30 +80,30 @@ KINDS: dict[str, Kind] = {}
 
 
 def register(kinds: Mapping[str, Kind]) -> None:
-    """Look after these kinds as well; a room calls it once, when it starts."""
+    """Add kinds of rows; an app calls it once, when it starts."""
     KINDS.update(kinds)
 
 
-# --- sums -----------------------------------------------------------------------------------------
+# --- hashes ---------------------------------------------------------------------------------------
 
 
 def said(kind: str, name: uuids.UUID, content: Content) -> Event:
-    """What was said, for the chain."""
+    """Return the event that records a row's content."""
     return Event(Link.Event.SAID, kind, name, digest(kind, content))
 
 
 def stands(kind: str, name: uuids.UUID, ended: Content | None) -> Event:
-    """Since when something no longer stands, or that it stands again (None), for the chain."""
+    """Return the event that records that a row ended, or is current again (`ended` is None)."""
     return Event(Link.Event.STANDS, kind, name, digest(kind, ended))
 
 
 def digest(kind: str, content: Content | None) -> bytes:
-    """The sum of one content: SHA-256 of it as JSON."""
+    """Return the SHA-256 of a kind and content as JSON."""
     return hashlib.sha256(_written([kind, content]).encode()).digest()
 
 
 def linked(before: bytes, number: int, event: int, kind: str, name: bytes, what: bytes) -> bytes:
-    """The sum of a link, of that of the link before it and all that it says."""
+    """Return a link's hash: SHA-256 of the hash before it and the link's own data."""
     made = hashlib.sha256(before)
     made.update(f"{number} {event} {kind} ".encode())
     made.update(name)
@@ -113,8 +112,9 @@ def linked(before: bytes, number: int, event: int, kind: str, name: bytes, what:
 
 
 def moment(value: datetime | str | None) -> str | None:
-    """A moment as it goes into a sum: in UTC, to the microsecond, without saying so. Takes what
-    either database's driver gives.
+    """Return a time as it is hashed: in UTC, to the microsecond, without an offset.
+
+    Accepts what either database's driver returns.
     """
     if isinstance(value, datetime):
         if value.tzinfo is not None:
@@ -124,12 +124,12 @@ def moment(value: datetime | str | None) -> str | None:
 
 
 def named(*words: object) -> uuids.UUID:
-    """A UUID that these words always have: of a chain, or of what has none of its own."""
+    """Return the UUID derived from some words, for a chain or a row without its own UUID."""
     return uuids.uuid5(NAMESPACE, json.dumps([str(word) for word in words], ensure_ascii=False))
 
 
 def of_assignment(pair_id: str, annotator: str) -> uuids.UUID:
-    """The chain of what one person says of one pair."""
+    """Return the chain of one person's answers on one pair."""
     return named("judge", pair_id, annotator)
 
 
@@ -139,11 +139,11 @@ def of_assignment(pair_id: str, annotator: str) -> uuids.UUID:
 def append(
     project: int | None, chain: uuids.UUID, events: Iterable[Event], *, after: End | None = None
 ) -> int:
-    """Write events to a chain, and return how many they were. Call it in the transaction in which
-    they happen.
+    """Append events to a chain and return their number. Call it in the transaction of the events.
 
-    `after`: the end of the chain, for who holds a lock that keeps others from it: one statement.
-    Without it others are kept away until the transaction ends. Memory does not grow with `events`.
+    `after`: the end of the chain, from a caller that already holds a lock against other writers;
+    saves a query. Without it the chain is locked until the transaction ends. Memory use does not
+    grow with `events`.
     """
     events = iter(events)
     if after is None:
@@ -164,7 +164,7 @@ def append(
 
 
 def end_of(project: int | None, chain: uuids.UUID) -> End:
-    """Return the end of a chain as it is now."""
+    """Return the current end of a chain."""
     last = (
         Link.objects.filter(project=project, chain=chain)
         .order_by("-number")
@@ -193,7 +193,7 @@ def _insert(rows: Sequence[tuple[Any, ...]]) -> None:
 
 
 def _keep_others_away(project: int | None, chain: uuids.UUID) -> None:
-    """Let nobody else write to this chain until the transaction ends. SQLite has one writer."""
+    """Lock this chain until the transaction ends. SQLite has only one writer anyway."""
     if bulk.on_postgresql():
         key = int.from_bytes(named(project, chain).bytes[:8], signed=True)
         bulk.run("SELECT pg_advisory_xact_lock(%(key)s)", {"key": key})
@@ -203,8 +203,9 @@ def _keep_others_away(project: int | None, chain: uuids.UUID) -> None:
 
 
 def stream(sql: str, parameters: Mapping[str, Any]) -> Iterator[tuple[Any, ...]]:
-    """The rows of a query, through a cursor: memory does not grow with them. Only within a
-    transaction, on PostgreSQL.
+    """Yield the rows of a query through a server-side cursor, in constant memory.
+
+    On PostgreSQL only within a transaction.
     """
     with connection.chunked_cursor() as cursor:
         cursor.execute(sql, parameters)
@@ -213,11 +214,11 @@ def stream(sql: str, parameters: Mapping[str, Any]) -> Iterator[tuple[Any, ...]]
 
 
 def uuid_of(value: uuids.UUID | str) -> uuids.UUID:
-    """A UUID as either database's driver gives it."""
+    """Return a UUID from what either database's driver returns."""
     return value if isinstance(value, uuids.UUID) else uuids.UUID(value)
 
 
-# --- kinds of which there are few -----------------------------------------------------------------
+# --- kinds with few rows --------------------------------------------------------------------------
 
 
 def follow(
@@ -228,8 +229,10 @@ def follow(
     new: Container[int] = (),
     ended: Container[int] = (),
 ) -> int:
-    """Put into the project's one chain of a kind which of the rows `found` (each with its key) are
-    new, and which no longer stand or stand again. Call it in the transaction that wrote them.
+    """Append to the project's one chain of a kind which of the rows `found` are new or have ended.
+
+    `found`: rows with their keys; `ended`: keys of rows that ended or became current again. Call it
+    in the transaction that wrote them.
     """
     events = []
     for key, row in found:
@@ -243,7 +246,7 @@ def follow(
 
 
 def unlinked(kind: str, project: int, found: Iterable[tuple[int, Row]]) -> set[int]:
-    """The keys of those rows that the project's one chain of a kind does not have."""
+    """Return the keys of the rows that are missing in the project's one chain of a kind."""
     links = Link.objects.filter(project=project, chain=named(kind), event=Link.Event.SAID)
     known = set(links.values_list("name", flat=True))
     return {key for key, row in found if row.name not in known}
@@ -252,8 +255,10 @@ def unlinked(kind: str, project: int, found: Iterable[tuple[int, Row]]) -> set[i
 def told_apart(
     found: Iterable[tuple[int, Content, Content, Content | None]],
 ) -> Iterator[tuple[int, Row]]:
-    """Rows of a kind that has no UUIDs, with one made of what identifies each: (key, identity,
-    content, ended) in the order of the keys, with all that have the same identity.
+    """Yield rows of a kind without UUIDs, each with a UUID derived from its identity.
+
+    `found`: (key, identity, content, ended) in the order of the keys, including all rows with the
+    same identity.
     """
     times: Counter[Content] = Counter()
     for key, identity, content, ended in found:
@@ -262,5 +267,5 @@ def told_apart(
 
 
 def in_order(found: Iterable[tuple[int, Row]]) -> Iterator[Row]:
-    """Rows of which there are few, in the order of their UUIDs."""
+    """Return the rows sorted by UUID, in memory."""
     return iter(sorted((row for _key, row in found), key=lambda row: row.name))

@@ -1,4 +1,4 @@
-"""Giving a project a kind: what the kind sets, and changing it afterwards."""
+"""A project's kind: the settings that come with it, and changing it later."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from annotate.projects.taxonomies import TAXONOMIES
 from base.errors import Refused
 from base.providers import Provider
 
-# The app of reviews answers; the person is None for a command.
+# Answered by the app of reviews; the person is None for a command.
 take_rubric: Provider[[Project, str, Membership | None], None] = Provider(
     "How does a project take a rubric that comes with Rejudge?"
 )
@@ -31,19 +31,19 @@ class Difference(NamedTuple):
 
 
 def kind_called(key: str) -> ProjectKind:
-    """Return the kind with that key. Refused: there is none."""
+    """Return the kind with this key. Refused: an unknown key."""
     if key not in KINDS:
         raise Refused(
-            _("There is no kind of project “%(key)s”. There are: %(known)s.")
+            _("“%(key)s” is not a kind of project. The kinds are: %(known)s.")
             % {"key": key, "known": ", ".join(KINDS)}
         )
     return KINDS[key]
 
 
 def add_taxonomy_and_rubric(*, project: Project, kind: ProjectKind, by: Membership | None) -> None:
-    """Add the kind's types of instructions, and put its rubric in force.
+    """Add the kind's types of instructions, and make its rubric the current one.
 
-    Types that the project has stay as they are.
+    Types that the project already has are not changed.
     """
     if kind.taxonomy:
         known = set(project.categories.values_list("key", flat=True))
@@ -72,7 +72,7 @@ def differences(project: Project, kind: ProjectKind) -> list[Difference]:
 
 
 def what_stands_in_the_way(project: Project, kind: ProjectKind) -> str:
-    """Say why the project cannot take this kind without losing something, or "" if it can."""
+    """Return why the project cannot take this kind without losing data, or "" if it can."""
     values = {grade.value for grade in kind.grades}
     if not kind.settings:
         return ""
@@ -99,13 +99,13 @@ def what_stands_in_the_way(project: Project, kind: ProjectKind) -> str:
 def change_kind(*, key: str, by: Membership) -> Project:
     """Give the project another kind, with its settings, grades, taxonomy and rubric.
 
-    Words that the project gave to a grade stay; own changes no setting. The same kind again
-    changes nothing. Refused: who does not lead, an archived project, no such kind, and what would
-    lose something.
+    Names and sentences of grades that people of the project wrote are kept. The kind "own" changes
+    no setting; the same kind again changes nothing. Refused: a person who is not a lead, an
+    archived project, an unknown kind, and a change that would lose data.
     """
     kind = kind_called(key)
     if not by.leads:
-        raise Refused(_("Only leads of this project change its kind."))
+        raise Refused(_("Only leads of this project can change its kind."))
     with transaction.atomic():
         project = Project.objects.select_for_update(no_key=True).get(pk=by.project_id)
         refuse_if_archived(project)
@@ -135,7 +135,7 @@ def change_kind(*, key: str, by: Membership) -> Project:
 def _grades_after(
     project: Project, kind: ProjectKind, before: ProjectKind
 ) -> list[rules.GradeRule]:
-    """Return the grades of a kind, with the words that people of the project wrote themselves."""
+    """Return the grades of a kind, with the names and sentences that people wrote themselves."""
     own = {grade.value: grade for grade in project.grades.all()}
     of_kind = {(grade.value, grade.name, grade.sentence) for grade in before.grades}
     found = []

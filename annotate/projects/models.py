@@ -18,10 +18,10 @@ MOST_PERCENT = 50
 
 
 class Project(models.Model):
-    """One test collection in the making, with the rules its people agreed on."""
+    """One test collection under construction, with its rules."""
 
     class Scope(models.TextChoices):
-        """Which documents of a pool are put before a judge."""
+        """Which documents of a pool are judged."""
 
         RELEVANT = "relevant", _("Only documents that were relevant before")
         POOL = "pool", _("Every document in the pool")
@@ -34,10 +34,10 @@ class Project(models.Model):
         MAJORITY = "majority", _("More than half agree, else disputed")
 
     class Order(models.TextChoices):
-        """The order in which a judge meets the documents of a pool."""
+        """The order in which a judge sees the documents of a pool."""
 
         SHUFFLED = "shuffled", _("Shuffled for each person")
-        # By id as far as judges see ids: see annotate.judging.judging_session.judging_order.
+        # Hidden ids are shuffled: see annotate.judging.judging_session.judging_order.
         DOC_ID = "doc_id", _("By document id, the same for all")
 
     class EvidenceRule(models.TextChoices):
@@ -70,16 +70,16 @@ class Project(models.Model):
     show_rank = models.BooleanField(
         default=False, help_text=_("Show judges at which rank which run had a document.")
     )
-    # A licensed collection whose texts are not here can only be read by its ids.
+    # Documents of a licensed collection without loaded texts can only be found by their ids.
     show_ids = models.BooleanField(
         default=False, help_text=_("Show judges the ids of documents whose texts are not here.")
     )
-    # Whether who settles a disagreement sees answers without names until they ask for them.
+    # Whether a lead who settles a disagreement sees answers without names until they ask for them.
     hide_names = models.BooleanField(default=True)
     judge_order = models.CharField(max_length=10, choices=Order, default=Order.SHUFFLED)
-    # Of the shuffle, so that a paper can say how it was made.
+    # The seed of the shuffle, so that a paper can report it.
     order_seed = models.PositiveIntegerField(default=0)
-    # So many of a person's documents come again later, unmarked, drawn with the same seed.
+    # The share of a person's documents that are repeated later, unmarked, drawn with the same seed.
     repeat_percent = models.PositiveSmallIntegerField(
         default=0, validators=[MaxValueValidator(MOST_PERCENT)]
     )
@@ -87,7 +87,7 @@ class Project(models.Model):
     condition_rule = models.CharField(
         max_length=10, choices=ConditionRule, default=ConditionRule.BY_HAND
     )
-    # How many people do each task on each pair; with 0 nobody is asked to.
+    # How many people do each task on each pair; 0: the task is not assigned.
     overlap_rewrite = models.PositiveSmallIntegerField(
         default=1, validators=[MaxValueValidator(50)]
     )
@@ -98,12 +98,12 @@ class Project(models.Model):
     archived_by = models.ForeignKey(
         User, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
     )
-    # While a lead pauses the project nobody is given a new task.
+    # While the project is paused, no new tasks are assigned.
     paused_at = models.DateTimeField(null=True, blank=True)
     paused_by = models.ForeignKey(
         User, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
     )
-    # The day by which it is to be done, in the reader's time zone.
+    # The day by which the project should be done, in the reader's time zone.
     due_on = models.DateField(null=True, blank=True)
 
     class Meta:
@@ -118,7 +118,7 @@ class Project(models.Model):
                 name="project_repeats_at_most_half",
                 condition=Q(repeat_percent__lte=MOST_PERCENT),
             ),
-            # Archived is a fact with who and when: both or neither.
+            # Who archived the project and when: both or neither.
             models.CheckConstraint(
                 name="project_archived_by_and_at",
                 condition=Q(archived_at__isnull=True, archived_by__isnull=True)
@@ -135,23 +135,23 @@ class Project(models.Model):
         return self.slug
 
     def get_absolute_url(self) -> str:
-        """Where the project's overview is."""
+        """Return the address of the project's overview."""
         return reverse("annotate:project", args=[self.slug])
 
     def overlap(self, task: str) -> int:
-        """How many people do `task` (an `Assignment.Task` value) on each pair."""
+        """Return how many people do `task` (an `Assignment.Task` value) on each pair."""
         return int(getattr(self, f"overlap_{task}"))
 
 
 class Grade(models.Model):
-    """One relevance a judge may give, with the sentence that says when."""
+    """One relevance that a judge may give, with a sentence that says when."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="grades")
     value = models.SmallIntegerField()
     name = models.CharField(max_length=60)
     sentence = models.CharField(max_length=300, blank=True)
 
-    # Set by pages: the key that gives this grade.
+    # Set by pages: the keyboard key that gives this grade.
     key = ""
 
     class Meta:
@@ -164,16 +164,16 @@ class Grade(models.Model):
 
 
 class Category(models.Model):
-    """One type of instruction in a project's taxonomy, with the sentence that says what it is.
+    """One type of instruction in a project's taxonomy, with a sentence that describes it.
 
-    `InstructionPair.category` holds the key; a file may bring keys that no taxonomy has.
+    `InstructionPair.category` holds the key; a file may contain keys that no taxonomy has.
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="categories")
     key = models.CharField(max_length=60)
     name = models.CharField(max_length=120)
     sentence = models.CharField(max_length=500, blank=True)
-    # Where it stands in lists; those of one place by key.
+    # The position in lists; ties are ordered by key.
     place = models.PositiveSmallIntegerField(default=0)
 
     class Meta:
@@ -191,12 +191,12 @@ class GuidelineQuerySet(models.QuerySet["Guideline"]):
     """Versions of guidelines."""
 
     def latest_of(self, project: Project) -> Guideline | None:
-        """Return the version in force, if there is one."""
+        """Return the current version, or None."""
         return self.filter(project=project).order_by("-version").first()
 
 
 class Guideline(models.Model):
-    """One version of what judges are told. A change inserts a version."""
+    """One version of the project's guidelines. A change inserts a new version."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="guidelines")
     version = models.PositiveIntegerField()
@@ -216,23 +216,22 @@ class Guideline(models.Model):
 
 
 class MembershipQuerySet(models.QuerySet["Membership"]):
-    """People and machines of projects."""
+    """Memberships of people and machines."""
 
     def people(self) -> MembershipQuerySet:
-        """Leave machines out."""
+        """Exclude machines."""
         return self.filter(is_machine=False)
 
     def active(self) -> MembershipQuerySet:
-        """Leave out who has left."""
+        """Exclude members who have left."""
         return self.filter(left_at__isnull=True)
 
 
 class Membership(models.Model):
-    """Someone who judges in a project: a person who signs in, a rater known only by name, or a
-    machine.
+    """A member of a project: a person who signs in, a rater known only by name, or a machine.
 
-    Everything anyone said in a project points here, so the one who said it is always of that
-    project, and two projects that both know an "annotator 1" never mix them up.
+    Every answer in a project refers to a membership, so its author always belongs to that project,
+    and two projects that both have an "annotator 1" never mix them up.
     """
 
     class Role(models.TextChoices):
@@ -250,9 +249,9 @@ class Membership(models.Model):
     is_machine = models.BooleanField(default=False)
     joined_at = models.DateTimeField(default=timezone.now)
     left_at = models.DateTimeField(null=True, blank=True)
-    # Since when this person agrees to be named in what the project publishes; null: not.
+    # When this person agreed to be named in what the project publishes; null: they have not.
     named_at = models.DateTimeField(null=True, blank=True)
-    # A lead gives them at most so many tasks; null: as many as there are.
+    # The maximum number of tasks for this member; null: no limit.
     most_tasks = models.PositiveSmallIntegerField(null=True, blank=True)
 
     objects = MembershipQuerySet.as_manager()
@@ -265,7 +264,7 @@ class Membership(models.Model):
             models.UniqueConstraint(
                 name="member_user_once_per_project", fields=["project", "user"]
             ),
-            # Only who can sign in can lead, and no machine signs in.
+            # Leads need an account, and machines have none.
             models.CheckConstraint(
                 name="member_lead_signs_in",
                 condition=Q(role="annotator") | Q(user__isnull=False),
@@ -275,7 +274,7 @@ class Membership(models.Model):
                 condition=Q(is_machine=False) | Q(user__isnull=True),
             ),
             models.CheckConstraint(name="member_has_a_name", condition=~Q(name="")),
-            # Only who signs in can agree, and nobody for them.
+            # Only a person with an account can agree to be named.
             models.CheckConstraint(
                 name="member_named_signs_in",
                 condition=Q(named_at__isnull=True) | Q(user__isnull=False),
@@ -291,43 +290,43 @@ class Membership(models.Model):
 
     @property
     def leads(self) -> bool:
-        """Whether this member runs the project."""
+        """Return whether this member is a lead of the project."""
         return self.role == self.Role.LEAD and self.left_at is None
 
 
 class AuditEvent(models.Model):
-    """One thing that somebody did who leads a project or runs the installation.
+    """One action of a lead or an administrator.
 
-    It says that something was done and to what, never what people said of a document.
+    It records what was done and to what, never anyone's judgment of a document.
     """
 
     uuid = models.UUIDField(unique=True, default=uuid.uuid4)
-    # Null: it is of the installation, or of a project that is there no longer.
+    # Null: an action on the installation, or on a project that was deleted.
     project = models.ForeignKey(
         Project, null=True, blank=True, on_delete=models.PROTECT, related_name="audit_events"
     )
-    # Null: a command, which knows nobody.
+    # Null: a command.
     user = models.ForeignKey(
         User, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
     )
-    # As they were called at that moment.
+    # Their name at that time.
     name = models.CharField(max_length=150, blank=True)
     # A key of annotate.projects.audit_events.AUDIT_EVENTS.
     what = models.CharField(max_length=40)
-    # What it was done to: its name then, and which row that is ("annotate.membership", 7).
+    # The affected object: its name at that time, and its row ("annotate.membership", 7).
     about = models.TextField(blank=True)
     kind = models.CharField(max_length=80, blank=True)
     key = models.BigIntegerField(null=True, blank=True)
-    # In the words of who did it: a reason, a note.
+    # A reason or note in the actor's own words.
     words = models.TextField(blank=True)
-    # What was otherwise before: {"overlap_judge": [2, 3]}.
+    # Changed fields, before and after: {"overlap_judge": [2, 3]}.
     changes: models.JSONField[dict[str, list[Any]], dict[str, list[Any]]] = models.JSONField(
         default=dict, blank=True
     )
     at = models.DateTimeField(default=timezone.now)
 
     class Meta:
-        # Triggers that keep it as it is have this name; so do backups made before.
+        # The table's append-only triggers and older backups use this name.
         db_table = "annotate_deed"
         constraints: ClassVar = [
             models.CheckConstraint(name="deed_says_what", condition=~Q(what="")),
@@ -336,7 +335,7 @@ class AuditEvent(models.Model):
             ),
         ]
         indexes: ClassVar = [
-            # A page of the audit log, by who and by what.
+            # For the audit log's pages, filtered by actor or by kind of event.
             models.Index(fields=["project", "-id"], name="deed_newest"),
             models.Index(fields=["project", "user", "-id"], name="deed_newest_of"),
             models.Index(fields=["project", "what", "-id"], name="deed_newest_what"),
@@ -347,19 +346,19 @@ class AuditEvent(models.Model):
 
 
 class Link(models.Model):
-    """One link of a chain: what was said, or whether it stands, as a sum with that of the link
-    before. `annotate.projects.chain` says of what.
+    """One link of a hash chain, see `annotate.projects.chain`.
 
-    Nothing in it is a key of a row, so that it holds in whatever installation the rows are.
+    It records the digest of a row's content or of its end, and a hash over that and the previous
+    link's hash. It contains no primary keys, so it is valid in any installation.
     """
 
     class Event(models.IntegerChoices):
-        """What the digest is of."""
+        """What the digest covers."""
 
         SAID = 1, "what was said"
         STANDS = 2, "since when it no longer stands"
 
-    # Null: of the installation.
+    # Null: a chain of the installation.
     project = models.ForeignKey(
         Project,
         null=True,
@@ -369,19 +368,19 @@ class Link(models.Model):
         db_index=False,
     )
     chain = models.UUIDField()
-    # Its place in the chain, from 1.
+    # The position in the chain, from 1.
     number = models.PositiveBigIntegerField()
     event = models.PositiveSmallIntegerField(choices=Event)
-    # What it is of: a key of `annotate.projects.chain`, as "judgment", and that row's own UUID.
+    # The row: its kind, a key of `annotate.projects.chain.KINDS` such as "judgment", and its UUID.
     kind = models.CharField(max_length=20)
     name = models.UUIDField()
-    # SHA-256 of what it is of, and of that with the sum of the link before.
+    # SHA-256 of the content, and of the link's data with the hash of the link before.
     digest = models.BinaryField(max_length=32)
     sum = models.BinaryField(max_length=32)
 
     class Meta:
         constraints: ClassVar = [
-            # No two links have one place, and the last one of a chain is quickly found.
+            # Positions are unique; also finds the last link of a chain quickly.
             models.UniqueConstraint(name="link_number_once", fields=["project", "chain", "number"]),
             models.UniqueConstraint(
                 name="link_number_once_of_all",

@@ -1,4 +1,4 @@
-"""A project's rules: its grades, its overlaps, what judges see, and whether it is put away."""
+"""A project's rules: its grades, its overlaps, what judges see, and whether it is archived."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class GradeRule(NamedTuple):
     sentence: str = ""
 
 
-# What rules must not contradict. The packages of pairs and of judgments answer.
+# Data that the rules must not contradict. Answered by the packages of pairs and of judgments.
 grades_in_use: Provider[[Project], set[int]] = Provider("Which grades have been given?")
 is_judged: Provider[[Project], bool] = Provider("Has a project any judgments?")
 longest_conditions: Provider[[Project], tuple[int, str] | None] = Provider(
@@ -64,20 +64,20 @@ def change_rules(
 ) -> Project:
     """Set the project's fields named in `changes` and its grades, all or nothing.
 
-    A grade that was given stays; at least two grades are needed to tell documents apart, and
-    what counts as relevant begins at one of them above the lowest. Where relevance is the number
-    of conditions met, every number there can be is a grade.
+    A grade that has been given cannot be removed. At least two grades are required, and
+    `relevant_from` must be one of them above the lowest. If relevance is the number of conditions
+    met, every possible number must be a grade.
     """
     refuse_if_archived(by.project)
     if not by.leads:
-        raise Refused(_("Only leads of this project change its rules."))
+        raise Refused(_("Only leads of this project can change its rules."))
     if unknown := set(changes) - set(FIELDS):
         raise Refused(
             _("There is no rule called %(unknown)s.") % {"unknown": ", ".join(sorted(unknown))}
         )
     values = [grade.value for grade in grades]
     if len(set(values)) != len(values):
-        raise Refused(_("Two grades have the same value. Give each its own."))
+        raise Refused(_("Two grades have the same value. Give each a different value."))
     if len(values) < 2:
         raise Refused(_("A project needs at least two grades."))
     threshold = changes.get("relevant_from", by.project.relevant_from)
@@ -93,7 +93,7 @@ def change_rules(
         if lost := sorted(grades_in_use(project) - set(values)):
             given_away = ", ".join(map(str, lost))
             raise Refused(
-                _("Judges have given the grade %(given_away)s, so it cannot be taken away.")
+                _("Judges have given the grade %(given_away)s, so it cannot be removed.")
                 % {"given_away": given_away}
             )
         before = {field: getattr(project, field) for field in changes} | _grades(project)
@@ -123,17 +123,17 @@ def change_rules(
 
 
 def _grades(project: Project) -> dict[str, object]:
-    """The grades as the audit log keeps them."""
+    """Return the grades in the form that the audit log stores."""
     rows = project.grades.order_by("value").values_list("value", "name", "sentence")
     return {"grades": [[value, name, sentence] for value, name, sentence in rows]}
 
 
 def _check_counted(project: Project, values: Sequence[int]) -> None:
-    """Refuse grades among which a number of conditions that are met can be missing."""
+    """Refuse grades if a possible number of met conditions is not among them."""
     if sorted(values) != list(range(len(values))):
         raise Refused(
             _(
-                "Where relevance is the number of conditions that are met, the grades are 0, "
+                "If relevance is the number of conditions that are met, the grades must be 0, "
                 "1, 2 and so on, without a gap."
             )
         )
@@ -142,22 +142,23 @@ def _check_counted(project: Project, values: Sequence[int]) -> None:
         conditions, pair_id = longest
         raise Refused(
             _(
-                "The narrative of %(pair_id)s has %(conditions)s conditions, so their number "
-                "needs the grades 0 to %(conditions)s."
+                "The narrative of %(pair_id)s has %(conditions)s conditions, so the grades "
+                "must be 0 to %(conditions)s."
             )
             % {"pair_id": pair_id, "conditions": conditions}
         )
 
 
 def archive(*, by: Membership, now: datetime | None = None) -> Project:
-    """Archive the project: nothing in it changes any more, nothing is deleted. What is put away
-    already stays as it is.
+    """Archive the project: nothing in it can be changed, nothing is deleted.
+
+    Archiving an archived project changes nothing.
     """
     return _archived(by, now or timezone.now())
 
 
 def unarchive(*, by: Membership) -> Project:
-    """Bring the project back."""
+    """Unarchive the project."""
     return _archived(by, None)
 
 
@@ -167,7 +168,7 @@ def _archived(by: Membership, at: datetime | None) -> Project:
     with transaction.atomic():
         project = Project.objects.select_for_update(no_key=True).get(pk=by.project_id)
         if (project.archived_at is None) == (at is None):
-            # Who put it away, and when, is never written over.
+            # Who archived it, and when, is never overwritten.
             return project
         project.archived_at, project.archived_by = at, (by.user if at else None)
         project.save(update_fields=["archived_at", "archived_by"])

@@ -1,4 +1,4 @@
-"""When a project is to be done, and whether a lead paused it."""
+"""A project's due date, and pausing it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from base.errors import Refused
 
 
 class DueState(StrEnum):
-    """Where a due date lies, seen from today."""
+    """Whether a due date is ahead, today or overdue."""
 
     AHEAD = "ahead"
     TODAY = "today"
@@ -26,7 +26,7 @@ class DueState(StrEnum):
 
 
 class Due(NamedTuple):
-    """A due date, and how many days there are until then, or have been since."""
+    """A due date, and the number of days until it or since it."""
 
     on: date
     days: int
@@ -34,7 +34,7 @@ class Due(NamedTuple):
 
 
 def due(project: Project, *, now: datetime | None = None) -> Due | None:
-    """Return the due date as its reader sees it, in the time zone that they chose, else in UTC."""
+    """Return the due date, counted in the time zone that the reader chose, else in UTC."""
     if project.due_on is None:
         return None
     days = (project.due_on - _today(now)).days
@@ -43,25 +43,26 @@ def due(project: Project, *, now: datetime | None = None) -> Due | None:
 
 
 def refuse_if_paused(project: Project) -> None:
-    """Refuse to give out tasks while a lead has paused the project."""
+    """Refuse to assign tasks while the project is paused."""
     if project.paused_at is not None:
         raise Refused(
             _(
-                "This project is paused by a lead, so no new tasks are given out. What you have "
-                "done is kept."
+                "This project is paused by a lead, so no new tasks are given out. Your work so "
+                "far is kept."
             )
         )
 
 
 def pause(*, by: Membership, now: datetime | None = None) -> Project:
-    """Pause the project: nobody is given a new task, and what people still save counts. Pausing
-    twice keeps the first moment.
+    """Pause the project: no new tasks are assigned, but people can finish the ones they have.
+
+    Pausing twice keeps the first time.
     """
     return _set_paused(by, now or timezone.now())
 
 
 def resume(*, by: Membership) -> Project:
-    """End the pause: tasks are given out again. Resuming twice changes nothing."""
+    """End the pause: tasks are assigned again. Resuming twice changes nothing."""
     return _set_paused(by, None)
 
 
@@ -78,8 +79,9 @@ def _set_paused(by: Membership, at: datetime | None) -> Project:
 
 
 def set_due_date(*, due_on: date | None, by: Membership, now: datetime | None = None) -> Project:
-    """Set the day by which the project is to be done; None: there is none. Refused: a day that has
-    passed, unless it is the one that stands.
+    """Set the day by which the project should be done, or None.
+
+    Refused: a day that has passed, unless it is the current due date.
     """
     with transaction.atomic():
         project = _locked(by)
@@ -106,7 +108,7 @@ def _locked(by: Membership) -> Project:
 
 
 def _today(now: datetime | None) -> date:
-    """Return the day that it is for the reader, in the time zone that they chose, else in UTC."""
+    """Return today's date in the time zone that the reader chose, else in UTC."""
     zone = reader_preferences.zone_of_reader() or UTC
     return (now or timezone.now()).astimezone(zone).date()
 

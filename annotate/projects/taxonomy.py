@@ -1,4 +1,4 @@
-"""A project's taxonomy: the types of its instructions, each with a sentence."""
+"""Change a project's taxonomy: the types of its instructions, each with a sentence."""
 
 from __future__ import annotations
 
@@ -19,18 +19,20 @@ MOST = 100
 def set_categories(*, kinds: Sequence[Kind], by: Membership) -> list[Category]:
     """Make these the project's taxonomy, in this order; instructions keep the keys they have.
 
-    The same again changes nothing. Refused: who does not lead, an archived project, a key twice,
-    or too many.
+    The same taxonomy again changes nothing. Refused: a person who is not a lead, an archived
+    project, a missing or repeated key, or too many types.
     """
     if not by.leads:
-        raise Refused(_("Only leads of this project change its taxonomy."))
+        raise Refused(_("Only leads of this project can change its taxonomy."))
     if len(kinds) > MOST:
         raise Refused(_("A taxonomy has at most %(most)s types.") % {"most": MOST})
     keys = [kind.key for kind in kinds]
     if twice := next((key for key in keys if keys.count(key) > 1), None):
-        raise Refused(_("“%(key)s” stands there twice. Give each type its own.") % {"key": twice})
+        raise Refused(
+            _("The key “%(key)s” is used twice. Give each type its own key.") % {"key": twice}
+        )
     if not all(keys):
-        raise Refused(_("A type needs the key that files use for it, such as C1."))
+        raise Refused(_("A type needs a key, which files use for it, such as C1."))
     with transaction.atomic():
         project = Project.objects.select_for_update(no_key=True).get(pk=by.project_id)
         refuse_if_archived(project)
@@ -57,23 +59,23 @@ def set_categories(*, kinds: Sequence[Kind], by: Membership) -> list[Category]:
 
 
 def _listed(project: Project) -> list[list[str]]:
-    """The taxonomy as the audit log keeps it."""
+    """Return the taxonomy in the form that the audit log stores."""
     rows = project.categories.order_by("place", "key").values_list("key", "name", "sentence")
     return [list(row) for row in rows]
 
 
 def take_taxonomy(*, name: str, by: Membership) -> list[Category]:
-    """Add the types of a taxonomy that comes with Rejudge; a key that is there stays as it is.
+    """Add the types of a ready-made taxonomy; types whose key exists are not changed.
 
-    Refused: as `set_categories`, and a name that is none.
+    Refused: as `set_categories`, and an unknown name.
     """
     if name not in TAXONOMIES:
         raise Refused(
-            _("There is no taxonomy “%(name)s”. There are: %(known)s.")
+            _("There is no taxonomy “%(name)s”. The taxonomies are: %(known)s.")
             % {"name": name, "known": ", ".join(TAXONOMIES)}
         )
     with transaction.atomic():
-        # What another lead saves meanwhile is read, or waits.
+        # Locked, so that another lead's concurrent change is either read here or waits.
         project = Project.objects.select_for_update(no_key=True).get(pk=by.project_id)
         here = [
             Kind(one.key, one.name, one.sentence)

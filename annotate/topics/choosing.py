@@ -1,6 +1,6 @@
-"""Choosing topics: so many of those that meet conditions, drawn with a seed or named by hand.
+"""Choose topics, by a random draw among those that meet conditions, or by hand.
 
-What is not chosen is taken out with a reason (`annotate.topics.removal`).
+Topics that are not chosen are taken out with a reason (`annotate.topics.removal`).
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from base.errors import Refused
 
 
 class Conditions(NamedTuple):
-    """What a topic must have to be chosen."""
+    """Conditions that a topic must meet to be drawn."""
 
-    # Whether it needs an original narrative with words.
+    # Whether it needs an original narrative with text.
     narrative: bool = True
-    # How many documents with an earlier relevance it has; None: no limit.
+    # Limits of the number of documents that came as relevant; None: no limit.
     least: int | None = None
     most: int | None = None
 
     def words(self) -> str:
-        """Say the conditions in a few words, or "" where there are none."""
+        """Return the conditions in words, or "" if there are none."""
         said = [_("with a narrative")] if self.narrative else []
         if self.least is not None and self.most is not None:
             limits = {"least": self.least, "most": self.most}
@@ -47,7 +47,7 @@ class Conditions(NamedTuple):
 
 
 class Topic(NamedTuple):
-    """A query that is not taken out, with what the conditions ask."""
+    """A query that is not taken out, with the values that conditions check."""
 
     pk: int
     query_id: str
@@ -56,7 +56,7 @@ class Topic(NamedTuple):
     has_narrative: bool
 
     def meets(self, conditions: Conditions) -> bool:
-        """Whether it meets the conditions."""
+        """Return whether the topic meets the conditions."""
         return (
             (self.has_narrative or not conditions.narrative)
             and (conditions.least is None or self.relevant >= conditions.least)
@@ -65,7 +65,7 @@ class Topic(NamedTuple):
 
 
 def topics(project: Project) -> list[Topic]:
-    """Return the queries of a project that are not taken out, as they were loaded: one query."""
+    """Return the queries of a project that are not taken out, in loading order: one SQL query."""
     narratives = Narrative.objects.filter(
         pair__query=OuterRef("pk"), side=Narrative.Side.ORIGINAL
     ).exclude(text="")
@@ -83,10 +83,9 @@ def topics(project: Project) -> list[Topic]:
 
 
 def draw(found: Sequence[Topic], conditions: Conditions, number: int, seed: int) -> list[Topic]:
-    """Draw so many of the topics that meet the conditions; the same seed draws the same in any
-    database.
+    """Draw `number` of the topics that meet the conditions, reproducibly in any database.
 
-    Refused: fewer topics meet the conditions than shall be drawn.
+    Refused: a number below 1, or more than the topics that meet the conditions.
     """
     eligible = [topic for topic in found if topic.meets(conditions)]
     if not 1 <= number <= len(eligible):
@@ -116,7 +115,7 @@ def draw_topics(
     by: Membership | None,
     now: datetime | None = None,
 ) -> Changed:
-    """Draw topics, and take the others out. Refused: as `draw` and `choose_topics`."""
+    """Draw topics and take the others out. Refused: as `draw` and `choose_topics`."""
     with transaction.atomic():
         found = topics(project)
         chosen = draw(found, conditions, number, seed)
@@ -143,9 +142,9 @@ def choose_topics(
     by: Membership | None,
     now: datetime | None = None,
 ) -> Changed:
-    """Keep these queries of a project, and take the others out with a reason.
+    """Keep these queries of a project and take the others out with a reason.
 
-    Refused: no query, one that is not among those that are in, and as `remove_queries`.
+    Refused: no query, a query that is taken out or not of this project, and as `remove_queries`.
     """
     with transaction.atomic():
         rows = Query.objects.filter(project=project, removed_at__isnull=True)
@@ -154,7 +153,7 @@ def choose_topics(
         if not wanted:
             raise Refused(_("Choose one or more topics first."))
         if not wanted <= set(there):
-            raise Refused(_("One of these topics is taken out or none of this project."))
+            raise Refused(_("One of these topics is taken out or not in this project."))
         others = [pk for pk in there if pk not in wanted]
         if not others:
             return Changed(0, 0)

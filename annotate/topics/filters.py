@@ -1,4 +1,4 @@
-"""How many things machines' filters kept and discarded, and how many were brought back."""
+"""Counts and records of the decisions of machines' filters."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from formats.records import FilterRecord
 
 
 class FilterCount(NamedTuple):
-    """What one machine decided on things of one kind: queries, instructions or documents."""
+    """One machine's decisions on queries, instructions or documents."""
 
     machine: str
     about: str
     kept: int
     discarded: int
-    # Of those discarded: in again, because a lead brought them back.
+    # Those of `discarded` that a lead brought back.
     brought_back: int
 
 
 def filter_counts(project: Project) -> list[FilterCount]:
-    """Count the decisions by machine and kind of thing: one query."""
+    """Count the decisions by machine and what they are about: one query."""
     kinds = {"queries": "query", "instructions": "pair", "documents": "candidate"}
     counts = {}
     for about, thing in kinds.items():
@@ -55,7 +55,7 @@ def filter_counts(project: Project) -> list[FilterCount]:
 
 
 def filter_records(project: Project) -> Iterator[FilterRecord]:
-    """Yield every decision as files have it, in the order in which they arrived."""
+    """Yield every decision as a file record, in the order of arrival."""
     rows = FilterDecision.objects.filter(project=project).order_by("pk")
     for machine, discards, reason, query, pair, of_pair, doc_id, of_candidate in rows.values_list(
         "machine__name",

@@ -1,4 +1,4 @@
-"""The form by which topics are drawn."""
+"""The form for drawing topics."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LARGEST = 2_147_483_647
 
 
 class DrawForm(forms.Form):
-    """How many topics, with what, by which seed."""
+    """A draw of topics: number, seed and conditions."""
 
     number = forms.IntegerField(label=_lazy("Topics to draw"), min_value=1, max_value=10_000)
     seed = forms.IntegerField(
@@ -22,7 +22,7 @@ class DrawForm(forms.Form):
         min_value=0,
         max_value=LARGEST,
         initial=1,
-        help_text=_lazy("The same seed draws the same topics, so a paper can name it."),
+        help_text=_lazy("The same seed draws the same topics, so a paper can report it."),
     )
     narrative = forms.BooleanField(
         label=_lazy("Only topics with a narrative"), required=False, initial=True
@@ -41,15 +41,15 @@ class DrawForm(forms.Form):
     )
 
     def clean(self) -> dict[str, Any]:
-        """Refuse limits that no number lies between."""
+        """Refuse a maximum below the minimum."""
         given = super().clean() or self.cleaned_data
         least, most = given.get("least"), given.get("most")
         if least is not None and most is not None and least > most:
-            self.add_error("most", _("This is less than the least number."))
+            self.add_error("most", _("This is less than the lower limit."))
         return given
 
     @property
     def conditions(self) -> Conditions:
-        """The conditions of a form that is valid."""
+        """Return the conditions of a valid form."""
         given = self.cleaned_data
         return Conditions(given["narrative"], given["least"], given["most"])

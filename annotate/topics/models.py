@@ -1,4 +1,4 @@
-"""What machines' filters decided before people saw the collection."""
+"""Decisions of machines' filters, made before people saw the collection."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from annotate.projects.models import Membership, Project
 class FilterDecision(models.Model):
     """A machine keeps or discards a query, an instruction, or a document of a query's pool.
 
-    What it discards is taken out once, when the decision arrives; a lead may bring it back.
+    Discarding takes the object out once, when the decision is loaded; a lead may bring it back.
     """
 
     project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="filter_decisions")
     machine = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="+")
-    # What it is about: one of the three.
+    # Exactly one of the three.
     query = models.ForeignKey(
         Query, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
     )
@@ -47,7 +47,7 @@ class FilterDecision(models.Model):
                 name="filter_discards_with_a_reason",
                 condition=Q(discards=False) | ~Q(reason=""),
             ),
-            # A machine decides once on each thing.
+            # A machine decides once on each object.
             *(
                 models.UniqueConstraint(
                     name=f"filter_decides_once_on_a_{thing}",

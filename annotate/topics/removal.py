@@ -1,7 +1,7 @@
-"""Taking queries and instructions out of a project, with a reason, and bringing them back.
+"""Take queries and instructions out of a project, with a reason, and bring them back.
 
-What is taken out is nobody's work and in no qrels; what people said and wrote stays. With a query
-all of its instructions are out.
+Nobody works on what is taken out, and it is not in qrels; judgments and texts are kept. Taking out
+a query takes out all of its instructions.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ from annotate.projects.audit_log import record
 from annotate.projects.models import Membership, Project
 from base.errors import Refused
 
-# How many ids the audit log names.
+# The maximum number of ids named in an audit event.
 _NAMED = 3
 
 
 def query_keys(project: Project, ids: Iterable[str]) -> list[int]:
-    """Return the keys of the queries with these ids. Refused, naming the first: no such query."""
+    """Return the keys of the queries with these ids. Refused: an unknown id."""
     return _keys_of(Query.objects.filter(project=project), "query_id", ids, _("query"))
 
 
 def pair_keys(project: Project, ids: Iterable[str]) -> list[int]:
-    """Return the keys of the pairs with these ids. Refused, naming the first: no such pair."""
+    """Return the keys of the pairs with these ids. Refused: an unknown id."""
     found = InstructionPair.objects.filter(project=project)
     return _keys_of(found, "pair_id", ids, _("instruction pair"))
 
@@ -51,9 +51,10 @@ def remove_queries(
     by: Membership | None,
     now: datetime | None = None,
 ) -> Changed:
-    """Take queries out, with all of their instructions. One that is out keeps its reason.
+    """Take queries out, with all of their instructions. One already taken out keeps its reason.
 
-    Refused: who does not lead, an archived project, no reason, what is no query here.
+    Refused: a person who is not a lead, an archived project, no reason, a query that is not in this
+    project.
     """
     fields = fields_of_removal(reason, by, now)
     with transaction.atomic():
@@ -90,7 +91,7 @@ def restore_queries(
 ) -> Changed:
     """Bring queries back, with the instructions that were taken out with them.
 
-    Refused: who does not lead, an archived project, what is no query here.
+    Refused: a person who is not a lead, an archived project, a query that is not in this project.
     """
     with transaction.atomic():
         rows = Query.objects.filter(project=project)
@@ -116,9 +117,10 @@ def remove_pairs(
     by: Membership | None,
     now: datetime | None = None,
 ) -> Changed:
-    """Take instructions out. One that is out keeps its reason.
+    """Take instructions out. One already taken out keeps its reason.
 
-    Refused: who does not lead, an archived project, no reason, what is no pair here.
+    Refused: a person who is not a lead, an archived project, no reason, a pair that is not in this
+    project.
     """
     fields = fields_of_removal(reason, by, now)
     with transaction.atomic():
@@ -149,8 +151,8 @@ def restore_pairs(
 ) -> Changed:
     """Bring instructions back.
 
-    Refused: who does not lead, an archived project, what is no pair here, an instruction whose
-    query is out, and one that a decision of a review removed.
+    Refused: a person who is not a lead, an archived project, a pair that is not in this project, an
+    instruction whose query is taken out, and one that a decision on its reviews removed.
     """
     with transaction.atomic():
         rows = InstructionPair.objects.filter(project=project)
@@ -160,7 +162,7 @@ def restore_pairs(
             there = rows.filter(pk__in=part, removed_at__isnull=False)
             if of_query := there.filter(query__removed_at__isnull=False).first():
                 raise Refused(
-                    _("Instruction %(pair_id)s is out with its query. Bring the query back.")
+                    _("Instruction %(pair_id)s is taken out with its query. Bring the query back.")
                     % {"pair_id": of_query.pair_id}
                 )
             if decided := there.filter(removed_reason="").first():
@@ -184,8 +186,9 @@ def removed_queries(project: Project) -> QuerySet[Query]:
 
 
 def removed_pairs(project: Project) -> QuerySet[InstructionPair]:
-    """Return the instructions that are taken out on their own: their query is not, and no decision
-    removed them.
+    """Return the instructions that were taken out individually.
+
+    Their query is not taken out, and they were not removed by a decision on their reviews.
     """
     return InstructionPair.objects.filter(
         project=project, removed_at__isnull=False, query__removed_at__isnull=True
@@ -208,7 +211,7 @@ def _keys_of(rows: QuerySet[Any], field: str, ids: Iterable[str], noun: str) -> 
 def _about(
     changed: int, one: str, several: str, rows: QuerySet[Any], keys: list[int], field: str
 ) -> str:
-    """Name what was changed, as the audit log keeps it: "3 queries · 301, 302 …"."""
+    """Return the audit log's name of the changed rows: "3 queries · 301, 302 …"."""
     ids = [row[0] for row in rows.filter(pk__in=keys[: _NAMED + 1]).values_list(field)]
     rest = " …" if len(ids) > _NAMED else ""
     return f"{changed} {one if changed == 1 else several} · {', '.join(ids[:_NAMED])}{rest}"

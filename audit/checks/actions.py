@@ -1,7 +1,7 @@
-"""Drawing samples of claimed labels, checking them, and settling what two checkers differ on.
+"""Check claimed labels, and settle those on which two checkers differ.
 
-As in `audit.reviews.actions`: keyword-only, the actor is `by`, one transaction, refused with a
-sentence.
+As in `audit.reviews.actions`: keyword-only arguments, the actor is `by`, one transaction, and a
+refusal comes with a sentence.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ MAX_WORDS = 10_000
 
 
 class Answering(TypedDict, total=False):
-    """What someone says of a claimed label: exactly one of the first four, and words.
+    """An answer to a claimed label: exactly one of the first four, and `words`.
 
-    `relevance`: the grade. `cannot_judge`: none can be given; needs words. `verdicts`: of a sample
-    that asks for conditions, a `Verdict.Answer` by the key of each condition, from which follows
-    how many are met; where one cannot tell of one of them, one cannot judge. `questions`: of a
-    sample that asks two questions, a `Reply` by `Question`, from which the grade follows alike.
+    `relevance`: the grade. `cannot_judge`: no grade can be given; needs `words`. `verdicts`: for a
+    sample that asks for conditions, a `Verdict.Answer` by the key of each condition; the number met
+    follows from them, and one "can't tell" means that the label cannot be judged. `questions`: for
+    a sample that asks two questions, a `Reply` by `Question`; the grade follows in the same way.
     """
 
     relevance: int | None
@@ -47,7 +47,7 @@ class Answering(TypedDict, total=False):
 
 
 class _Answer(NamedTuple):
-    """The content of a check: what makes one the same as another."""
+    """The content of a check; two checks with equal content count as the same answer."""
 
     relevance: int | None
     cannot_judge: bool
@@ -58,7 +58,7 @@ class _Answer(NamedTuple):
 
     @property
     def questions(self) -> dict[str, str]:
-        """Answers to the two questions; empty where there is none."""
+        """Answers to the two questions, without those left unanswered."""
         return {one.value: said for one in Question if (said := getattr(self, one.column))}
 
 
@@ -71,13 +71,13 @@ def check(
     now: datetime | None = None,
     **said: Unpack[Answering],
 ) -> Check:
-    """Keep what `by` says of a claimed label, blind to what was claimed and to the other checker.
+    """Record a check of a claimed label by `by`, blind to the claim and to the other checker.
 
-    Saying something else takes the place of what they said before, until the item is settled. The
-    same UUID again changes nothing. Refused: two others have checked it, a grade the project does
-    not have, a condition without an answer, settled already; of a lead, both have spoken, because
-    leads see what both said. Stale: the document has a newer text than `text`, the version that was
-    on the screen (`annotate.collection.text_versions.read_now`).
+    A different answer supersedes their previous check until the item is settled. Sending the same
+    UUID again changes nothing. Refused: two others have checked it, a grade the project does not
+    have, a condition without an answer, already settled; for a lead, also once both have answered,
+    because leads see both answers. Stale: the document has a newer text than `text`, the version
+    that was on the screen (`annotate.collection.text_versions.read_now`).
     """
     answer = _answer(said)
     now = now or timezone.now()
@@ -114,11 +114,11 @@ def settle(
     now: datetime | None = None,
     **said: Unpack[Answering],
 ) -> Check:
-    """Settle what two checkers differ on, or could not judge, as a third person.
+    """Settle, as a third person, a label on which two checkers differ or that they could not judge.
 
-    The same UUID, or the same again by the same person, changes nothing. Refused: one of the two,
-    checked by fewer than two, nothing to settle, settled by somebody else, a grade the project does
-    not have. Stale: as `check`.
+    The same UUID, or the same answer by the same person, changes nothing. Refused: `by` is one of
+    the two, fewer than two have checked it, nothing to settle, settled by somebody else, a grade
+    the project does not have. Stale: as for `check`.
     """
     answer = _answer(said)
     now = now or timezone.now()
@@ -135,7 +135,7 @@ def settle(
         if len(first_two) < 2:
             raise Refused(_("Two people have to check this one before it can be settled."))
         if agree(*first_two):
-            raise Refused(_("The two agree here, so there is nothing to settle."))
+            raise Refused(_("The two agree, so there is nothing to settle."))
         standing = next((one for one in others if one.place == Check.SETTLES), None)
         if standing is not None:
             if standing.checker_id != by.pk:
@@ -152,9 +152,10 @@ def settle(
 
 
 def take_back(*, item: SampleItem, by: Membership, now: datetime | None = None) -> Check | None:
-    """Take back what `by` said of an item, as if they had not; None where they said nothing.
+    """Withdraw the current check of `by` on an item and return it, or None if there is none.
 
-    Refused: settled by somebody else since; of a lead, both have spoken.
+    Refused: settled by somebody else since, or `by` has read the reason; for a lead, also once both
+    have answered.
     """
     now = now or timezone.now()
     with transaction.atomic():
@@ -176,9 +177,9 @@ def take_back(*, item: SampleItem, by: Membership, now: datetime | None = None) 
 
 
 def read_reason(*, item: SampleItem, by: Membership, now: datetime | None = None) -> Check:
-    """Keep that `by` reads why the document violates its instruction, and return their answer.
+    """Record that `by` reads why the document violates its instruction, and return their check.
 
-    Their answer is fixed from then on. Refused: the sample does not show reasons, or `by` has not
+    Their answer can no longer change. Refused: the sample does not show reasons, or `by` has not
     answered yet.
     """
     with transaction.atomic():
@@ -195,7 +196,7 @@ def read_reason(*, item: SampleItem, by: Membership, now: datetime | None = None
 
 
 def _record(what: str, settled: Check, by: Membership, now: datetime) -> None:
-    """Whoever is the third person may settle; the audit log has what leads do."""
+    """Write an audit event for a settlement by a lead; other members are not logged."""
     if not by.leads:
         return
     item = settled.item
@@ -226,11 +227,11 @@ def _say(
 
 
 def _answer(said: Answering) -> _Answer:
-    """Return what was said as it is kept: from verdicts follows how many are met, or that one
-    cannot judge.
+    """Return an answer as it is stored: with the number of conditions met, or "cannot judge",
+    derived from verdicts.
     """
     cannot_judge, words = bool(said.get("cannot_judge")), _words(said.get("words", ""))
-    # Who cannot judge a document leaves open what they had answered before they saw that.
+    # "Cannot judge" discards the answers that were given before it.
     given = {} if cannot_judge else said.get("verdicts") or {}
     verdicts = {str(key): answer for key, answer in sorted(given.items())}
     replies = {} if cannot_judge else said.get("questions") or {}
@@ -243,18 +244,18 @@ def _answer(said: Answering) -> _Answer:
 
 
 def _checked(answer: _Answer, item: SampleItem, by: Membership) -> _Answer:
-    """Return an answer that the item's sample asks for, or refuse it."""
+    """Return the answer if it is of the form that the item's sample asks for, or refuse it."""
     if item.sample.asks == Sample.Asks.COUNT and (answer.verdicts or not answer.cannot_judge):
         known = item.narrative.conditions.order_by("number").values_list("pk", flat=True)
         if {int(key) for key in answer.verdicts} != set(known):
-            raise Refused(_("Answer all conditions first; they decide what is counted."))
+            raise Refused(_("Answer all conditions first; the count follows from them."))
         if not set(Verdict.Answer.values).issuperset(answer.verdicts.values()):
-            raise Refused(_("A condition is met, not met, or one can't tell."))
+            raise Refused(_("The answer to a condition must be met, not met, or can't tell."))
         return answer
     asks_questions = item.sample.asks == Sample.Asks.QUESTIONS
     if answer.verdicts:
         if asks_questions:
-            raise Refused(_("This sample asks two questions, not for conditions."))
+            raise Refused(_("This sample asks two questions instead of conditions."))
         raise Refused(_("This sample asks for a grade, not for conditions."))
     if asks_questions and (answer.questions or not answer.cannot_judge):
         return _with_grade(answer, by)
@@ -264,7 +265,7 @@ def _checked(answer: _Answer, item: SampleItem, by: Membership) -> _Answer:
         if answer.relevance is not None:
             raise Refused(_("Give a grade, or say that you cannot judge it: not both."))
         if not answer.words:
-            raise Refused(_("Say in a few words what is missing to judge it."))
+            raise Refused(_("Say in a few words why you cannot judge it."))
         return answer
     if answer.relevance is None:
         raise Refused(_("Choose one of the grades."))
@@ -273,14 +274,16 @@ def _checked(answer: _Answer, item: SampleItem, by: Membership) -> _Answer:
 
 
 def _with_grade(answer: _Answer, by: Membership) -> _Answer:
-    """Return answers to both questions with the grade that follows, or refuse them."""
+    """Return answers to both questions with the grade derived from them, or refuse them."""
     if answer.relevance is not None:
         raise Refused(_("This sample asks two questions; the grade follows from the answers."))
     given = answer.questions
     if set(given) != set(Question.values):
-        raise Refused(_("Answer both questions: whether it is on topic, and the constraint."))
+        raise Refused(
+            _("Answer both questions: whether it is on topic, and whether it meets the constraint.")
+        )
     if not set(Reply.values).issuperset(given.values()):
-        raise Refused(_("The answer to a question is yes, no, or can't tell."))
+        raise Refused(_("The answer to a question must be yes, no, or can't tell."))
     if answer.cannot_judge:
         return answer
     grades = sorted(by.project.grades.values_list("value", flat=True))
@@ -302,52 +305,54 @@ def _content(row: Check) -> _Answer:
 
 
 def agree(one: Check, other: Check) -> bool:
-    """Say whether two checkers answer alike; two who could not judge agree on nothing."""
+    """Return whether two checkers gave the same answer; two who could not judge do not agree."""
     return one.relevance == other.relevance is not None and one.questions() == other.questions()
 
 
 def _hold(item: SampleItem, by: Membership) -> None:
-    """Lock an item, to keep people apart who check it. Refused: who may not check it."""
+    """Lock an item, so that simultaneous checks wait. Refused: `by` may not check it."""
     assignments.refuse_if_archived(by.project)
     sample = Sample.objects.get(pk=item.sample_id)
     if by.project_id != sample.project_id or by.is_machine or by.left_at is not None:
-        raise Refused(_("Only people of this project check its labels."))
+        raise Refused(_("Only people of this project can check its labels."))
     SampleItem.objects.select_for_update().get(pk=item.pk)
 
 
 def _said_now(item: SampleItem) -> list[Check]:
-    """What people say of an item now, by place."""
+    """Return the current checks of an item, ordered by place."""
     return list(Check.objects.current().filter(item=item).order_by("place"))
 
 
 def _sent_before(
     uuid: uuids.UUID | None, item: SampleItem, answer: _Answer, by: Membership
 ) -> Check | None:
-    """Return the check that was sent under this UUID, or refuse it where it said something else."""
+    """Return the check that was sent under this UUID; refuse if its content was different."""
     sent = Check.objects.filter(uuid=uuid).first() if uuid is not None else None
     if sent is None:
         return None
     content = _content(sent)
     if answer.questions:
-        # The grade follows from the answers, and is not sent.
+        # The grade is derived from the answers, and is not sent.
         content = content._replace(relevance=answer.relevance)
     if (sent.item_id, sent.checker_id, content) != (item.pk, by.pk, answer):
-        raise Refused(_("This was sent before with something else in it. Reload the page."))
+        raise Refused(_("This was already sent with a different answer. Reload the page."))
     return sent
 
 
 def _refuse_fixed(mine: Check, said: Sequence[Check], by: Membership) -> None:
-    """Refuse to change what one of the two said, once they could know what the other did."""
+    """Refuse to change one of the first two checks once its author could know the other."""
     _refuse_after_reason(mine)
     if any(one.place == Check.SETTLES for one in said):
-        raise Refused(_("This one is settled, so what you said stays as it is."))
+        raise Refused(_("This label is settled, so your answer can no longer change."))
     if by.leads and len(said) > 1:
-        raise Refused(_("Both have spoken, and leads see what was said, so it stays as it is."))
+        raise Refused(
+            _("Both have answered, and leads see the answers, so yours can no longer change.")
+        )
 
 
 def _refuse_after_reason(mine: Check) -> None:
     if mine.reason_read_at is not None:
-        raise Refused(_("You have read why this is claimed to violate, so your answer stays."))
+        raise Refused(_("You have read the reason, so your answer can no longer change."))
 
 
 def _words(words: str) -> str:

@@ -1,4 +1,4 @@
-"""Links of checks in the chain: what is hashed of a check, and its label."""
+"""The hash chain of checks: the fields that are hashed, and the label of a row."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ CHECK = "check"
 
 
 def checks(project: int, *, texts: bool = False, **among: Any) -> Iterator[tuple[int, Row]]:
-    """Checks of claimed labels of a project, each with its key.
+    """Yield the checks of a project as chain rows, each with its key.
 
-    `texts`: with the text version that was read, and the answers to two questions. Only migration
-    0008 asks without it: it comes before checks have these columns.
+    `texts`: include the text version that was read and the answers to two questions. Only
+    migration 0008 calls without it, because it runs before checks have these columns.
     """
     rows = Check.objects.filter(checker__project=project, **among).order_by("pk")
     found = list(
@@ -69,5 +69,5 @@ KINDS = {CHECK: Kind(_read_checks, _label_check)}
 def follow(
     project: int, *, new: Container[int] = (), ended: Container[int] = (), **among: Any
 ) -> None:
-    """Put checks into their chain; `among` narrows what is read."""
+    """Append new and ended checks to their chain; `among` narrows the query."""
     chain.follow(CHECK, project, checks(project, **among), new=new, ended=ended)

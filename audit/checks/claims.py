@@ -1,4 +1,4 @@
-"""What is claimed in a project. No document's text is read here."""
+"""Find the claimed labels of a project. No document text is read."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from annotate.pairs.pool import narratives_in_force
 from annotate.projects.models import Membership, Project
 from audit.checks.models import Sample
 
-# Between the ids that name a claim: no id holds a tab that came with a file of the field.
+# Separates the ids in the name of a claim: ids in the field's file formats contain no tab.
 BETWEEN = "\t"
 
-# Strata of what is claimed. The last is of labels that do not say why a document is not relevant.
+# Strata by claimed label. The last is for labels that do not say why a document is not relevant.
 COMPLIES, VIOLATES, OFF_TOPIC, NOT_RELEVANT = "complies", "violates", "off topic", "not relevant"
 LABELS = (COMPLIES, VIOLATES, OFF_TOPIC, NOT_RELEVANT)
 
 
 class Asked(NamedTuple):
-    """Whose claims, whether only those of being relevant, what is claimed (`Sample.Asks`), and the
-    mode (a side of the narratives) under which it is claimed; "" for all modes.
+    """A request for claims: whose, only relevant ones or all, what is claimed (`Sample.Asks`), and
+    the mode (a side of the narratives) they are claimed under; "" for all modes.
     """
 
     source: str
@@ -41,7 +41,7 @@ class Asked(NamedTuple):
 
 
 class Under(NamedTuple):
-    """The narrative version under which something is claimed, with what strata are made of."""
+    """The narrative version of a claim, with the fields that strata are formed by."""
 
     narrative: int
     pair_id: str
@@ -55,9 +55,7 @@ class Under(NamedTuple):
     domain: str
 
     def stratum(self, by: str) -> str:
-        """Which stratum it belongs to (`Sample.Stratify`); "" for none and where there is no
-        category.
-        """
+        """Return its stratum (`Sample.Stratify`); "" without strata or without a category."""
         if by == Sample.Stratify.CATEGORY:
             return self.category
         if by == Sample.Stratify.QUERY:
@@ -71,7 +69,7 @@ class Under(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What the files call it."""
+        """Its name in files: pair id and side."""
         return f"{self.pair_id}{BETWEEN}{self.side}"
 
 
@@ -83,24 +81,24 @@ class Claim(NamedTuple):
     document: int
     doc_id: str
     relevance: int
-    # What the label says of the two questions; None where it says nothing of one.
+    # What the label claims on the two questions; None if it makes no claim on one.
     topic: bool | None = None
     constraint: bool | None = None
-    # Why the document violates the instruction, where whoever claims it says so.
+    # Why the document violates the instruction, if the source of the claim gives a reason.
     reason: str = ""
 
     @property
     def name(self) -> str:
-        """What the files call it: the same in every database, so that a seed draws the same."""
+        """Its name in files: the same in every database, so a seed draws the same claims."""
         return f"{self.under.name}{BETWEEN}{self.doc_id}"
 
     def stratum(self, by: str) -> str:
-        """Which stratum it belongs to (`Sample.Stratify`)."""
+        """Return its stratum (`Sample.Stratify`)."""
         return self.label if by == Sample.Stratify.LABEL else self.under.stratum(by)
 
     @property
     def label(self) -> str:
-        """What is claimed, in a word of `LABELS`."""
+        """The claimed label, one of `LABELS`."""
         if self.constraint:
             return COMPLIES
         if self.topic is None:
@@ -109,34 +107,35 @@ class Claim(NamedTuple):
 
     @property
     def place_in_any_mode(self) -> str:
-        """What it is called where one mode alone is drawn from: a seed draws the same documents in
-        each mode.
+        """Its name when a single mode is drawn from; a seed draws the same documents in each
+        mode.
         """
         return f"{self.under.pair_id}{BETWEEN}{self.doc_id}"
 
 
 @dataclass(frozen=True)
 class Frame:
-    """Everything there is to draw from, and the narratives without a claim as well."""
+    """All claims that can be drawn, and all narratives, including those without a claim."""
 
     claims: list[Claim]
     under: list[Under]
-    # The one mode that they are of; "" for all modes.
+    # The single mode of the claims; "" for all modes.
     side: str = ""
 
 
 def frame(project: Project, asked: Asked) -> Frame:
-    """Return what is claimed under narratives in force: a few queries, whatever the source.
+    """Return the claims under current narratives: a few queries, whatever the source.
 
-    A machine claims by its judgments, people by what theirs come to (what is disputed or unjudged
-    is no claim). Relevance that came with qrels is claimed under the original narrative, of the
-    first pair where a query has several; without one it cannot be checked and is left out.
+    A machine's judgments are its claims; people claim the consensus of their judgments (a disputed
+    or unjudged document has no claim). Relevance from qrels is claimed under the original
+    narrative, that of the first pair if a query has several; without one it cannot be checked and
+    is left out.
 
-    Earlier non-relevant documents are claimed to stay so under every altered narrative in force.
+    Earlier non-relevant documents are claimed to stay so under every current altered narrative.
 
-    How many conditions a document meets is claimed where the narrative has conditions: by the
-    verdicts that a machine gave on all of them, where it gave any, else by the relevance, which is
-    taken for the number.
+    The number of conditions met is claimed if the narrative has conditions: by the verdicts of a
+    machine if it gave any, which must cover all conditions; else the relevance is taken for the
+    number.
     """
     if asked.source == Sample.Source.PRIOR:
         under = _originals(project)
@@ -150,7 +149,7 @@ def frame(project: Project, asked: Asked) -> Frame:
         claims = (
             _of_machine(project, every, asked.rater) if of_machine else _of_people(project, every)
         )
-        # Those that people judge belong to the frame even if nothing is claimed under them.
+        # Narratives that people judge belong to the frame even without a claim.
         wanted = set(narratives_in_force(project).values_list("pk", flat=True))
         wanted |= {claim.under.narrative for claim in claims}
         under = [one for one in every.values() if one.narrative in wanted]
@@ -171,9 +170,9 @@ def frame(project: Project, asked: Asked) -> Frame:
 
 
 def why_unfit(project: Project, asked: Asked, stratify: str) -> str:
-    """Return why claims cannot be asked for in this way, or ""."""
+    """Return why claims cannot be sampled in this way, or ""."""
     if asked.asks == Sample.Asks.COUNT and stratify == Sample.Stratify.LABEL:
-        return _("A number of conditions is no such stratum. Choose other strata.")
+        return _("Samples that ask how many conditions are met cannot have these strata.")
     if asked.asks != Sample.Asks.QUESTIONS:
         return ""
     if asked.source == Sample.Source.PRIOR:
@@ -186,17 +185,17 @@ def why_unfit(project: Project, asked: Asked, stratify: str) -> str:
     if relevant == 1 and len(values) == 2:
         return ""
     return _(
-        "Two questions tell a relevant document from one that is not. This project has "
+        "Two questions only distinguish relevant from not relevant. This project has "
         "%(relevant)s relevant grades of %(grades)s: ask for the grade instead."
     ) % {"relevant": relevant, "grades": len(values)}
 
 
 def _with_questions(project: Project, claims: list[Claim], asked: Asked) -> list[Claim]:
-    """Add what each label claims of the two questions, and why a document violates.
+    """Add what each label claims on the two questions, and why a document violates.
 
     A relevant document is on topic and meets the constraint. One that is not relevant violates the
-    constraint where it was relevant to the query before, and is off topic where it was not;
-    without an earlier relevance the label does not say which.
+    constraint if it was relevant to the query before, and is off topic if it was not; without an
+    earlier relevance the label does not say which.
     """
     priors = dict(
         Candidate.objects.filter(query__project=project, prior_relevance__isnull=False).values_list(
@@ -217,7 +216,7 @@ def _with_questions(project: Project, claims: list[Claim], asked: Asked) -> list
 
 
 def _reasons(rater: Membership) -> dict[tuple[int, int], str]:
-    """What a machine notes now with its judgments, by narrative and candidate."""
+    """Return the notes on a machine's current judgments, by narrative and candidate."""
     rows = Judgment.objects.current().filter(annotator=rater).exclude(note="")
     return {
         (narrative, candidate): note
@@ -228,7 +227,7 @@ def _reasons(rater: Membership) -> dict[tuple[int, int], str]:
 def _counts(
     claims: list[Claim], under: list[Under], rater: Membership | None
 ) -> tuple[list[Claim], list[Under]]:
-    """Keep what has conditions, with the number of them that is claimed to be met."""
+    """Return the claims and narratives with conditions, with the claimed number met."""
     sizes = dict(
         Condition.objects.filter(narrative__in={one.narrative for one in under})
         .order_by()
@@ -245,7 +244,7 @@ def _counts(
         if answers is None:
             kept.append(claim)
             continue
-        # An answer to some of the conditions claims no number.
+        # Verdicts on only some of the conditions claim no number.
         number = (
             derive_relevance(COUNT_MET, answers, range(size + 1)) if len(answers) == size else None
         )
@@ -255,7 +254,7 @@ def _counts(
 
 
 def _verdicts(rater: Membership) -> dict[tuple[int, int], list[str]]:
-    """What a machine says now of conditions, by narrative and candidate."""
+    """Return a machine's current verdicts on conditions, by narrative and candidate."""
     said: dict[tuple[int, int], list[str]] = defaultdict(list)
     rows: Iterable[Any] = Verdict.objects.filter(
         judgment__annotator=rater,
@@ -268,7 +267,7 @@ def _verdicts(rater: Membership) -> dict[tuple[int, int], list[str]]:
 
 
 def _in_force(project: Project) -> QuerySet[Narrative]:
-    """The narratives in force, of every side."""
+    """Return the current narratives of every side."""
     return Narrative.objects.current().filter(pair__project=project, pair__removed_at__isnull=True)
 
 
@@ -289,7 +288,7 @@ def _under(narratives: QuerySet[Narrative]) -> dict[int, Under]:
 
 
 def _originals(project: Project) -> list[Under]:
-    """The original narrative in force of each query, of its first pair that has one."""
+    """Return the current original narrative of each query, from its first pair that has one."""
     originals = _in_force(project).filter(side=Narrative.Side.ORIGINAL)
     of_query: dict[int, Under] = {}
     for one in _under(originals).values():
@@ -310,7 +309,7 @@ def _prior(project: Project, under: Iterable[Under]) -> list[Claim]:
 
 
 def _never(project: Project, under: Iterable[Under]) -> list[Claim]:
-    """Documents that were judged and not relevant, under each altered narrative of their query."""
+    """Return earlier non-relevant documents under each altered narrative of their query."""
     of_query: dict[int, list[Under]] = defaultdict(list)
     for one in under:
         of_query[one.query].append(one)

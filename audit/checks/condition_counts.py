@@ -1,4 +1,4 @@
-"""How many conditions are met, claimed against counted, and which ones a document breaks."""
+"""Compare claimed and counted numbers of conditions met, and list the broken conditions."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ _AT_ONCE = 500
 
 
 class MatrixRow(NamedTuple):
-    """The checked labels that claim one number: how many were counted to meet each number."""
+    """The checked labels that claim one number, counted by the number they actually meet."""
 
     claimed: int
     counts: list[int]
 
     @property
     def checked(self) -> int:
-        """How many labels claim this number and are checked."""
+        """Number of checked labels that claim this number."""
         return sum(self.counts)
 
     @property
     def wrong(self) -> int:
-        """How many of them meet another number."""
+        """How many of these labels meet a different number."""
         return self.checked - self.counts[self.claimed]
 
 
 class ErrorMatrix(NamedTuple):
-    """Numbers of conditions that labels claim, against those that were counted."""
+    """Numbers of conditions that labels claim against the numbers counted."""
 
     # From 0 to the most conditions that a narrative of the sample has.
     numbers: list[int]
@@ -60,7 +60,7 @@ def error_matrix(sample: Sample, outcomes: Iterable[tuple[int, int | None]]) -> 
 class Broken(NamedTuple):
     """The numbers of the conditions that a document breaks: as claimed, and as checked.
 
-    None: nobody said which.
+    None: not known which.
     """
 
     claimed: list[int] | None
@@ -70,8 +70,8 @@ class Broken(NamedTuple):
 def broken_conditions(sample: Sample, items: Sequence[Any]) -> dict[int, Broken]:
     """Return which conditions the documents of checked labels break, by the keys of the items.
 
-    `items` have what `with_checks` adds. A label that is not checked has neither: leads check as
-    well. Two queries, and none for a sample that does not ask for conditions.
+    `items` come from `with_checks`. Unchecked labels are left out, because leads check too. Up to
+    three queries, and none for a sample that does not ask for conditions.
     """
     if sample.asks != Sample.Asks.COUNT:
         return {}
@@ -85,7 +85,7 @@ def broken_conditions(sample: Sample, items: Sequence[Any]) -> dict[int, Broken]
 
 
 def _claimed(sample: Sample, items: Sequence[Any]) -> dict[tuple[int, int], list[int]]:
-    """Conditions that the machine says are not met, where it gave verdicts."""
+    """Return the conditions that the machine says are not met, where it gave verdicts."""
     found: dict[tuple[int, int], list[int]] = defaultdict(list)
     if sample.rater_id is None:
         return found
@@ -104,7 +104,7 @@ def _claimed(sample: Sample, items: Sequence[Any]) -> dict[tuple[int, int], list
 
 
 def _counted(items: Sequence[int]) -> dict[int, list[int]]:
-    """Conditions that are not met as the third person settled, or as the two agree."""
+    """Return the conditions that are not met, as settled by the third or agreed by the two."""
     said: dict[int, dict[int, frozenset[int]]] = defaultdict(dict)
     rows = Check.objects.current().filter(item__in=items).values_list("item", "place", "verdicts")
     for item, place, verdicts in rows:
@@ -136,8 +136,8 @@ QUESTIONS_HEADER = tuple(
 def label_rows(sample: Sample) -> Iterator[list[str]]:
     """Yield the labels of a sample as rows of a table, the header first.
 
-    What the two said stands there once both have, what is claimed once that is checked. Of a sample
-    that asks two questions their answers stand there too.
+    The two answers appear once both are given, the claim once the label is checked. For a sample
+    that asks two questions the answers to them follow.
     """
     asks_questions = sample.asks == Sample.Asks.QUESTIONS
     yield [*HEADER, *(QUESTIONS_HEADER if asks_questions else ())]
@@ -160,9 +160,7 @@ def label_rows(sample: Sample) -> Iterator[list[str]]:
 
 
 def _replies(item: Any, answers: Sequence[Answered]) -> list[str]:
-    """Return the answers of the first, of the second, and those they come to, question by
-    question.
-    """
+    """Return for each question the first answer, the second, and the outcome."""
     by_place = {one.place: one.replies for one in answers} if item.spoken == 2 else {}
     outcome = answers[-1].replies if answers and item.outcome is not None else {}
     every = (by_place.get(1, {}), by_place.get(2, {}), outcome)

@@ -1,7 +1,7 @@
-"""What the checks of a sample come to: how many labels are wrong, how sure that is, in a sentence.
+"""Figures of a sample: error rates of its labels, their intervals, and a sentence for a paper.
 
 A claim is checked once two people agree on it or a third has settled it. It may be wrong in two
-ways, which are counted apart: in being relevant or not, and in its grade.
+ways, which are counted separately: in being relevant or not, and in its grade.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ if TYPE_CHECKING:
     from agreement.proportion import Proportion
     from agreement.stratified import Stratified
 
-# What a residual error rate is wanted below, unless somebody says otherwise.
+# The default bound that a residual error rate should stay below.
 BOUND = 0.02
 
 
 class Line(NamedTuple):
-    """One claim and what was said of it: `outcome` is None while it is not checked, and where it
+    """One claim and the answers to it. `outcome` is None while the claim is not checked, and if it
     cannot be judged.
     """
 
@@ -45,11 +45,11 @@ class Line(NamedTuple):
     first: int | None
     second: int | None
     outcome: int | None
-    # How many of the first two have spoken, and could not judge; whether the third could not.
+    # How many of the first two have answered, and could not judge; whether the third could not.
     spoken: int
     unsure: int
     unjudgeable: bool
-    # Where two questions are asked: what each of the two answered, and what is claimed.
+    # If two questions are asked: what each of the two answered, and what is claimed.
     first_answers: str | None = None
     second_answers: str | None = None
     claimed_topic: bool | None = None
@@ -58,50 +58,50 @@ class Line(NamedTuple):
 
     @property
     def differs(self) -> bool:
-        """Whether two have spoken and do not say the same: it is, or was, for a third."""
+        """Whether two have answered and do not agree, so that a third settles or has settled."""
         alike = (self.first, self.first_answers) == (self.second, self.second_answers)
         return self.spoken == 2 and (self.unsure > 0 or not alike)
 
     @property
     def claimed_answers(self) -> dict[str, bool | None]:
-        """What is claimed of each question."""
+        """The claimed answer to each question."""
         return {Question.TOPIC: self.claimed_topic, Question.CONSTRAINT: self.claimed_constraint}
 
     @property
     def closed(self) -> bool:
-        """Whether nothing more is to be said of it."""
+        """Whether its check is complete: it has an outcome, or nobody can judge it."""
         return self.outcome is not None or self.unjudgeable
 
 
 @dataclass(frozen=True)
 class Rates:
-    """How many claims of one stratum, or of all, are wrong in either way."""
+    """Error rates of one stratum, or of all strata."""
 
     label: str
     items: int
     checked: int
-    # Of which a third said that they cannot be judged either: not among those checked.
+    # Labels that the third person could not judge either; not counted in `checked`.
     unjudgeable: int
-    # Relevant instead of not, or the reverse.
+    # Claimed relevant but not, or the reverse.
     status: Proportion
-    # Another grade, among them all that are wrong in status.
+    # Claimed a different grade; includes all that are wrong in status.
     grade: Proportion
-    # How many more, all of them right, bring either bound down; None: more than anybody checks.
+    # How many more checks, all of them right, lower each bound enough; None: impractically many.
     more_status: int | None
     more_grade: int | None
     # How many claims there were to draw from.
     frame: int
-    # By the value of the question; empty where the sample does not ask them.
+    # By the value of the question; empty if the sample does not ask them.
     questions: dict[str, QuestionRate] = field(default_factory=dict)
 
     @property
     def left(self) -> int:
-        """How many of them are not checked: more than that cannot be."""
+        """How many claims of the frame are not checked: the most that can still be checked."""
         return self.frame - self.checked
 
 
 class Weighted(NamedTuple):
-    """The rates of all that there was to draw from, weighted by the sizes of the strata."""
+    """Rates for all claims of the frame, weighted by the sizes of the strata."""
 
     status: Stratified
     grade: Stratified
@@ -109,38 +109,38 @@ class Weighted(NamedTuple):
 
 @dataclass(frozen=True)
 class Figures:
-    """Everything that the page of a sample counts."""
+    """All figures on the page of a sample."""
 
     sample: Sample
     bound: float
     overall: Rates
     strata: list[Rates]
-    # Weighted by the sizes of the strata; None where that is what `overall` says.
+    # Weighted by the sizes of the strata; None unless strata were drawn at different rates.
     weighted: Weighted | None
     differed: int
     to_settle: int
     settled: int
-    # Labels of which one of the two, or both, said that they cannot be judged.
+    # Labels that one or both of the two could not judge.
     unsure: int
     # Labels that fewer than two have checked.
     unchecked: int
     percent: Coefficient
     kappa: Coefficient
     sentence: str
-    # Of a sample that asks for conditions: numbers claimed against numbers counted.
+    # For a sample that asks for conditions: numbers claimed against numbers counted.
     matrix: ErrorMatrix | None
-    # One for each question that is asked.
+    # One for each question of the sample.
     questions: tuple[QuestionAgreement, ...] = ()
 
     @property
     def coefficients(self) -> tuple[Coefficient, Coefficient]:
-        """How much the two agree, as the page lists it."""
+        """The coefficients of agreement between the two, in the order of the page."""
         return self.percent, self.kappa
 
 
 def figures(sample: Sample, *, bound: float = BOUND) -> Figures:
-    """Count a sample: two queries, whatever its size, and one more where it asks for conditions or
-    two questions.
+    """Compute the figures of a sample: two queries, whatever its size, and one more if it asks for
+    conditions or two questions.
 
     Raises ValueError for a bound that is not between 0 and 1.
     """
@@ -151,7 +151,7 @@ def figures(sample: Sample, *, bound: float = BOUND) -> Figures:
         .order_by()
         .values_list(*Line._fields)
     ]
-    # Who could not judge has said nothing that could agree with anything.
+    # "Cannot judge" is not counted in agreement.
     said = (
         Check.objects.current()
         .filter(item__sample=sample, place__lt=Check.SETTLES, relevance__isnull=False)
@@ -238,12 +238,12 @@ def _rates(
 
 
 def _weighted(sample: Sample, strata: Sequence[Rates]) -> Weighted | None:
-    """The rates over strata that were drawn at different rates, else None."""
+    """Return rates weighted by stratum, or None unless strata were drawn at different rates."""
     from agreement.stratified import Stratum, stratified
 
     if sample.kind != Sample.Kind.RANDOM or sample.stratify == Sample.Stratify.NONE:
         return None
-    # Of each instruction so many: within a stratum, too, some labels are likelier than others.
+    # With a fixed number per instruction, labels of one stratum differ in their probability too.
     if sample.per == Sample.Per.INSTRUCTION:
         return None
     drawn = [(line.items, line.frame) for line in strata]

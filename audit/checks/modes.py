@@ -1,7 +1,7 @@
-"""Checking labels in several modes: original, instructed, reversed. Each is a sample of its own.
+"""Checking labels in modes: original, instructed, reversed. Each mode is a separate sample.
 
-InfoSearch asks of a gold document that it is relevant to the original and to the instructed query,
-and not to the reversed one; so it is looked at once in each mode, with the narrative of that mode.
+In InfoSearch a gold document is relevant to the original and to the instructed query, and not to
+the reversed one; so it is checked once in each mode, with the narrative of that mode.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ MODES: Mapping[str, str | Promise] = {
 
 
 def asked_in(project: Project, asked: Asked, mode: str) -> Asked:
-    """Return what is asked for in one mode.
+    """Return the request for claims of one mode.
 
-    In the original mode a label is what the qrels say, where a machine claims nothing there.
+    In the original mode the qrels are the source if the machine has no claims there.
     """
     in_mode = asked._replace(side=mode)
     if mode != Narrative.Side.ORIGINAL or asked.source != Sample.Source.MACHINE:
@@ -48,7 +48,7 @@ def asked_in(project: Project, asked: Asked, mode: str) -> Asked:
 def passes(
     project: Project, asked: Asked, name: str, modes: Sequence[str]
 ) -> Iterator[tuple[str, Asked]]:
-    """Yield the name of the sample of each mode, and what is asked for in it."""
+    """Yield for each mode the name of its sample and its request for claims."""
     for mode in modes:
         yield (
             _("%(name)s (%(mode)s)") % {"name": name, "mode": str(MODES[mode]).lower()},
@@ -64,9 +64,9 @@ def make_passes(
     name: str,
     modes: Sequence[str],
 ) -> list[Sample]:
-    """Make a sample for each mode, or one of all of them where none is named. All or none.
+    """Make a sample for each mode, or one of all modes if `modes` is empty; all or none.
 
-    Refused: as by `make` (`draw_sample` or `pick_suspects`), and where no mode has anything.
+    Refused: as by `make` (`draw_sample` or `pick_suspects`), and if no mode has any claims.
     """
     if not modes:
         return [make(name, asked)]
@@ -82,7 +82,7 @@ def make_passes(
 
 
 class Pass(NamedTuple):
-    """How far the labels of one mode are, and what one member has done and could do of them."""
+    """Progress on the labels of one mode: overall, by one member, and left for that member."""
 
     mode: str
     labels: int = 0
@@ -94,12 +94,12 @@ class Pass(NamedTuple):
 
 
 def has_passes(project: Project) -> bool:
-    """Say whether the kind of project checks labels in modes."""
+    """Return whether the kind of project checks labels in modes."""
     return any(step.startswith("check_") for step in kind_of(project.kind).steps)
 
 
 def has_modes(project: Project) -> bool:
-    """Say whether there is more than one mode to check labels in: the kind checks in modes, or some
+    """Return whether labels can be checked in several modes: the kind has modes, or some
     instruction is reversed.
     """
     reversed_ones = Narrative.objects.filter(pair__project=project, side=Narrative.Side.REVERSED)
@@ -107,8 +107,8 @@ def has_modes(project: Project) -> bool:
 
 
 def passes_of(member: Membership) -> list[Pass]:
-    """Return the passes of the member's project, in the order of the modes; none where its kind has
-    none: three queries.
+    """Return the passes of the member's project in the order of the modes; an empty list if its
+    kind has no modes. Three queries.
 
     A label belongs to the mode of its narrative, also in a sample of all modes.
     """
@@ -132,7 +132,7 @@ def passes_of(member: Membership) -> list[Pass]:
 
 
 def waiting_in(member: Membership) -> dict[str, tuple[int, int]]:
-    """Return how many labels the member could check in each mode, and the first of them."""
+    """Return by mode how many labels the member could check, and the first of them."""
     found = _by_mode(to_check(member), waiting=Count("pk"), first=Min("pk"))
     return {mode: (waiting, first) for mode, (waiting, first) in found.items()}
 

@@ -1,4 +1,4 @@
-"""What checks of grades came to: for exports, and for the rules of a kind."""
+"""Outcomes of checked grades, for exports and for the rules of a kind."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ CHUNK = 5_000
 
 
 class Found(NamedTuple):
-    """What checks of one label came to: an outcome; without one, whether its check is over."""
+    """The outcome of one label's checks; without an outcome, whether its check is over."""
 
     outcome: int | None
     over: bool
 
 
 def newest(rows: Iterator[tuple[int, int, int | None, bool]]) -> dict[tuple[int, int], Found]:
-    """Return what each label came to, by narrative and candidate, from the checks of all samples.
+    """Return the outcome of each label, by narrative and candidate, over all samples.
 
-    `rows` come in the order in which the samples were made. Of several samples with an outcome the
-    one made last has the word; without any, the label is open while one of them is.
+    `rows` are in the order in which the samples were made. The newest sample with an outcome wins;
+    without any outcome, the label is open while one of its samples is open.
     """
     found: dict[tuple[int, int], Found] = {}
     for narrative, candidate, outcome, unjudgeable in rows:
@@ -41,7 +41,7 @@ def newest(rows: Iterator[tuple[int, int, int | None, bool]]) -> dict[tuple[int,
 
 def checked_items(**which: Any) -> QuerySet[Any, Any]:
     """Return the labels of samples that ask for grades, or for two questions that decide them, with
-    what was said of each. A number of conditions that are met is a grade where the project says so.
+    the answers to each. A number of conditions met is a grade if the project says so.
     """
     counts_are_grades = Q(sample__project__condition_rule=Project.ConditionRule.COUNT_MET)
     of_grades = SampleItem.objects.filter(~Q(sample__asks=Sample.Asks.COUNT) | counts_are_grades)
@@ -49,7 +49,7 @@ def checked_items(**which: Any) -> QuerySet[Any, Any]:
 
 
 def checked_labels(narratives: QuerySet[Narrative]) -> dict[tuple[int, int], int]:
-    """Return the grade that checks came to, by narrative and candidate: one query."""
+    """Return the checked grade by narrative and candidate: one query."""
     rows: Iterator[Any] = (
         checked_items(narrative__in=narratives.values("pk"))
         .filter(in_pools())
@@ -61,5 +61,5 @@ def checked_labels(narratives: QuerySet[Narrative]) -> dict[tuple[int, int], int
 
 
 def checks_of(candidates: Sequence[int]) -> int:
-    """Return how many checks there are of these candidates now."""
+    """Return how many current checks these candidates have."""
     return Check.objects.current().filter(item__candidate__in=candidates).count()

@@ -1,4 +1,4 @@
-"""What checks add to the home and project pages: labels that wait for this person."""
+"""Label checks on the home and project pages."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from base.routes import address
 
 
 def contribution(members: Sequence[Membership]) -> dict[int, Contribution]:
-    """Labels this person could check, and those on which two others differ: leads have these in
-    the queue of disagreements. Two queries.
+    """Return how many labels each member could check or settle; leads settle in the queue of
+    disagreements instead. Two queries.
     """
     to_check = count_to_check(members)
     to_settle = count_to_settle([member for member in members if not member.leads])
@@ -40,8 +40,8 @@ def _contribution(member: Membership, to_check: int, to_settle: int) -> Contribu
 
 
 def _sampled(member: Membership) -> dict[str, Any]:
-    """How many labels are sampled, and how many of them two people checked, in all and by the side
-    of their narratives: one query, where the kind of project has such a step.
+    """Return how many labels are sampled and how many of them two people checked, in total and by
+    the side of their narratives; empty if the kind of project has no such step. One query.
     """
     if not any(step.startswith("check") for step in kind_of(member.project.kind).steps):
         return {}

@@ -1,4 +1,4 @@
-"""What a paper may say of a sample of checked labels, in a few sentences."""
+"""Sentences that report a sample of checked labels in a paper."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ def sentence_of(
     *,
     by_two: int,
 ) -> str:
-    """What a paper may say of the sample; "" while nothing is checked.
+    """Return the sentences that a paper may print about the sample; "" while nothing is checked.
 
-    It counts the labels that two people have checked, `by_two`, however many were drawn.
+    They count the labels that two people have checked, `by_two`, however many were drawn.
     """
     if not overall.checked:
         return ""
@@ -52,12 +52,12 @@ def sentence_of(
             "left": f"{overall.items - overall.checked - overall.unjudgeable:,}",
             "items": f"{overall.items:,}",
         }
-        parts.append(_("So far without %(left)s of the %(items)s labels.") % left)
+        parts.append(_("%(left)s of the %(items)s labels are not included yet.") % left)
     return " ".join(parts).replace(" %", "\N{NO-BREAK SPACE}%")
 
 
 def _extent(sample: Sample, overall: Rates, by_two: int) -> str:
-    """How many labels two people have checked, of how many, and how these were chosen."""
+    """Return how many labels two people have checked, of how many, and how these were chosen."""
     about = {
         "checked": f"{by_two:,}",
         "items": f"{overall.items:,}",
@@ -82,8 +82,8 @@ def _extent(sample: Sample, overall: Rates, by_two: int) -> str:
 def _error_rates_in_words(
     sample: Sample, overall: Rates, weighted: Weighted | None, drawn: bool
 ) -> list[str]:
-    """How many are wrong in each way that the sample asks about; where the strata were drawn at
-    different rates, also of all that there are.
+    """Return a sentence for each kind of error that the sample asks about; if the strata were drawn
+    at different rates, also the weighted rate of all labels.
     """
     if sample.asks == Sample.Asks.COUNT:
         sentences = {"grade": _("The number of conditions met was wrong in %(words)s.")}
@@ -112,7 +112,7 @@ def _error_rates_in_words(
 
 
 def _of_all(rate: Stratified) -> str:
-    """A rate over strata in a paper's words."""
+    """Return a rate over strata in words."""
     assert rate.share is not None
     assert rate.interval is not None
     assert rate.at_most is not None
@@ -130,7 +130,7 @@ def _source(sample: Sample) -> str:
     if sample.rater is not None:
         return _("judgments of %(machine)s") % {"machine": sample.rater.name}
     if sample.source == Sample.Source.CONSENSUS:
-        return _("what people's judgments come to")
+        return _("the consensus of people's judgments")
     if sample.source == Sample.Source.NEVER:
         return _("documents that were not relevant before, under the altered narratives")
     return _("earlier qrels")
@@ -148,7 +148,9 @@ def _how(sample: Sample, items: int) -> str:
         }
         if sample.below is None:
             return words
-        return words + _(", where a score below %(below)s is none") % {"below": sample.below}
+        return words + _(", where a document scored below %(below)s counts as not ranked") % {
+            "below": sample.below
+        }
     about: dict[str, object] = {"size": f"{sample.size:,}", "seed": sample.seed}
     if sample.per == Sample.Per.INSTRUCTION:
         words = _("%(size)s of each instruction, drawn at random with seed %(seed)s") % about
@@ -168,9 +170,9 @@ def _how(sample: Sample, items: int) -> str:
 
 
 def agreed(differed: int, settled: int, percent: Coefficient, kappa: Coefficient) -> str:
-    """Return how far the two agreed, in a sentence."""
+    """Return a sentence on how far the two agreed."""
     if percent.value is None:
-        return _("How far the two agreed is %(reason)s.") % {"reason": percent.note}
+        return _("The agreement of the two is %(reason)s.") % {"reason": percent.note}
     about: Mapping[str, str] = {"percent": f"{100 * percent.value:.1f}", "settled": f"{settled:,}"}
     said = _("The two agreed on %(percent)s %%") % about
     if kappa.value is None:
@@ -191,7 +193,7 @@ def agreed(differed: int, settled: int, percent: Coefficient, kappa: Coefficient
 
 
 def agreed_on(questions: Sequence[QuestionAgreement]) -> list[str]:
-    """How far the two agreed on each question, in a sentence each."""
+    """Return for each question a sentence on how far the two agreed."""
     return [
         _("On whether it %(question)s: %(agreed)s")
         % {
@@ -206,7 +208,7 @@ def agreed_on(questions: Sequence[QuestionAgreement]) -> list[str]:
 
 
 def _words(rate: Proportion, drawn: bool) -> str:
-    """A rate in a paper's words; without an interval where it stands for nothing but itself."""
+    """Return a rate in words; without an interval if the labels were not drawn at random."""
     if rate.share is None or rate.interval is None or rate.at_most is None:
         return rate.note
     if not drawn:
@@ -229,7 +231,7 @@ def _words(rate: Proportion, drawn: bool) -> str:
 
 
 def up_to(share: float, digits: int = 1) -> str:
-    """A bound in percent, rounded up: what is at most 1.977 % is at most 2.0 %, never 1.9."""
+    """Return a bound in percent, rounded up: 1.977 % becomes 2.0 %, never 1.9."""
     steps = 10**digits
-    # A hair below, so that what stands on a step by chance of the last bit is not moved up.
+    # Subtract a little, so that a floating-point error does not round an exact step up.
     return f"{math.ceil(share * 100 * steps - 1e-9) / steps:.{digits}f}"

@@ -1,4 +1,4 @@
-"""Links of reviews and decisions in the chain."""
+"""The hash chains of reviews and decisions: the fields that are hashed, and labels of rows."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ REVIEW, DECISION = "review", "decision"
 
 
 def reviews(project: int, *, texts: bool = False, **among: Any) -> Iterator[tuple[int, Row]]:
-    """Submitted reviews of a project with their ratings, each with its key; a draft says nothing
-    yet.
+    """Yield the submitted reviews of a project with their ratings as chain rows, each with its key.
 
-    `texts`: with the texts that were at hand. They take part where there are any, so that older
-    sums stay. Only migration 0008 asks without them: it comes before their table.
+    `texts`: include the texts that were at hand. A review without any hashes as before they were
+    stored, so older sums stay valid. Only migration 0008 calls without `texts`, because it runs
+    before their table exists.
     """
     found = Review.objects.submitted().filter(auditor__project=project, **among)
     given: dict[int, list[str]] = defaultdict(list)
@@ -42,7 +42,7 @@ def reviews(project: int, *, texts: bool = False, **among: Any) -> Iterator[tupl
 
 
 def decisions(project: int, **among: Any) -> Iterator[tuple[int, Row]]:
-    """Decisions on instructions of a project, each with its key."""
+    """Yield the decisions on instructions of a project as chain rows, each with its key."""
     rows = Decision.objects.filter(by__project=project, **among).order_by("pk")
     return chain.told_apart(
         (
@@ -69,7 +69,7 @@ def follow(
     ended: Container[int] = (),
     **among: Any,
 ) -> None:
-    """Put reviews or decisions into their chain; `among` narrows what is read."""
+    """Append new and ended reviews or decisions to their chain; `among` narrows the query."""
     chain.follow(kind, project, ROWS[kind](project, **among), new=new, ended=ended)
 
 

@@ -1,4 +1,4 @@
-"""Deciding what becomes of a reviewed instruction, and taking that back."""
+"""Decide on reviewed instructions, and withdraw decisions."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ def decide(
     reason: str = "",
     now: datetime | None = None,
 ) -> Decision:
-    """Accept an altered narrative, send it back to be written anew, or remove its pair.
+    """Accept an altered narrative, send it back to be rewritten, or remove its pair.
 
-    The same decision again changes nothing. Refused: who does not lead, an outcome that is none
-    (`Decision.Outcome`), no reason where one is needed (all but accepting what passed), decided
-    already, no review yet; accepting before every auditor is heard. Stale: there is a newer
+    The same decision again changes nothing. Refused: not a lead, an outcome that is not in
+    `Decision.Outcome`, no reason (needed except to accept a narrative that passed), already
+    decided, no review yet; accepting before every review is submitted. Stale: there is a newer
     version.
     """
     now = now or timezone.now()
@@ -76,7 +76,7 @@ def accept_many(
 ) -> list[Decision]:
     """Accept altered narratives that passed: all of them, or none.
 
-    Refused, naming the pair: as `decide`; and none at all.
+    Refused, naming the pair: as `decide`; and an empty list.
     """
     if not narratives:
         raise Refused(_("Tick one or more instructions first."))
@@ -99,9 +99,9 @@ def accept_many(
 def withdraw_decision(
     *, decision: Decision, by: Membership, now: datetime | None = None
 ) -> Decision:
-    """Take a decision back: the pair is as it was before it. Twice changes nothing.
+    """Withdraw a decision and undo its effect on the pair. Calling twice changes nothing.
 
-    Refused: who does not lead. Stale: it was rewritten since, so the decision is history.
+    Refused: not a lead. Stale: the narrative was rewritten since, so the decision is history.
     """
     now = now or timezone.now()
     with transaction.atomic():
@@ -152,6 +152,4 @@ def _refuse_undecided(narrative: Narrative, outcome: str, reason: str, project: 
             % {"passes": len(passes), "wanted": wanted}
         )
     elif state is Verdict.REJECTED and not reason:
-        raise Unfit(
-            _("An auditor rejects it. Give the reason for accepting it all the same."), "reason"
-        )
+        raise Unfit(_("An auditor rejects it. Give the reason for accepting it anyway."), "reason")

@@ -1,4 +1,4 @@
-"""What a browser's journal sends of reviews: the answer to one criterion."""
+"""The entry of a browser's journal for reviews: the answer to one criterion."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from audit.reviews.actions import save_rating
 
 @dataclass(frozen=True)
 class SaidRating(RegisteredEntry):
-    """A level, words, or both, for one criterion of a draft; None: not said with this entry."""
+    """A level, words, or both, for one criterion of a draft; None: not part of this entry."""
 
     criterion: str
     level: str | None
     words: str | None
 
     def save(self, *, by: Membership, pair: InstructionPair) -> SavedEntry:
-        """Keep it in the draft of `by`; what came later stands."""
+        """Save it in the draft of `by`; the entry that arrives last wins."""
         now = timezone.now()
         save_rating(
             narrative=access.narrative(pair, self.narrative),
@@ -38,7 +38,7 @@ class SaidRating(RegisteredEntry):
 
 
 def rating(entry: Mapping[str, Any], origin: dict[str, Any]) -> SaidRating:
-    """Read the answer to one criterion."""
+    """Parse a journal entry with the answer to one criterion."""
     return SaidRating(
         **origin,
         criterion=text_field(entry, "criterion"),

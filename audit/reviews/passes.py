@@ -1,4 +1,4 @@
-"""What auditors said of narratives: who may see it yet, and what it amounts to."""
+"""Reviews as pages show them: who may see them, their verdicts, and what waits for a decision."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from base.prepared_queries import Built, prepared
 
 
 class Answer(NamedTuple):
-    """One auditor's answer to one criterion; `level` is None while there is none."""
+    """One auditor's answer to one criterion; `level` is None while not rated."""
 
     criterion: Criterion
     level: Level | None
@@ -34,7 +34,7 @@ class Answer(NamedTuple):
 
 @dataclass(frozen=True)
 class Pass:
-    """One auditor's review as pages show it: an answer for each criterion, in their order."""
+    """One auditor's review as pages show it: an answer for each criterion, in order."""
 
     review: Review
     rubric: Rubric
@@ -47,17 +47,17 @@ class Pass:
 
     @property
     def rejected(self) -> int:
-        """On how many criteria it rejects."""
+        """Number of criteria on which it rejects."""
         return sum(level.rejects for level in self.levels)
 
     @property
     def unrated(self) -> list[Criterion]:
-        """The criteria that have no level yet."""
+        """The criteria without a level."""
         return [answer.criterion for answer in self.answers if answer.level is None]
 
     @property
     def unexplained(self) -> list[Criterion]:
-        """The criteria that were rejected without a word."""
+        """The criteria rejected without words."""
         return [
             answer.criterion
             for answer in self.answers
@@ -66,7 +66,7 @@ class Pass:
 
 
 class RatingWords(NamedTuple):
-    """Words about one criterion of a narrative version, for whoever rewrites it."""
+    """An auditor's words on one criterion of a narrative version, for its rewriter."""
 
     criterion: Criterion
     level: Level
@@ -74,17 +74,17 @@ class RatingWords(NamedTuple):
 
 
 class Contrast(NamedTuple):
-    """What all auditors said on one criterion, and whether they differ on what rejects."""
+    """All auditors' answers to one criterion, and whether they differ on rejecting."""
 
     criterion: Criterion
-    # One for each auditor; None for one whose rubric does not ask this.
+    # One for each auditor; None if their rubric does not have the criterion.
     answers: list[Answer | None]
     straddles: bool
 
 
 @dataclass(frozen=True)
 class Chapter:
-    """One version of a narrative in the story of its pair, with what the reader may see of it."""
+    """One narrative version in the story of its pair, limited to what the reader may see."""
 
     narrative: Narrative
     is_current: bool
@@ -97,13 +97,13 @@ class Chapter:
 
     @property
     def decision(self) -> Decision | None:
-        """The decision that stands."""
+        """The current decision, or None."""
         return next((one for one in self.decisions if one.withdrawn_at is None), None)
 
 
 def submitted(projects: Sequence[int] | None) -> QuerySet[Review]:
-    """Return what people submitted of the altered narratives in force of projects (by key; None: of
-    any narrative), whoever brought it, with `of_pair` and `of_member`.
+    """Return people's submitted reviews of the current altered narratives of projects (by key;
+    None: of all narratives), with `of_pair` and `of_member`.
     """
     reviews = Review.objects.submitted().of_people()
     reviews = reviews.annotate(of_pair=F("narrative__pair_id"), of_member=F("auditor_id"))
@@ -118,10 +118,11 @@ def submitted(projects: Sequence[int] | None) -> QuerySet[Review]:
 def passes_of(
     narratives: Iterable[Narrative], *, drafts: bool = False, machines: bool = False
 ) -> dict[int, list[Pass]]:
-    """Return people's reviews of some narratives by narrative id, first begun first: three queries.
+    """Return people's reviews of some narratives by narrative id, first started first: three
+    queries.
 
-    Drafts are left out unless asked for. `machines`: the reviews of machines instead, which are
-    shown beside those of people and count nowhere among them.
+    `drafts`: include drafts. `machines`: return the reviews of machines instead, which are shown
+    beside those of people and never counted among them.
     """
     reviews = Review.objects.filter(narrative__in=[one.pk for one in narratives])
     reviews = reviews.of_machines() if machines else reviews.of_people()
@@ -140,7 +141,7 @@ def passes_of(
 
 
 def pass_of(narrative: Narrative, by: Membership) -> Pass | None:
-    """Return what `by` has said of a narrative so far, or None before the first word."""
+    """Return the review of `by` of a narrative, draft or submitted, or None."""
     review = Review.objects.filter(narrative=narrative, auditor=by).first()
     if review is None:
         return None
@@ -150,7 +151,7 @@ def pass_of(narrative: Narrative, by: Membership) -> Pass | None:
 
 
 def summary_digest(said: Pass) -> str:
-    """Return a digest of what the review says, to recognise the summary that was confirmed."""
+    """Return a digest of the review's answers, to recognise the summary that was confirmed."""
     answers = [
         [one.criterion.key, one.level.value if one.level else "", one.words] for one in said.answers
     ]
@@ -159,7 +160,7 @@ def summary_digest(said: Pass) -> str:
 
 
 def verdict_of(passes: Iterable[Pass], project: Project) -> Verdict:
-    """Return what submitted reviews amount to in a project."""
+    """Return the verdict of submitted reviews in a project."""
     return verdict(
         [one.levels for one in passes],
         project.overlap_review,
@@ -172,7 +173,7 @@ _BY_MAJORITY = [kind.key for kind in KINDS.values() if kind.rejects_by_majority]
 
 
 def rejected_by_auditors() -> Q:
-    """Narratives that auditors reject, by the rule of the project's kind: as `verdict_of`."""
+    """Return a filter for narratives that auditors reject, by the same rule as `verdict_of`."""
     against = Rating.objects.of_people().filter(
         review__narrative=OuterRef("pk"), review__submitted_at__isnull=False, rejects=True
     )
@@ -189,9 +190,9 @@ def rejected_by_auditors() -> Q:
 
 
 def contrasts(passes: list[Pass]) -> list[Contrast]:
-    """Put several auditors' answers side by side, criterion by criterion.
+    """Return several auditors' answers side by side, criterion by criterion.
 
-    Reviews from files may be made under several rubrics: what they ask under one key is one row.
+    Reviews from files may have different rubrics: criteria with the same key share a row.
     """
     asked: dict[str, Criterion] = {}
     for one in passes:
@@ -207,7 +208,7 @@ def contrasts(passes: list[Pass]) -> list[Contrast]:
 
 
 def words_for(narrative: Narrative) -> list[RatingWords]:
-    """Return what auditors wrote about a version, criterion by criterion, without their names."""
+    """Return auditors' words on a version, criterion by criterion, without their names."""
     passes = passes_of([narrative])[narrative.pk]
     return [
         RatingWords(answer.criterion, answer.level, answer.words)
@@ -218,10 +219,10 @@ def words_for(narrative: Narrative) -> list[RatingWords]:
 
 
 def why_sent_back(pair: InstructionPair, reader: Membership) -> SentBack | None:
-    """Return why the version in force was sent back; None where it was not.
+    """Return why the current version was sent back, or None if it was not.
 
-    Who writes it anew reads it, unless they have yet to review it: a withdrawn decision would let
-    them.
+    For its rewriter; None also if they still owe a review of it, which they could submit once the
+    decision is withdrawn.
     """
     narrative = pair.current(Narrative.Side.ALTERED)
     if narrative is None or pair.sent_back_at is None or pair.sent_back_at <= narrative.created_at:
@@ -248,14 +249,14 @@ def why_sent_back(pair: InstructionPair, reader: Membership) -> SentBack | None:
 
 
 def to_decide(member: Membership) -> QuerySet[Narrative]:
-    """Return the altered narratives in force that wait for a lead's decision.
+    """Return the current altered narratives that wait for a lead's decision.
 
-    Auditors reject it (`rejected_by_auditors`), or every auditor is heard; and this lead owes no
-    review of it.
+    Auditors reject them (`rejected_by_auditors`) or every wanted review is submitted; and this lead
+    owes no review of them.
     """
     heard = Review.objects.submitted().of_people().filter(narrative=OuterRef("pk"))
     all_heard = heard.order_by().values("narrative").annotate(n=Count("pk")).values("n")
-    # Where nobody is asked to review, a file may bring reviews all the same.
+    # A project that wants no reviews may still get some from a file.
     wanted = Greatest(F("pair__project__overlap_review"), Value(1))
     return (
         Narrative.objects.current()
@@ -263,6 +264,9 @@ def to_decide(member: Membership) -> QuerySet[Narrative]:
             pair__project__in=[member.project_id],
             pair__removed_at__isnull=True,
             side=Narrative.Side.ALTERED,
+            # What follows asks for one at least. To begin with the reviews is quicker than to look
+            # for those of each narrative.
+            pk__in=Review.objects.submitted().of_people().values("narrative"),
         )
         .annotate(heard=Coalesce(Subquery(all_heard), Value(0)))
         .filter(rejected_by_auditors() | Q(heard__gte=wanted))
@@ -272,7 +276,7 @@ def to_decide(member: Membership) -> QuerySet[Narrative]:
 
 
 def answered_by(member: Membership) -> Q:
-    """Narratives of which this member owes no review: a lead may read what others said of them."""
+    """Return a filter for narratives of which this member owes no review."""
     owed = Assignment.objects.filter(
         pair=OuterRef("pair"), task=Assignment.Task.REVIEW, member__in=[member.pk]
     )
@@ -298,7 +302,7 @@ def _to_decide(member: int, project: int) -> Built:
 
 
 def must_answer_first(who: Membership, narrative: Narrative) -> bool:
-    """Tell whether `who` holds a review assignment of this version and has not submitted yet."""
+    """Return whether `who` holds a review assignment of this version and has not submitted yet."""
     own = Review.objects.submitted().filter(narrative=narrative, auditor=who)
     return must_review_first(who, narrative, own)
 
@@ -306,9 +310,9 @@ def must_answer_first(who: Membership, narrative: Narrative) -> bool:
 def story(pair: InstructionPair, reader: Membership) -> list[Chapter]:
     """Return the altered versions of a pair, newest first, with what `reader` may see of each.
 
-    Of the version in force, an auditor sees the others' reviews after submitting their own; its
-    author once it is sent back or removed; a lead always, unless they have yet to review it. What
-    was said of older versions everybody may read: nobody can review those any more.
+    Of the current version, an auditor sees the others' reviews after submitting their own; its
+    author once it is sent back or removed; a lead always, unless they still owe a review. Reviews
+    of older versions are open to everybody, because nobody can review those any more.
     """
     versions = list(
         pair.narratives.filter(side=Narrative.Side.ALTERED)

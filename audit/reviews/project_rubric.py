@@ -1,4 +1,4 @@
-"""Changing the rubric of a project, and choosing another."""
+"""Save a rubric in a project, and choose which one is current."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ def save_rubric(
     by: Membership | None,
     now: datetime | None = None,
 ) -> Kept:
-    """Insert a rubric into a project and put it in force, and return its row. Nobody: a command.
+    """Insert a rubric into a project, make it current, and return its row.
 
-    The same again only puts it in force. Refused: who does not lead, an archived project, and a
-    name under which something else is known, here or to Rejudge.
+    `by` is None for commands. A rubric that is already saved only becomes current. Refused: not a
+    lead, an archived project, a name that the project or Rejudge uses for a different rubric.
     """
     now = now or timezone.now()
     with transaction.atomic():
@@ -40,8 +40,8 @@ def save_rubric(
             free = rubrics.next_name(project.pk, content.name)
             raise Refused(
                 _(
-                    "There is a rubric “%(name)s” already, and it says otherwise. Reviews go on "
-                    "naming it, so give yours another name, for example “%(free)s”."
+                    "A different rubric “%(name)s” already exists. Reviews refer to it, so give "
+                    "yours another name, for example “%(free)s”."
                 )
                 % {"name": content.name, "free": free}
             )
@@ -52,9 +52,9 @@ def save_rubric(
 def choose_rubric(
     *, project: Project, name: str, by: Membership | None, now: datetime | None = None
 ) -> Kept:
-    """Put one of the project's rubrics in force, or one that comes with Rejudge. Nobody: a command.
+    """Make a rubric of the project, or one shipped with Rejudge, current.
 
-    Refused: who does not lead, an archived project, a name that neither has.
+    `by` is None for commands. Refused: not a lead, an archived project, an unknown name.
     """
     now = now or timezone.now()
     with transaction.atomic():
@@ -72,16 +72,16 @@ def choose_rubric(
 
 
 def take_rubric(project: Project, name: str, by: Membership | None) -> None:
-    """Put a rubric that comes with Rejudge in force, where another one is."""
+    """Make a shipped rubric current unless it is already."""
     if rubrics.in_force(project.pk).name != name:
         choose_rubric(project=project, name=name, by=by)
 
 
 def _rubrics_of(project: Project, by: Membership | None) -> None:
-    """Lock the project, so that of two leads one comes last."""
+    """Lock the project, so that leads act one after the other. Refused: not a lead, archived."""
     project = Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     if by is not None and (not by.leads or by.project_id != project.pk):
-        raise Refused(_("Only leads of this project say what instructions are rated on."))
+        raise Refused(_("Only leads of this project choose its rubric."))
     projects_access.refuse_if_archived(project)
 
 

@@ -1,4 +1,4 @@
-"""Finding instructions among all that are reviewed: by state, words, category and people."""
+"""Filter the list of reviewed instructions by state, words, category and people."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from audit.reviews.passes import answered_by, to_decide
 from audit.reviews.review_page import under_review
 
 TO_DECIDE, SENT_BACK, DRAWN = "to-decide", "sent-back", "drawn"
-# As the matrix of documents asks for pairs whose category has no name.
+# The same value selects pairs without a category in the matrix of documents.
 NO_CATEGORY = "-"
 
 
 class WantedReviews(NamedTuple):
-    """Which instructions are listed; all where nothing is said. The last three are for leads."""
+    """Filters of the list of instructions; all by default. The last three are for leads."""
 
     state: str = ""
     search: str = ""
@@ -32,10 +32,10 @@ class WantedReviews(NamedTuple):
 
 
 def found_reviews(member: Membership, wanted: WantedReviews) -> QuerySet[Narrative]:
-    """Return the altered narratives in force that are wanted.
+    """Return the current altered narratives that match the filters.
 
-    Who reviewed them and what they rejected is asked only of those of which this reader may read
-    the reviews. Anybody but a lead finds by words and category alone.
+    Filters by auditor or criterion return only narratives whose reviews this reader may see. For
+    anybody except a lead, only words and category count.
     """
     rows = under_review(member)
     if wanted.search:

@@ -1,4 +1,4 @@
-"""Which rubric a review is made under: one of the project's own, or one that comes with Rejudge."""
+"""Look up rubrics: those of a project, and those shipped with Rejudge."""
 
 from __future__ import annotations
 
@@ -13,29 +13,27 @@ from base.control_characters import strange
 
 
 class UnknownRubric(LookupError):
-    """No rubric of that name is in the project."""
+    """The project has no rubric of this name."""
 
 
 def has_reviews(project: Project) -> bool:
-    """Say whether instructions are reviewed: somebody is asked to, or has done so. Elsewhere no
-    criterion means anything.
-    """
+    """Return whether the project wants reviews or has any; without them criteria do not matter."""
     reviewed = Review.objects.filter(narrative__pair__project=project)
     return bool(project.overlap_review) or reviewed.exists()
 
 
 def in_force(project: int) -> Rubric:
-    """Return the rubric that reviews of a project are begun under now."""
+    """Return the current rubric of a project, which new reviews use."""
     chosen = Kept.objects.in_force(project)
     return chosen.content if chosen is not None else DEFAULT
 
 
 def named(project: int, name: str) -> Rubric:
-    """Return the rubric of that name, or raise UnknownRubric."""
-    # What comes with Rejudge never changes, and nothing of a project may have its name.
+    """Return the rubric of this name, or raise UnknownRubric."""
+    # A shipped rubric never changes, and a project cannot reuse its name.
     if name in SHIPPED:
         return SHIPPED[name]
-    # A form may send anything, and PostgreSQL cannot even be asked for some of it.
+    # A form may send characters that PostgreSQL rejects even in a query.
     kept = None if strange(name) else Kept.objects.filter(project=project, name=name).first()
     if kept is None:
         raise UnknownRubric(f"project {project} has no rubric {name}")
@@ -43,13 +41,13 @@ def named(project: int, name: str) -> Rubric:
 
 
 def names(project: int) -> list[str]:
-    """Return the names of every rubric a project can take: its own, and those of Rejudge."""
+    """Return the names of every rubric a project can choose: its own and the shipped ones."""
     own = Kept.objects.filter(project=project).values_list("name", flat=True)
     return sorted({*own, *SHIPPED})
 
 
 def next_name(project: int, name: str) -> str:
-    """Return the first name like this one that is free: “ours-1” is followed by “ours-2”."""
+    """Return the next free name of this form: “ours-1” is followed by “ours-2”."""
     stem, _, number = name.rpartition("-")
     if not stem or not number.isdecimal():
         stem, number = name, "1"
@@ -61,9 +59,9 @@ def next_name(project: int, name: str) -> str:
 
 
 def under(narrative: Narrative, project: int) -> Rubric:
-    """Return the rubric a version of a narrative is reviewed under.
+    """Return the rubric for reviews of a narrative version.
 
-    All people who review a version answer the same questions: those of whoever began first.
+    Everybody who reviews a version uses the same rubric: that of the first review.
     """
     first = (
         Review.objects.of_people()
@@ -78,7 +76,7 @@ def under(narrative: Narrative, project: int) -> Rubric:
 def of_reviews(reviews: Iterable[Review]) -> dict[tuple[int, str], Rubric]:
     """Return the rubrics of some reviews, by project and name: one query at most.
 
-    `auditor` of each must be at hand.
+    The reviews must have `auditor` loaded.
     """
     asked = {(review.auditor.project_id, review.rubric) for review in reviews}
     found = {one: SHIPPED[one[1]] for one in asked if one[1] in SHIPPED}

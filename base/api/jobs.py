@@ -1,4 +1,4 @@
-"""Long work as programs see it, in every room."""
+"""How the API shows jobs, shared by all apps."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from jobs.models import Job
 
 
 class JobSerializer(serializers.Serializer[Any]):
-    """A piece of work that a worker does. Ask again until `state` is done, failed or cancelled."""
+    """A background job. Poll it until `state` is done, failed or cancelled."""
 
     id = serializers.IntegerField()
     state = serializers.ChoiceField(choices=Job.State.choices)
-    done = serializers.IntegerField(help_text="How far it is ...")
-    total = serializers.IntegerField(allow_null=True, help_text="... of how much; null: unknown.")
-    step = serializers.CharField(help_text="What it is doing.")
+    done = serializers.IntegerField(help_text="Units done.")
+    total = serializers.IntegerField(allow_null=True, help_text="Units in all; null: unknown.")
+    step = serializers.CharField(help_text="The current step.")
     error = serializers.CharField(help_text="Why it failed.")
     requested_at = serializers.DateTimeField()
     started_at = serializers.DateTimeField(allow_null=True)
@@ -24,7 +24,7 @@ class JobSerializer(serializers.Serializer[Any]):
 
 
 def job_told(job: Job) -> dict[str, Any]:
-    """What a program is told of any job."""
+    """Return the API's representation of a job of any kind."""
     return {
         "id": job.pk,
         "state": job.state,

@@ -1,4 +1,4 @@
-"""What a request may hold and how often one may come: JSON, its size, the throttle."""
+"""Limits of API requests: JSON only, a maximum size, throttles."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from base.api.problems import TooLarge
 log = logging.getLogger(__name__)
 
 
-# A hundred entries with long notes; what is larger was not typed. Files have their own resources.
+# Enough for a hundred entries with long notes. Files have their own resources.
 MAX_BODY = 2_621_440
 
 
@@ -31,22 +31,22 @@ SAFE = {"GET", "HEAD", "OPTIONS"}
 
 
 class AlwaysJson(BaseContentNegotiation):
-    """Answers are JSON, whatever a program says it would like."""
+    """Content negotiation that always answers in JSON."""
 
     def select_parser(self, request: Request, parsers: Any) -> Any:
-        """The first that reads what was sent."""
+        """Return the first parser for the request's content type, or None."""
         media = (request.content_type or "").partition(";")[0].strip().lower()
         return next((parser for parser in parsers if parser.media_type == media), None)
 
     def select_renderer(
         self, request: Request, renderers: Any, format_suffix: str | None = None
     ) -> tuple[BaseRenderer, str]:
-        """The first."""
+        """Return the first renderer, ignoring the Accept header."""
         return renderers[0], renderers[0].media_type
 
 
 class Json(JSONParser):
-    """JSON of a size that was typed."""
+    """A JSON parser with a size limit."""
 
     def parse(
         self,
@@ -54,12 +54,12 @@ class Json(JSONParser):
         media_type: str | None = None,
         parser_context: Mapping[str, Any] | None = None,
     ) -> Any:
-        """Read it; too large is 413, nested deeper than anything we ask for 400."""
+        """Parse the body; 413 if it is too large, 400 if it is nested too deeply."""
         request = (parser_context or {})["request"]
         length = request.META.get("CONTENT_LENGTH") or "0"
         if not length.isdecimal() or int(length[:20]) > MAX_BODY:
             most = f"{MAX_BODY:,}"
-            raise TooLarge(_("At most %(most)s bytes are taken at once.") % {"most": most})
+            raise TooLarge(_("A request may have at most %(most)s bytes.") % {"most": most})
         try:
             return super().parse(stream, media_type, dict(parser_context or {}))
         except RecursionError as error:
@@ -67,27 +67,27 @@ class Json(JSONParser):
 
 
 class Throttle(UserRateThrottle, ABC):
-    """How much one person's programs may ask, by the rate of the settings for `scope`."""
+    """A limit on one person's requests, by the rate that the settings give for `scope`."""
 
     cache = caches["rates"]
 
     def get_rate(self) -> str | None:
-        """The rate as it is set now."""
+        """Return the current rate."""
         rates: dict[str, Any] = api_settings.DEFAULT_THROTTLE_RATES
         rate: str | None = rates[str(self.scope)]
         return rate
 
     def allow_request(self, request: Request, view: APIView) -> bool:
-        """Whether this one is within the rate; those it does not concern are."""
+        """Return whether the request is within the rate; requests not counted always are."""
         if not self.concerns(request):
             return True
         try:
             return super().allow_request(request, view)
         except Exception:  # whatever the cache's client raises
-            # Who judges goes on where what counts them is away.
+            # Judging goes on while the cache that counts requests is down.
             log.warning("rates cannot be counted now", exc_info=True)
             return True
 
     @abstractmethod
     def concerns(self, request: Request) -> bool:
-        """Whether requests of this kind are counted."""
+        """Return whether a request counts toward this limit."""

@@ -1,4 +1,4 @@
-"""Pages of lists that are in no order of keys: what is worked out, and cut where it was left."""
+"""Pages of computed lists, which are not ordered by a key; each list defines its own cursor."""
 
 from __future__ import annotations
 
@@ -17,23 +17,24 @@ CURSOR = Page.cursor_query_param
 
 
 def size_of(request: Request) -> int:
-    """How many entries a page has."""
+    """Return the number of entries per page."""
     return Page().get_page_size(request) or Page.page_size
 
 
 def cursor_of(request: Request) -> str:
-    """Where the page begins, as `paged` wrote it; "" at the start."""
+    """Return the request's cursor as `paged` wrote it; "" at the start."""
     return str(request.query_params.get(CURSOR, ""))
 
 
 def nowhere() -> ValidationError:
-    """What to raise for a cursor that no page of ours named."""
-    return ValidationError({f"?{CURSOR}": [_("This cursor leads nowhere.")]})
+    """Return the error to raise for an invalid cursor."""
+    return ValidationError({f"?{CURSOR}": [_("This cursor is not valid.")]})
 
 
 def paged(request: Request, results: Iterable[Any], following: str | None) -> Response:
-    """Answer with a page; `following` is the cursor of the next one, None at the end. These lists
-    are read onward only.
+    """Return the response for a page; `following` is the cursor of the next one, None at the end.
+
+    These lists are read forward only.
     """
     here = request.build_absolute_uri()
     return Response(

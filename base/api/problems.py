@@ -1,7 +1,7 @@
-"""What went wrong, told to programs: `application/problem+json` (RFC 9457).
+"""API errors as `application/problem+json` (RFC 9457).
 
-`type` is left out, as "about:blank": the status says what happened, `code` says it more exactly,
-`detail` is the sentence a person reads.
+`type` is omitted, which means "about:blank": the status says what happened, `code` says it more
+exactly, `detail` is a sentence for people.
 """
 
 from __future__ import annotations
@@ -27,78 +27,78 @@ from base.errors import NotHere, Refused, Stale
 from jobs.unavailable import is_full
 
 MEDIA_TYPE = "application/problem+json"
-# Where programs ask; everything else is a page.
+# The prefix of API addresses; everything else is a page.
 API = "/api/"
-# What is told where nothing else is known: a word and a sentence for each status.
+# Status -> default code and sentence.
 SENTENCES = {
     HTTPStatus.BAD_REQUEST: ("invalid", gettext_lazy("This request cannot be read.")),
     HTTPStatus.FORBIDDEN: (
         "permission_denied",
-        gettext_lazy("This is for pages of ours alone, or the form's secret is missing."),
+        gettext_lazy("Only pages of this site may send this, or the form's token is missing."),
     ),
     HTTPStatus.NOT_FOUND: ("not_found", gettext_lazy("There is nothing at this address.")),
     HTTPStatus.METHOD_NOT_ALLOWED: (
         "method_not_allowed",
-        gettext_lazy("This is not done at this address: see “Allow”."),
+        gettext_lazy("This method is not allowed at this address: see “Allow”."),
     ),
     HTTPStatus.REQUEST_TIMEOUT: (
         "too_slow",
-        gettext_lazy("The content took too long to arrive. Nothing is kept: send it again."),
+        gettext_lazy("The request took too long to arrive. Nothing was saved: send it again."),
     ),
     HTTPStatus.LENGTH_REQUIRED: (
         "length_required",
-        gettext_lazy("The content came without its length. Send it with a Content-Length."),
+        gettext_lazy("The request has no length. Send it with a Content-Length."),
     ),
     HTTPStatus.REQUEST_ENTITY_TOO_LARGE: (
         "too_large",
-        gettext_lazy("This is more than is taken at once."),
+        gettext_lazy("This request is too large."),
     ),
     HTTPStatus.INTERNAL_SERVER_ERROR: (
         "error",
-        gettext_lazy("Something went wrong here. It is in the log."),
+        gettext_lazy("Something went wrong. The error is in the log."),
     ),
 }
 
 
 class Conflict(exceptions.APIException):
-    """What was acted on has changed in the meantime."""
+    """The object has changed in the meantime (409)."""
 
     status_code = HTTPStatus.CONFLICT
     default_code = "stale"
 
 
 class Unprocessable(exceptions.APIException):
-    """An action refused."""
+    """An action refused the request (422)."""
 
     status_code = HTTPStatus.UNPROCESSABLE_ENTITY
     default_code = "refused"
 
 
 class TooLarge(exceptions.APIException):
-    """More than is taken at once."""
+    """The request is too large (413)."""
 
     status_code = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
     default_code = "too_large"
 
 
 class Busy(exceptions.APIException):
-    """The database cannot answer now."""
+    """The database cannot answer now (503)."""
 
     status_code = HTTPStatus.SERVICE_UNAVAILABLE
     default_code = "busy"
 
 
 class FaultSerializer(serializers.Serializer[Any]):
-    """One thing that is wrong with what was sent."""
+    """One error in the request."""
 
     pointer = serializers.CharField(
-        help_text="Where: a JSON pointer into what was sent; or `?name` for a parameter."
+        help_text="Where: a JSON pointer into the request body, or `?name` for a parameter."
     )
     detail = serializers.CharField()
 
 
 class ProblemSerializer(serializers.Serializer[Any]):
-    """What went wrong, as RFC 9457 has it. The status says what; `code` more exactly."""
+    """An error as RFC 9457 defines it. The status says what happened, `code` more exactly."""
 
     title = serializers.CharField(help_text="The name of the status.")
     status = serializers.IntegerField()
@@ -110,7 +110,7 @@ class ProblemSerializer(serializers.Serializer[Any]):
 
 
 def handler(problem: Exception, context: dict[str, Any]) -> Response | None:
-    """Answer what a resource raised; None for what nobody foresaw, which Django answers."""
+    """Return the response to an exception from a resource; None if Django has to answer it."""
     known = _known(problem)
     response = exception_handler(known, context)
     if response is None:
@@ -125,10 +125,10 @@ def handler(problem: Exception, context: dict[str, Any]) -> Response | None:
 def in_json(
     request: HttpRequest, response: HttpResponseBase, faults: dict[str, str] | None = None
 ) -> HttpResponseBase:
-    """An error that comes as a page, as a problem where a program asked; all else as it is.
+    """Turn an error page below /api/ into a problem; return any other response unchanged.
 
-    So no error below /api/ is a page, whoever answers it: the guard, Django, another library.
-    `faults`: what is wrong, by the place where it is.
+    So no error below /api/ is a page, whether the guard, Django or another library answers.
+    `faults` maps places to what is wrong there.
     """
     if (
         response.status_code < HTTPStatus.BAD_REQUEST
@@ -146,26 +146,25 @@ def in_json(
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """The answer where no address fits: for programs a problem, for people a page."""
+    """Answer an unknown address: a problem below /api/, else a page."""
     if request.path.startswith(API):
         return _plain(HTTPStatus.NOT_FOUND)
     return defaults.page_not_found(request, exception)
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """The answer to what Django itself refuses to read."""
+    """Answer a request that Django itself refuses to read."""
     if request.path.startswith(API):
         return _plain(HTTPStatus.BAD_REQUEST)
     return defaults.bad_request(request, exception)
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """The answer to what nobody foresaw; the log has it.
+    """Answer an unexpected exception, which is in the log.
 
-    A database that is away, and a disk without room, are foreseen: whoever asks again later gets
-    their answer.
+    A database that does not answer and a full disk are expected and get a 503: try again later.
     """
-    # Django calls this while it handles what was raised, wherever that was: also before any view.
+    # Django calls this inside its exception handler, also for exceptions raised before any view.
     error = sys.exc_info()[1]
     if error and (is_full(error) or isinstance(error, OperationalError | InterfaceError)):
         return unavailable(request, error)
@@ -175,13 +174,13 @@ def server_error(request: HttpRequest) -> HttpResponse:
 
 
 def unavailable(request: HttpRequest, error: BaseException) -> HttpResponse:
-    """Answer that it does not work now (503), and why."""
+    """Answer 503 and say why."""
     response: HttpResponse
     if request.path.startswith(API):
         problem = unavailable_problem(error)
         response = _written(HTTPStatus.SERVICE_UNAVAILABLE, problem["code"], problem["detail"])
     else:
-        # Without the request: who asks is in the database.
+        # Rendered without the request, because reading its user needs the database.
         page = loader.get_template("503.html").render({"full": is_full(error)})
         response = HttpResponse(page, status=HTTPStatus.SERVICE_UNAVAILABLE)
     response["Retry-After"] = "1"
@@ -189,17 +188,15 @@ def unavailable(request: HttpRequest, error: BaseException) -> HttpResponse:
 
 
 def unavailable_problem(error: BaseException) -> dict[str, str]:
-    """Return code and sentence for why the database could not take something: for want of room on
-    the disk, or because it is busy.
-    """
+    """Return code and sentence for a failed database write: the disk is full, or it is busy."""
     if is_full(error):
-        sentence = _("There is no room left on the disk. Nothing is lost: send it again later.")
+        sentence = _("The disk is full. Nothing is lost: send it again later.")
         return {"code": "disk_full", "detail": sentence}
     return {"code": "busy", "detail": _("The database is busy. Nothing is lost: send it again.")}
 
 
 def _known(problem: Exception) -> Exception:
-    """The same as an exception whose answer is known."""
+    """Return the API exception that corresponds to an exception; others unchanged."""
     if isinstance(problem, NotHere):
         return exceptions.NotFound(str(problem))
     if isinstance(problem, Stale):
@@ -210,7 +207,7 @@ def _known(problem: Exception) -> Exception:
         return Busy(**unavailable_problem(problem))
     if isinstance(problem, RequestDataTooBig):
         most = f"{settings.DATA_UPLOAD_MAX_MEMORY_SIZE:,}"
-        return TooLarge(_("At most %(most)s bytes are taken at once.") % {"most": most})
+        return TooLarge(_("A request may have at most %(most)s bytes.") % {"most": most})
     if isinstance(problem, Http404):
         return exceptions.NotFound(*problem.args)
     if isinstance(problem, PermissionDenied):
@@ -223,7 +220,7 @@ def _problem(problem: Exception, response: Response) -> dict[str, Any]:
     told: dict[str, Any] = {"title": status.phrase, "status": status.value}
     if isinstance(problem, exceptions.ValidationError):
         faults = list(_faults(problem.detail, ""))
-        sentence = _("What was sent is not right: see the errors.")
+        sentence = _("The request is not valid: see the errors.")
         return {**told, "code": "invalid", "detail": sentence, "errors": faults}
     assert isinstance(problem, exceptions.APIException)
     detail = problem.detail
@@ -232,7 +229,7 @@ def _problem(problem: Exception, response: Response) -> dict[str, Any]:
 
 
 def _faults(detail: Any, pointer: str) -> list[dict[str, str]]:
-    """What is wrong, flat, each with its place."""
+    """Flatten validation errors into a list, each with its pointer."""
     if isinstance(detail, dict):
         entries = [
             (pointer if key == "non_field_errors" else f"{pointer}{_step(str(key))}", value)
@@ -240,7 +237,7 @@ def _faults(detail: Any, pointer: str) -> list[dict[str, str]]:
         ]
         return [fault for place, value in entries for fault in _faults(value, place)]
     if isinstance(detail, list):
-        # Of a list that was sent each entry has its own faults, empty where it is right.
+        # If a list was sent, each entry has its own errors, empty if it is valid.
         nested = any(isinstance(entry, (dict, list)) for entry in detail)
         return [
             fault
@@ -251,12 +248,12 @@ def _faults(detail: Any, pointer: str) -> list[dict[str, str]]:
 
 
 def _step(key: str) -> str:
-    """A key as JSON pointers write it (RFC 6901); a parameter of the address stands as it is."""
+    """Return a key as a step of a JSON pointer (RFC 6901); query parameters are unchanged."""
     return key if key.startswith("?") else "/" + key.replace("~", "~0").replace("/", "~1")
 
 
 def _plain(status: HTTPStatus, faults: dict[str, str] | None = None) -> JsonResponse:
-    """What a status says of itself."""
+    """Return the default problem of a status."""
     code, sentence = SENTENCES.get(status, (status.phrase.lower().replace(" ", "_"), status.phrase))
     return _written(status, code, str(sentence), faults)
 

@@ -1,8 +1,8 @@
-"""What every resource of the API is made of, in every room.
+"""The base classes and decorators of all API resources.
 
-A resource is a class with a method for each verb, under `@reads` or `@writes`: these say what is
-sent, what is answered and which scope it takes; the schema is made of the same. What a method
-raises (`Refused`, Http404 ...) is told by `base.api.problems`.
+A resource is a class with a method for each verb, decorated with `@reads` or `@writes`. These
+declare the request, the response and the required scope; the schema is generated from them.
+Exceptions of a method (`Refused`, Http404 ...) are answered by `base.api.problems`.
 """
 
 from __future__ import annotations
@@ -44,47 +44,47 @@ MAX_KEY = 255
 
 
 class KeyField(serializers.IntegerField):
-    """The key of a row."""
+    """A row's primary key."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**{"min_value": 1, "max_value": LARGEST_KEY, **options})
 
 
 class Sent(serializers.Serializer[Any]):
-    """What is sent. A field it does not have is refused: it was misspelt, or is not for you."""
+    """A request body. Unknown fields are refused: they are misspelt or not permitted."""
 
     def to_internal_value(self, data: Any) -> Any:
-        """Read it, and refuse what is not known."""
+        """Validate the body and refuse unknown fields."""
         if isinstance(data, Mapping) and (unknown := set(data) - set(self.fields)):
-            sentence = _("There is no such field here.")
+            sentence = _("There is no such field.")
             raise ValidationError({str(name): [sentence] for name in sorted(map(str, unknown))})
         return super().to_internal_value(data)
 
 
 class Nothing(Sent):
-    """Nothing is sent: no content, or an empty object."""
+    """An empty request body: no content, or an empty object."""
 
 
 class Asked(serializers.Serializer[Any]):
-    """Parameters of an address that narrow a list."""
+    """Query parameters that filter a list."""
 
 
 @dataclass(frozen=True)
 class Operation:
-    """One verb of a resource, as its method and the schema know it."""
+    """The declaration of one verb of a resource, used by its method and the schema."""
 
     scope: str
-    # A serializer's class; None: no content. Or a type of the schema, for what is no JSON.
+    # A serializer class; None: no content. For answers other than JSON, a type of the schema.
     answer: Any
     status: int = 200
-    # A serializer's class; None: nothing is sent.
+    # A serializer class; None: no request body.
     sent: type[serializers.BaseSerializer[Any]] | None = None
-    # The parameters of the address.
+    # The query parameters.
     asked: type[Asked] | None = None
     many: bool = False
-    # In pages with cursors.
+    # Whether the answer comes in pages with cursors.
     paged: bool = False
-    # The media type where it is no JSON.
+    # The media type if it is not JSON.
     media: str = ""
     writes: bool = False
 
@@ -101,8 +101,9 @@ def reads(
     media: str = "",
     scope: str = Scope.READ,
 ) -> Callable[[Method], Method]:
-    """A method that answers and changes nothing. `paged`: it answers with `self.page`; `many`: with
-    a list.
+    """Declare a method that changes nothing.
+
+    `paged`: it answers with `self.page`; `many`: with a list.
     """
 
     def declare(method: Method) -> Method:
@@ -126,10 +127,10 @@ def writes(
     secret: Iterable[str] = (),
     apart: bool = False,
 ) -> Callable[[Method], Method]:
-    """A method that changes something, and does so once for each `Idempotency-Key`.
+    """Declare a method that changes something, once for each `Idempotency-Key`.
 
-    `secret`: fields of the answer that are not kept for the second time; `apart`: it takes long and
-    keeps its own transaction (see `base.idempotency`).
+    `secret`: fields of the answer that are not stored for a replay; `apart`: it takes long and
+    manages its own transaction (see `base.idempotency`).
     """
     hidden = tuple(secret)
 
@@ -168,7 +169,7 @@ def writes(
 
 
 class Page(CursorPagination):
-    """A part of a list, with the addresses of the parts before and behind it."""
+    """A page of a list, with the addresses of the previous and the next page."""
 
     page_size = 50
     page_size_query_param = "page_size"
@@ -178,8 +179,8 @@ class Page(CursorPagination):
     page_size_query_description = f"Entries on a page: 50, at most {MOST_ON_A_PAGE}."
 
     def decode_cursor(self, request: Request) -> Cursor | None:
-        """The place that was asked for; one that no page of ours named is refused."""
-        wrong = ValidationError({"?cursor": [_("This cursor leads nowhere.")]})
+        """Return the requested position; refuse a cursor that is not from one of our pages."""
+        wrong = ValidationError({"?cursor": [_("This cursor is not valid.")]})
         try:
             cursor = super().decode_cursor(request)
         except NotFound as error:
@@ -190,33 +191,34 @@ class Page(CursorPagination):
 
 
 class Reads(Throttle):
-    """Questions."""
+    """The throttle of reading requests."""
 
     scope = "reads"
 
     def concerns(self, request: Request) -> bool:
-        """What changes nothing."""
+        """Return whether the request changes nothing."""
         return request.method in SAFE
 
 
 class Writes(Throttle):
-    """Changes."""
+    """The throttle of writing requests."""
 
     scope = "writes"
 
     def concerns(self, request: Request) -> bool:
-        """What may change something."""
+        """Return whether the request may change something."""
         return request.method not in SAFE
 
 
 class HasScope(BasePermission):
-    """Whether the token is good for what is asked; who comes with a session has every scope."""
+    """Check that the token has the scope of the operation; sessions have every scope."""
 
     def has_permission(self, request: Request, view: APIView) -> bool:
-        """Ask the method of the resource for its scope; a method it does not have is let through
-        to be told so.
+        """Compare the token's scopes with the one that the method declares.
+
+        A verb that the resource does not have passes, and is answered with 405.
         """
-        # Who comes with a session has no token, and no scopes.
+        # A session has no token and no scopes.
         scopes = getattr(request.auth, "scopes", None)
         if scopes is None:
             return True
@@ -231,12 +233,12 @@ class HasScope(BasePermission):
 
 
 class Resource(APIView):
-    """Something that programs ask for at an address."""
+    """The base class of all API resources."""
 
-    # Under which heading the schema lists it.
+    # The heading in the schema.
     tag: ClassVar[str]
 
-    # OPTIONS is no answer of ours: the schema says what there is.
+    # No OPTIONS: the schema describes the API.
     http_method_names = ["get", "head", "post", "put", "patch", "delete"]
     permission_classes = (IsAuthenticated, HasScope)
     throttle_classes = (Reads, Writes)
@@ -246,7 +248,7 @@ class Resource(APIView):
     pagination_class = Page
 
     def __init_subclass__(cls) -> None:
-        """Refuse a verb that does not say what it takes."""
+        """Refuse a verb without `@reads` or `@writes`."""
         super().__init_subclass__()
         for verb in ("get", "post", "put", "patch", "delete"):
             method = cls.__dict__.get(verb)
@@ -255,12 +257,12 @@ class Resource(APIView):
 
     @property
     def person(self) -> User:
-        """Who asks."""
+        """Return the user who sent the request."""
         assert isinstance(self.request.user, User)
         return self.request.user
 
     def sent(self) -> dict[str, Any]:
-        """What was sent, checked by the method's serializer; else 400."""
+        """Return the request body, validated by the method's serializer; 400 if it is invalid."""
         operation = self._operation()
         assert operation.sent is not None
         form = operation.sent(data=self.request.data)
@@ -268,7 +270,7 @@ class Resource(APIView):
         return dict(form.validated_data)
 
     def asked(self) -> dict[str, Any]:
-        """The parameters of the address, checked by the method's serializer; else 400."""
+        """Return the query parameters, validated by the method's serializer; 400 if invalid."""
         operation = self._operation()
         assert operation.asked is not None
         form = operation.asked(data=self.request.query_params.dict())
@@ -283,7 +285,7 @@ class Resource(APIView):
         *,
         newest_first: bool = False,
     ) -> Response:
-        """The part of the list that the address asks for, in the order of keys."""
+        """Return the page of the list that the request asks for, in the order of keys."""
         pages = self.pagination_class()
         pages.ordering = "-pk" if newest_first else "pk"
         found = pages.paginate_queryset(rows.order_by(), self.request, view=self)
@@ -297,27 +299,27 @@ class Resource(APIView):
 
 
 def wrong(form: BaseForm, before: str = "") -> ValidationError:
-    """What a page's form found wrong; `before` each field's name (`?` for parameters)."""
+    """Return a form's errors as a ValidationError; field names get the prefix `before`."""
     return ValidationError(
         {f"{before}{name}": [str(one) for one in faults] for name, faults in form.errors.items()}
     )
 
 
 def done() -> Response:
-    """The answer where there is nothing to tell."""
+    """Return an empty response (204)."""
     return Response(status=HTTPStatus.NO_CONTENT)
 
 
 def _check_key(key: str) -> None:
     if not key or len(key) > MAX_KEY or not key.isascii() or not key.isprintable():
         raise ParseError(
-            _("%(header)s is 1 to %(most)s printable characters, such as a UUID.")
+            _("%(header)s must have 1 to %(most)s printable characters, such as a UUID.")
             % {"header": KEY_HEADER, "most": MAX_KEY}
         )
 
 
 def _digest(request: Request) -> str:
-    """A sum of what is asked: the same key is for the same again."""
+    """Return a digest of the request: a key may only be reused for the same request."""
     found = hashlib.sha256(f"{request.method} {request.get_full_path()}\n".encode())
     if isinstance(request.data, QueryDict):
         for name, value in sorted(request.data.items()):
@@ -334,7 +336,7 @@ def _digest(request: Request) -> str:
 
 
 def _body(response: HttpResponseBase, hidden: tuple[str, ...]) -> str:
-    """What is kept of an answer."""
+    """Return the part of a response that is stored for replays."""
     assert isinstance(response, Response)
     if response.data is None:
         return ""

@@ -1,4 +1,4 @@
-"""The schema of the API (OpenAPI 3), made of what the resources declare."""
+"""The schema of the API (OpenAPI 3), generated from the declarations of the resources."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from drf_spectacular.utils import OpenApiParameter
 from base.api.problems import MEDIA_TYPE, ProblemSerializer
 from base.api.resource import KEY_HEADER, MAX_KEY, Operation, Sent
 
-# Told of every resource, and of those that take something.
-# 422: some of it is read only by who holds an assignment there.
+# Error statuses of every operation, of those with query parameters, and of writes.
+# 422 is in ALWAYS because some resources can be read only by people with an assignment.
 ALWAYS = (401, 403, 404, 422, 429, 503)
 ASKING = (400,)
 WRITING = (400, 409, 413, 415)
 
 
 class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
-    """How the schema tells of it."""
+    """The schema's entry for token authentication."""
 
-    # Named, not imported: tokens are of a higher package.
+    # A name, not an import: tokens belong to a higher package.
     target_class = "annotate.people.authentication.TokenAuthentication"
     name = "token"
 
     def get_security_definition(self, auto_schema: object) -> dict[str, str]:
-        """An entry of `securitySchemes`."""
+        """Return an entry of `securitySchemes`."""
         return {
             "type": "http",
             "scheme": "bearer",
-            "description": "A token that its person made under Your settings, Tokens.",
+            "description": "A token that a person made under Your settings, Tokens.",
         }
 
 
@@ -39,24 +39,24 @@ class ApiSchema(AutoSchema):
     """One verb of one resource in the schema."""
 
     def get_operation_id(self) -> str:
-        """The resource's name and the verb: what generated clients call it."""
+        """Return the resource's name and the verb, which generated clients use as a name."""
         name = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", type(self.view).__name__).lower()
         return f"{name}_{self.method.lower()}"
 
     def get_tags(self) -> list[str]:
-        """The heading."""
+        """Return the heading."""
         return [self.view.tag]  # type: ignore[attr-defined]
 
     def get_summary(self) -> str:
-        """The first sentence of the method's docstring."""
+        """Return the first sentence of the method's docstring."""
         return re.split(r"(?<=[.;:])\s", self.get_description(), maxsplit=1)[0].rstrip(".;:")
 
     def get_request_serializer(self) -> Any:
-        """What is sent."""
+        """Return the declared request body."""
         return self._declared.sent
 
     def get_response_serializers(self) -> Any:
-        """What is answered when all is well."""
+        """Return the response to a successful request."""
         told = self._declared
         if told.answer is None:
             return {told.status: None}
@@ -65,7 +65,7 @@ class ApiSchema(AutoSchema):
         return {told.status: told.answer(many=True) if told.many else told.answer}
 
     def get_override_parameters(self) -> list[Any]:
-        """The parameters of the address, and the key of a write."""
+        """Return the query parameters, and for writes the idempotency key."""
         told = self._declared
         found: list[Any] = [told.asked] if told.asked else []
         if told.writes:
@@ -74,8 +74,8 @@ class ApiSchema(AutoSchema):
                     KEY_HEADER,
                     {"type": "string", "minLength": 1, "maxLength": MAX_KEY},
                     OpenApiParameter.HEADER,
-                    description="Sent again with the same key within a day, it is done once and "
-                    "answered as the first time.",
+                    description="A request that is sent again with the same key within a day is "
+                    "carried out once and gets the first response.",
                 )
             )
         return found

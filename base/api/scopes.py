@@ -1,4 +1,4 @@
-"""The scopes that a token can have and that an operation of the API asks for."""
+"""The scopes of API tokens; every operation requires one."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from django.utils.translation import gettext_lazy as _
 
 
 class Scope(TextChoices):
-    """What a token is good for; never more than its person may do."""
+    """What a token permits; never more than its owner may do."""
 
     READ = "read", _("Read what you can read")
     JUDGE = "judge", _("Take tasks, rewrite, judge, review and check")

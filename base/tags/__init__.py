@@ -1,7 +1,7 @@
-"""What the pages of every room draw alike: times, shares, grades, marks of change and small charts.
+"""Template tags shared by all apps: times, shares, grades, change marks and small charts.
 
-Everything shown goes through `format_html`: what people and files wrote is text, whatever it holds.
-Each module registers its tags and filters with the library.
+Everything shown goes through `format_html`: text from people and files is always escaped. Each
+module registers its tags and filters with the library.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The tag `url` of every template: Django's own, but that each address is made once.
+"""The tag `url` of every template: Django's own with a cache of addresses.
 
-A page links some twenty pages, and to find an address takes Django longer than to draw the link.
+A page has about twenty links, and Django takes longer to reverse an address than to render a link.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ register = template.Library()
 
 
 class AddressNode(defaulttags.URLNode):
-    """An address whose values are numbers and strings; with others, as Django draws it."""
+    """A cached address if its values are numbers and strings; otherwise Django's own node."""
 
     def render(self, context: Context) -> str:
-        """Draw the address, or keep it under the name that `as` gives."""
+        """Render the address, or store it under the name that `as` gives."""
         args = [one.resolve(context) for one in self.args]
         kwargs = {name: one.resolve(context) for name, one in self.kwargs.items()}
         if not all(type(value) in (int, str) for value in (*args, *kwargs.values())):
@@ -37,6 +37,6 @@ class AddressNode(defaulttags.URLNode):
 
 @register.tag
 def url(parser: Parser, token: Token) -> AddressNode:
-    """Draw the address of a view, as Django's tag of that name does."""
+    """Render the address of a view, like Django's tag of this name."""
     node = defaulttags.url(parser, token)
     return AddressNode(node.view_name, node.args, node.kwargs, node.asvar)

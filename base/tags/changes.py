@@ -1,4 +1,4 @@
-"""Marks of what changed between two texts."""
+"""Marks of the changes between two texts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from base.word_diff import Op, is_anew
 
 @register.filter
 def diff_marks(pieces: Iterable[tuple[str, str]]) -> SafeString:
-    """Pieces of `base.word_diff.diff` as text with <ins> and <del>."""
+    """Render pieces of `base.word_diff.diff` as text with <ins> and <del>."""
     marked, before = [], None
     for op, text in pieces:
         if op == Op.REMOVED:
@@ -30,7 +30,7 @@ def diff_marks(pieces: Iterable[tuple[str, str]]) -> SafeString:
 
 @register.filter
 def narrative_marks(pieces: Sequence[tuple[str, str]]) -> SafeString:
-    """A narrative with its change marked; as it stands where it was written anew."""
+    """Render a narrative with its changes marked, or without marks if it was rewritten."""
     if is_anew(pieces):
         return format_html_join("", "{}", ((text,) for op, text in pieces if op != Op.REMOVED))
     return diff_marks(pieces)

@@ -1,4 +1,4 @@
-"""Small charts, drawn as SVG and told in words beside them."""
+"""Small SVG charts; the text beside them says the same in words."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from base.tags.library import register
 
 @register.simple_tag
 def stacked_bar(total: int, **parts: int | None) -> SafeString:
-    """A bar of `total`, with one stretch for each named part, in the order given.
+    """Draw a bar of `total` with one segment for each named part, in the order given.
 
-    Each name gives the stretch its class `part-<name>`. What is left over is the empty track. Say
-    the same in words beside it: the picture is hidden from screen readers.
+    A segment has the class `part-<name>`; the rest is the empty track. Say the same in words beside
+    it: the picture is hidden from screen readers.
     """
     stretches, x = [], 0.0
     for name, count in parts.items():
-        # What there is can be seen, however little it is; its number stands beside it.
+        # Even the smallest part stays visible; its number is shown beside it.
         width = max(100 * count / total, 1.0) if total and count else 0
         if width:
             stretches.append((f"{x:.3f}", f"{width:.3f}", name))
@@ -38,8 +38,10 @@ def stacked_bar(total: int, **parts: int | None) -> SafeString:
 
 @register.simple_tag
 def progress(done: int, total: int | None, label: str, unit: str = "") -> SafeString:
-    """How far something is: a bar, and the count in words. `total`: None while it is not known;
-    `label`: what is counted, for screen readers; `unit`: a word after the count.
+    """Draw a progress bar with the count in words.
+
+    `total`: None while it is not known; `label`: what is counted, for screen readers; `unit`: a
+    word after the count.
     """
     if total is None:
         bar = format_html('<progress aria-label="{}"></progress>', label)
@@ -62,7 +64,7 @@ def progress(done: int, total: int | None, label: str, unit: str = "") -> SafeSt
 
 @register.simple_tag
 def share_bar(part: int, whole: int, goal: float = 0.5) -> SafeString:
-    """A share as a bar with a tick at its goal; `static/js/rewriting/ticks.js` moves it."""
+    """Draw a share as a bar with a tick at its goal; `static/js/rewriting/ticks.js` updates it."""
     width = 100 * part / whole if whole else 0
     return format_html(
         '<svg class="share" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">'
@@ -77,9 +79,9 @@ def share_bar(part: int, whole: int, goal: float = 0.5) -> SafeString:
 
 @register.simple_tag
 def interval_plot(figure: Any, low: float = -0.2, high: float = 1.0) -> SafeString | str:
-    """A coefficient and its interval on a line from `low` to `high`, with a tick at 0.
+    """Draw a coefficient and its interval on a line from `low` to `high`, with a tick at 0.
 
-    Nothing where there is no value: the reason stands beside it.
+    Returns "" if there is no value: the reason is shown beside it.
     """
     value = field_of(figure, "value") if figure is not None else None
     if value is None:

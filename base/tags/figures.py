@@ -1,4 +1,4 @@
-"""Times and numbers as pages write them."""
+"""Template filters that format times and numbers."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ NOTHING = "–"
 
 @register.filter
 def local_time(moment: datetime.datetime | str | None, style: str = "datetime") -> SafeString | str:
-    """Show a moment; `static/js/time.js` rewrites it in the reader's zone.
+    """Render a time; `static/js/time.js` rewrites it in the reader's time zone.
 
-    `style` is datetime, date or time (with seconds). Without script the moment stands there in the
-    zone that the reader chose, else in UTC, and says so. A string is read as ISO 8601, as it comes
-    out of a stored report.
+    `style` is datetime, date or time (with seconds). Without script the time is shown in the zone
+    that the reader chose, else in UTC, with the zone's name. A string is parsed as ISO 8601, the
+    form in stored reports.
     """
     if not moment:
         return NOTHING
     if isinstance(moment, str):
         moment = datetime.datetime.fromisoformat(moment)
     if style not in {"datetime", "date", "time"}:
-        raise template.TemplateSyntaxError(f"local_time knows no style {style!r}")
+        raise template.TemplateSyntaxError(f"local_time has no style {style!r}")
     universal = moment.astimezone(datetime.UTC)
     zone = reader_preferences.zone_of_reader() or datetime.UTC
     local = moment.astimezone(zone)
@@ -52,7 +52,7 @@ def local_time(moment: datetime.datetime | str | None, style: str = "datetime") 
 
 @register.filter
 def since(moment: datetime.datetime | None) -> str:
-    """How many whole seconds ago a moment was, in words up to a minute's precision beyond one."""
+    """Return how long ago a time was, in whole seconds below a minute, else in minutes."""
     if moment is None:
         return NOTHING
     return duration((timezone.now() - moment).total_seconds())
@@ -60,7 +60,7 @@ def since(moment: datetime.datetime | None) -> str:
 
 @register.filter
 def browser_name(agent: str) -> str:
-    """The browser and the system of a User-Agent in words; one that says neither, as it is."""
+    """Return the browser and system of a User-Agent in words; an unrecognized one as it is."""
     browser, system = browser_of(agent)
     if browser and system:
         return gettext("%(browser)s on %(system)s") % {"browser": browser, "system": system}
@@ -69,7 +69,7 @@ def browser_name(agent: str) -> str:
 
 @register.filter
 def duration(seconds: float | None) -> str:
-    """A length of time in the words of an estimate: "8 s", "3 min", "2 h 5 min"."""
+    """Return a duration as an estimate in words: "8 s", "3 min", "2 h 5 min"."""
     if seconds is None:
         return NOTHING
     whole = max(0, round(seconds))
@@ -86,7 +86,7 @@ def duration(seconds: float | None) -> str:
 
 @register.filter
 def percent(share: float | None, digits: int = 0) -> str:
-    """A share between 0 and 1 as "44 %"; never "100 %" or "0 %" for what is not quite so."""
+    """Format a share between 0 and 1 as "44 %"; "100 %" and "0 %" only for exactly 1 and 0."""
     if share is None:
         return NOTHING
     shown = round(share * 100, digits)
@@ -98,13 +98,13 @@ def percent(share: float | None, digits: int = 0) -> str:
 
 @register.simple_tag
 def percent_of(part: int | None, whole: int | None, digits: int = 0) -> str:
-    """The share of `part` in `whole`; of nothing there is none."""
+    """Format the share of `part` in `whole`; a dash if `whole` is 0."""
     return percent(part / whole if whole and part is not None else None, digits)
 
 
 @register.filter
 def coefficient(figure: Any) -> SafeString | str:
-    """A coefficient to three digits, or the reason why there is none.
+    """Format a coefficient to three decimals, or return the reason why it is undefined.
 
     `figure` is an `agreement.Coefficient` or the mapping it is stored as: `value`, and `note` for
     the reason.
@@ -114,19 +114,19 @@ def coefficient(figure: Any) -> SafeString | str:
     value = field_of(figure, "value")
     if value is None:
         return format_html('<span class="muted">{}</span>', field_of(figure, "note"))
-    # A minus sign is as wide as a plus; a hyphen is not, and columns would not stand.
+    # A minus sign is as wide as a plus; with a hyphen columns would not align.
     return three_digits(value)
 
 
 @register.filter
 def three_digits(number: float) -> str:
-    """A number as coefficients are shown: to three digits, with a minus as wide as a plus."""
+    """Format a number to three decimals with a true minus sign, as coefficients are shown."""
     return f"{number:.3f}".replace("-", "−")
 
 
 @register.filter
 def interval(figure: Any) -> str:
-    """The 95 % interval of a coefficient as "0.412 to 0.561", or a dash."""
+    """Format the 95 % interval of a coefficient as "0.412 to 0.561", or return a dash."""
     bounds = bounds_of(figure)
     if bounds is None:
         return NOTHING
@@ -136,7 +136,7 @@ def interval(figure: Any) -> str:
 
 @register.filter
 def characters(count: int | None) -> str:
-    """The length of a document's text, or that there is none."""
+    """Format the length of a document's text, or say that there is no text."""
     if count is None:
         return gettext("no text")
     return ngettext("%(count)s character", "%(count)s characters", count) % {"count": f"{count:,}"}
@@ -148,7 +148,7 @@ def field_of(thing: Any, name: str) -> Any:
 
 
 def bounds_of(figure: Any) -> tuple[float, float] | None:
-    """The bounds of a coefficient's interval, stored as a pair or as low and high."""
+    """Return the bounds of a coefficient's interval, stored as a pair or as low and high."""
     bounds = field_of(figure, "interval") if figure is not None else None
     if bounds is None:
         return None

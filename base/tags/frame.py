@@ -1,4 +1,4 @@
-"""Icons, badges, style sheets, keys and the theme: what frames a page."""
+"""Tags for the frame of a page: icons, badges, style sheets, keys and the theme."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from base.tags.library import register
 from base.users import Preferences
 from jobs.status import worker_status
 
-# Drawn on a field of 16 by 16, one path each.
+# Each is one path in a 16 by 16 view box.
 ICONS: Mapping[str, str] = {
     "info": "M8 1.5a6.5 6.5 0 1 1 0 13 6.5 6.5 0 0 1 0-13zM8 7.2v4M8 4.7v.1",
     "success": "M8 1.5a6.5 6.5 0 1 1 0 13 6.5 6.5 0 0 1 0-13zM5.2 8.3l2 2 3.7-4.2",
@@ -42,7 +42,7 @@ ICONS: Mapping[str, str] = {
 }
 
 
-# State -> (badge class, shape). The words come from whoever knows them.
+# State -> (badge class, shape). Callers of `badge` supply the words.
 STATES: Mapping[str, tuple[str, str]] = {
     "queued": ("", "ring"),
     "running": ("going", "going"),
@@ -75,7 +75,7 @@ STATES: Mapping[str, tuple[str, str]] = {
 
 @register.simple_tag
 def icon(name: str) -> SafeString:
-    """One of the house's small drawings, hidden from screen readers: the words beside it say it."""
+    """Draw an icon, hidden from screen readers: the words beside it say the same."""
     return format_html(
         '<svg viewBox="0 0 16 16" fill="none" stroke="currentColor" stroke-width="1.6" '
         'stroke-linecap="round" stroke-linejoin="round" aria-hidden="true"><path d="{}"/></svg>',
@@ -85,7 +85,7 @@ def icon(name: str) -> SafeString:
 
 @register.simple_tag
 def unchanging(name: str) -> str:
-    """Include a template that says the same on every page of a language: drawn once for each."""
+    """Include a template that is the same on every page: rendered once per language."""
     return _drawn.__wrapped__(name, "") if settings.DEBUG else _drawn(name, get_language())
 
 
@@ -96,14 +96,14 @@ def _drawn(name: str, _language: str | None) -> str:
 
 @register.simple_tag
 def style_sheets() -> SafeString:
-    """Link the style sheets: one file that holds them all where they were joined, else each."""
+    """Link the style sheets: the joined file if the storage joins them, else each one."""
     links = _links.__wrapped__ if settings.DEBUG else _links
     return links(repr(staticfiles_storage.__class__), settings.STATIC_URL)
 
 
 @cache
 def _links(_storage: str, _address: str) -> SafeString:
-    """Links to the style sheets: the same on every page as long as the storage is."""
+    """Return links to the style sheets, cached by the storage."""
     joined = getattr(staticfiles_storage, "joins_files", False)
     return format_html_join(
         "\n",
@@ -114,14 +114,14 @@ def _links(_storage: str, _address: str) -> SafeString:
 
 @cache
 def _style_sheets() -> list[str]:
-    """The names of the style sheets that `css/all.css` imports, in order."""
+    """Return the names of the style sheets that `css/all.css` imports, in order."""
     source = Path(str(finders.find("css/all.css"))).read_text(encoding="utf-8")
     return [f"css/{name}" for name in re.findall(r'@import url\("([^"]+)"\);', source)]
 
 
 @register.simple_tag
 def badge(state: str, words: str) -> SafeString:
-    """A state in a word, with the colour and the shape that say the same."""
+    """Draw a state as a badge: words, with a matching colour and shape."""
     kind, shape = STATES[state]
     return format_html(
         '<span class="badge{}">{}{}</span>', f" badge--{kind}" if kind else "", icon(shape), words
@@ -130,16 +130,16 @@ def badge(state: str, words: str) -> SafeString:
 
 @register.inclusion_tag("components/_no_worker.html", takes_context=True)
 def no_worker(context: RequestContext) -> dict[str, bool]:
-    """Say that no worker is there, on a page where one is needed; nothing where one is."""
+    """Say that no worker is running, on pages that need one; draw nothing if one is."""
     user = getattr(context.get("request"), "user", None)
     return {"alive": worker_status().alive, "staff": bool(user and user.is_staff)}
 
 
 @register.simple_tag(takes_context=True)
 def theme(context: RequestContext) -> str:
-    """The theme this person forced, light or dark; empty where the system decides.
+    """Return the theme that this person chose, light or dark; "" to follow the system.
 
-    Before one has signed in it is what the browser remembers of who was here last.
+    Before signing in, it is the choice of the last person in this browser, from a cookie.
     """
     request = context.get("request")
     known = reader_preferences.preferences_of_reader(request)
@@ -151,15 +151,15 @@ def theme(context: RequestContext) -> str:
 
 @register.simple_tag
 def time_zone() -> str:
-    """The name of the time zone that the reader chose; empty: as their browser has it."""
+    """Return the name of the time zone that the reader chose; "": the browser's."""
     return str(reader_preferences.zone_of_reader() or "")
 
 
 @register.simple_tag(takes_context=True)
 def keys(context: RequestContext) -> dict[str, str]:
-    """Each action's key as the reader has it; where nobody is signed in, as the house has it.
+    """Return each action's key for the reader; the defaults if nobody is signed in.
 
-    After `{% keys as keys %}` an element says `data-key="{{ keys.undo }}"`.
+    After `{% keys as keys %}` an element has `data-key="{{ keys.undo }}"`.
     """
     user = getattr(context.get("request"), "user", None)
     return keymap.keys_for(user) if user is not None and user.is_authenticated else keymap.DEFAULTS
@@ -167,11 +167,11 @@ def keys(context: RequestContext) -> dict[str, str]:
 
 @register.filter
 def keycap(key: str) -> str:
-    """A key of `base.keymap` as its cap shows it: "ArrowLeft" is an arrow, " " is Space."""
+    """Return a key of `base.keymap` as its cap shows it: "ArrowLeft" as an arrow, " " as Space."""
     return keymap.cap(key)
 
 
 @register.filter
 def lookup(mapping: Mapping[Any, Any] | None, key: Any) -> Any:
-    """What a mapping holds under a key that the template knows by a name; None if nothing."""
+    """Return a mapping's value for a key in a template variable; None if it is missing."""
     return (mapping or {}).get(key)

@@ -1,4 +1,4 @@
-"""Grades as pages draw them: a badge with the name, a tone by its place on the scale."""
+"""Tags that draw grades: a badge with the name, and a tone by the position on the scale."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ class GradeLike(Protocol):
 
 @register.simple_tag
 def grade_badge(value: int | None, grades: Sequence[GradeLike]) -> SafeString | str:
-    """A relevance with its shape, colour and word: `grades` are all the project's, lowest first.
+    """Draw a relevance with shape, colour and word; `grades` are all the project's, lowest first.
 
-    A value that is no grade of the project (qrels hold -2 to 16) stands there as its number, in a
-    shape of its own.
+    A value that is not a grade of the project (qrels contain -2 to 16) is shown as a number with a
+    different shape.
     """
     if value is None:
         return NOTHING
@@ -43,14 +43,14 @@ def grade_badge(value: int | None, grades: Sequence[GradeLike]) -> SafeString | 
 
 @register.simple_tag
 def grade_tone(value: int, grades: Sequence[GradeLike]) -> str:
-    """The CSS class of a grade's colour: five tones, spread over the project's grades."""
+    """Return the CSS class of a grade's colour: five tones, spread over the project's grades."""
     share = _share(value, grades)
     return "tone-none" if share is None else f"tone-{round(share * (TONES - 1))}"
 
 
 @register.simple_tag
 def grade_mark(value: int, grades: Sequence[GradeLike]) -> SafeString:
-    """The shape of a grade: a ring, filled as far as it goes; a diamond for a strange value."""
+    """Draw a grade's shape: a ring filled by its rank; a diamond if it is not a project grade."""
     share = _share(value, grades)
     if share is None:
         drawn = format_html(
@@ -71,7 +71,7 @@ def grade_mark(value: int, grades: Sequence[GradeLike]) -> SafeString:
 
 
 def _share(value: int, grades: Sequence[GradeLike]) -> float | None:
-    """How far up the project's grades a value stands, 0 to 1; None if it is none of them."""
+    """Return a value's position on the project's scale, 0 to 1; None if it is not a grade."""
     values = sorted(grade.value for grade in grades)
     if value not in values:
         return None
@@ -79,7 +79,7 @@ def _share(value: int, grades: Sequence[GradeLike]) -> float | None:
 
 
 def _filled(share: float) -> str:
-    """The path of a disc of radius 6 around (8, 8), filled to a share of its height."""
+    """Return the path of a disc of radius 6 around (8, 8), filled to a share of its height."""
     level = 6 * (1 - 2 * share)
     half = math.sqrt(36 - level * level)
     large = 1 if share > 0.5 else 0

@@ -1,4 +1,4 @@
-"""The template library `rejudge`, to which the modules of this package add."""
+"""The template library `rejudge`; the modules of this package register their tags with it."""
 
 from __future__ import annotations
 

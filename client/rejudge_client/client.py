@@ -83,7 +83,7 @@ class Project:
 
     @property
     def slug(self) -> str:
-        """Its short name, as it stands in addresses."""
+        """The short name, used in addresses."""
         return self.record["slug"]
 
     def load(

@@ -1,4 +1,4 @@
-"""All tables of jobs in one step. The replaced files stay: a restore of an older backup needs them."""
+"""All tables of jobs in one step. The replaced files stay: restoring an older backup needs them."""
 
 import django.utils.timezone
 from django.db import migrations, models

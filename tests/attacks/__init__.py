@@ -1,1 +1,1 @@
-"""What somebody who means ill would try, at every door there is."""
+"""Attacks on every part of the application."""

@@ -1,4 +1,4 @@
-"""What attacks share: a project with one thing of every kind, in which all have spoken."""
+"""Fixtures of the attacks: a project with one object of every kind, judged by everyone."""
 
 from __future__ import annotations
 

@@ -1,14 +1,14 @@
-"""Reading pages as a browser would: what in them runs, and what they ask to be sent."""
+"""Parse pages like a browser: find code that would run, and the forms."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 
-# Every payload begins with this and goes on with a letter, so that what came of it is known again.
+# Every payload contains this mark and a letter, so that its result can be recognized.
 MARK = "zq"
-# What could follow a text that is not escaped: out of an attribute, out of an element whose text
-# is no markup, out of a comment; an element that runs; an attribute that runs; a template.
+# Payloads for texts that are not escaped: they close an attribute, a raw-text element or a comment,
+# add an element or attribute that runs code, or contain template syntax.
 PAYLOADS = (
     "\"'><zqa zqb=1 onerror=zqc()>",
     "</textarea></title></script></style>--><script>zqd()</script><svg/onload=zqe()>",
@@ -16,7 +16,7 @@ PAYLOADS = (
     "{{ zqh|safe }}{% zqi %}${zqj}",
     "' onmouseover=zqk() style=zql:1 x='",
 )
-# As much of it as fits where texts are short.
+# A payload for columns with short texts.
 SHORT = "\"'><zqa onerror=zqc()>"
 ALL = " ".join(PAYLOADS)
 
@@ -61,7 +61,7 @@ class _Reader(HTMLParser):
 
 
 def running(page: str) -> list[str]:
-    """Everything in a page that would run, or that a payload made; of a good page nothing."""
+    """Return everything in a page that would run or that a payload created; [] for a good page."""
     reader = _Reader()
     reader.feed(page)
     reader.close()
@@ -70,14 +70,14 @@ def running(page: str) -> list[str]:
 
 @dataclass
 class Form:
-    """A form of a page: where it is sent, how, and what it sends if nothing is changed."""
+    """A form of a page: its address, its method, and the unchanged values of its fields."""
 
     action: str
     method: str
     fields: dict[str, list[str]] = field(default_factory=dict)
-    # The names of files.
+    # The names of file fields.
     files: list[str] = field(default_factory=list)
-    # Buttons that send a name, with every value they have.
+    # The names of submit buttons, with all their values.
     buttons: dict[str, list[str]] = field(default_factory=dict)
 
 
@@ -146,7 +146,7 @@ class _Forms(HTMLParser):
 
 
 def forms(page: str) -> list[Form]:
-    """Every form of a page."""
+    """Return every form of a page."""
     reader = _Forms()
     reader.feed(page)
     reader.close()

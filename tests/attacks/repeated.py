@@ -1,4 +1,4 @@
-"""Thousands of requests of the same few people, without reading the same rows for each of them."""
+"""Speed up thousands of requests of the same few people by caching what they read."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from config import request_guard
 
 @pytest.fixture
 def repeated_requests(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
-    """Read each session and each user once, draw each page of a refusal once, log nothing.
+    """Read each session and user once, render each refusal page once, and log nothing.
 
-    Only for tests in which every request is undone or refused: what it does to a session or a user
-    would not be seen by the next one.
+    Only for tests in which every request is undone or refused: the next request would not see
+    changes of a session or a user.
     """
     sessions: dict[str | None, dict[str, Any]] = {}
     users: dict[Any, Any] = {}
@@ -40,7 +40,7 @@ def repeated_requests(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCapture
     def get_user_once(self: ModelBackend, user_id: Any) -> Any:
         if user_id not in users:
             users[user_id] = get_user(self, user_id)
-        # A request may keep rows on its user; the next one begins without them.
+        # A request may cache rows on its user; the next one must start without them.
         return copy.copy(users[user_id])
 
     draw_forged = csrf._get_failure_view()  # type: ignore[attr-defined]

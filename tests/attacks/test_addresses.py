@@ -1,6 +1,6 @@
-"""An address asks for what its page offers, a form changes what it asks for, and nothing else does.
+"""Query parameters and form fields that a page does not offer have no effect.
 
-The parameters are those that pages lead to, the columns those of the models.
+The parameters are those in the pages' links, the columns those of the models.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from tests.test_permissions import ROOMS
 
 pytestmark = pytest.mark.long
 
-# What lookups of rows are called; none of them may be asked for by whoever writes an address.
+# Names of ORM lookups and the like; none may have an effect in an address.
 LOOKUPS = {
     "user__password__startswith": "pbkdf2",
     "annotator__user__username": "ben",
@@ -48,14 +48,14 @@ LOOKUPS = {
     "by": "1",
     "annotator": "1",
 }
-# By which every address for programs asks for another kind of answer.
+# The parameter by which API addresses negotiate the format.
 NEGOTIATED = {"format"}
-# What many pages know, whether the page that is tried has led to it or not.
+# Parameters of many pages, tried even if no link with them was found.
 COMMON = {"after", "before", "at", "show", "search", "query", "person", "version", "name", "case"}
 
 
 class Recorded(QueryDict):
-    """The parameters of an address, which remembers what of them was read."""
+    """Query parameters that record which of them were read."""
 
     read: ClassVar[set[str]] = set()
 
@@ -76,7 +76,7 @@ class Recorded(QueryDict):
         return super().getlist(key, default)
 
     def __getattribute__(self, name: str) -> Any:
-        # Who takes all of them at once reads each of them.
+        # These methods read all parameters at once.
         if name in {"items", "lists", "keys", "values", "dict", "urlencode", "copy", "__iter__"}:
             Recorded.read.add(ALL_OF_THEM)
         return super().__getattribute__(name)
@@ -91,7 +91,7 @@ ALL_OF_THEM = "*"
 
 @pytest.fixture
 def read_parameters(monkeypatch: pytest.MonkeyPatch) -> set[str]:
-    """The names of parameters that pages have read, and `ALL_OF_THEM` where one takes them all."""
+    """The names of parameters that pages have read, and `ALL_OF_THEM` if one read all at once."""
     Recorded.read.clear()
     monkeypatch.setattr("django.core.handlers.wsgi.QueryDict", Recorded)
     return Recorded.read
@@ -120,7 +120,7 @@ def test_no_address_asks_for_more_than_its_page_offers(
             lookups = {key: value for key, value in LOOKUPS.items() if key not in offered}
             tried += 1
             asked = answer(client.get(path, lookups))
-            # A page that leads back to itself keeps its address, whatever stands in it.
+            # A page with a link back to itself repeats its address with all parameters.
             if (
                 status_and_body(asked) != status_and_body(plain)
                 and b"password__startswith" not in asked[2]
@@ -131,7 +131,7 @@ def test_no_address_asks_for_more_than_its_page_offers(
             reads = bool(read_parameters - NEGOTIATED)
             reading += reads
             parameters = (offered | COMMON | read_parameters) - {ALL_OF_THEM}
-            # A page that reads no parameter may still lead back to its own address.
+            # A page that reads no parameter may still link to its own address.
             for what, value in HOSTILE.items() if reads else [("markup", HOSTILE["markup"])]:
                 tried += 1
                 with undone():
@@ -152,17 +152,17 @@ def status_and_body(answered: tuple[int, list[str], bytes]) -> tuple[int, bytes]
 
 
 BY_CHANCE = {"last_login", "password", "place", "file", "folder", "digest"}
-# What a script of the page fills in, which the form takes though it does not show it.
+# Fields that the page's script adds, which are accepted although the form does not show them.
 OF_SCRIPTS = {"annotate:judgment": {"evidence", "clauses", "active_ms", "pressed"}}
 
 
 def everything() -> dict[str, list[str]]:
-    """Every row without what is made by chance or counted: keys, UUIDs."""
+    """Return every row without random or sequential values: keys, UUIDs."""
     found = {}
     for room in ROOMS:
         for model in apps.get_app_config(room).get_models():
             if model._meta.label in {"annotate.Link", "annotate.Revision"}:
-                # Sums over the rest, with the UUIDs in them; numbers made by chance.
+                # Hashes that include UUIDs; random numbers.
                 continue
             names = [
                 field.attname
@@ -176,7 +176,7 @@ def everything() -> dict[str, list[str]]:
 
 
 def columns() -> dict[str, str]:
-    """Every column there is, with a value that it would take."""
+    """Return every column with a value that it would accept."""
     values = {}
     for room in ROOMS:
         for model in apps.get_app_config(room).get_models():
@@ -195,8 +195,9 @@ def columns() -> dict[str, str]:
 
 @contextmanager
 def with_the_same_keys() -> Iterator[None]:
-    """What is done in here is as if it had never been, and the next rows have the same keys again:
-    PostgreSQL's counters take no part in a rollback.
+    """Undo everything inside, and let the next rows get the same keys again.
+
+    PostgreSQL's sequences are not rolled back, so they are reset.
     """
     with connection.cursor() as cursor:
         counters: list[tuple[str, int, bool]] = []
@@ -230,7 +231,7 @@ def test_what_a_form_does_not_ask_for_changes_nothing(
             if method != "post":
                 continue
             asked = {*form.fields, *form.files, *form.buttons} | OF_SCRIPTS.get(route, set())
-            # What another form of the same route asks for is offered there.
+            # Fields of other forms of the same route count as offered.
             asked |= {
                 field
                 for (_, other, _), (_, one) in offered.items()

@@ -1,7 +1,7 @@
-"""What a body may say: what its operation asks for, of one's own project, and nothing else.
+"""A request body may only contain declared fields and objects of the person's own project.
 
-Bodies are made from what each operation declares, so a new one is attacked without being named
-here; the columns are those of the models.
+Bodies are generated from the declaration of each operation, so new operations are attacked without
+being listed here; the columns are those of the models.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from tests.test_permissions import RIGHTS, Right, rows
 # (route, verb) of everything that changes something: with a body, and without one.
 SENT = {(name, verb): one.sent for name, verb, one in DECLARED if one.sent is not None}
 SILENT = sorted((name, verb) for name, verb, one in DECLARED if one.writes and one.sent is None)
-# Of a program of another's, and of nobody's: what no model has a column for, and some would like.
+# Fields that no model has but that an attacker would like to set.
 REJUDGE_REQUESTS: dict[str, Any] = {
     **dict.fromkeys(("id", "pk", "project", "by", "user", "member", "membership", "annotator"), 1),
     **dict.fromkeys(("is_staff", "is_superuser"), True),
@@ -61,7 +61,7 @@ REJUDGE_REQUESTS: dict[str, Any] = {
 }
 EXTRA = {**columns(), **REJUDGE_REQUESTS}
 
-# Who may do it: where nobody is named a lead, who has an assignment in nothing.
+# Who may do it; for other operations a lead without any assignment.
 PEOPLE = {
     "annotate:api_judgments": "ada",
     "annotate:api_flags": "ada",
@@ -73,25 +73,25 @@ PEOPLE = {
 }
 OTHERS = ("carla", "root")
 Body = dict[str, Any]
-# In place of a value: the field is left out.
+# Instead of a value: the field is left out.
 LEFT_OUT = object()
 
 
 @pytest.fixture(autouse=True)
 def quiet(caplog: pytest.LogCaptureFixture) -> None:
-    """Thousands are refused here, and each is a line of the log that would be kept."""
+    """Silence the log: thousands of requests are refused, each with a captured log line."""
     caplog.set_level(logging.CRITICAL, logger="django.request")
 
 
 @pytest.fixture
 def spoken(beside: SimpleNamespace) -> Iterator[SimpleNamespace]:
-    """A project in which all have spoken, another beside it, and a client for each person."""
+    """A project judged by everyone, another project beside it, and a client for each person."""
     with undone():
         speak(beside, Way(1))
-        # What is settled and decided could not be settled and decided.
+        # Withdrawn, because settled and decided rows could not be settled and decided again.
         for model in (Adjudication, Decision):
             model.objects.update(withdrawn_at=SPOKEN, withdrawn_by=beside.carla)
-        # They differ on a condition as well, and dan has only to hand his review in.
+        # They also differ on a condition, and dan only has to submit his review.
         bens = Verdict.objects.filter(
             condition=beside.conditions[0], judgment__annotator=beside.ben
         )
@@ -109,7 +109,7 @@ def spoken(beside: SimpleNamespace) -> Iterator[SimpleNamespace]:
 
 
 def program_of(stage: SimpleNamespace, name: str) -> Client:
-    """A program of somebody, with every scope."""
+    """Return an API client of a person, with every scope."""
     member = Membership.objects.select_related("user").filter(name=name, project=stage.project)
     user = member[0].user.username if member and member[0].user else name
     secret = secret_of(user, "judge", "lead")
@@ -117,14 +117,14 @@ def program_of(stage: SimpleNamespace, name: str) -> Client:
 
 
 def client_for(stage: SimpleNamespace, route: str) -> Client:
-    """A program of who may."""
+    """Return the API client of a person who may use the route."""
     who = "root" if RIGHTS[route] is Right.API_ADMIN else PEOPLE.get(route, "carla")
     found: Client = stage.clients[who]
     return found
 
 
 def example(field: Any) -> Any:
-    """A value that a field would take."""
+    """Return a value that a field would accept."""
     match field:
         case serializers.BaseSerializer() if hasattr(field, "child"):
             return [example(field.child)]
@@ -156,7 +156,7 @@ def example(field: Any) -> Any:
 
 
 def known(stage: SimpleNamespace) -> dict[str, Body]:
-    """What stands in bodies so that they are right, by serializer; the rest is made up."""
+    """Return values that make bodies valid, by serializer; other values are made up."""
     judgment = Judgment.objects.filter(annotator=stage.ben, candidate=stage.first).get()
     verdict = Verdict.objects.filter(judgment=judgment, condition=stage.conditions[0]).get()
     verdicts = {str(one.pk): "met" for one in stage.conditions}
@@ -218,7 +218,7 @@ def known(stage: SimpleNamespace) -> dict[str, Body]:
         "SentRejudgeRequest": {"judgment": judgment.pk},
         "SentMany": {
             **dict.fromkeys(("state", "kind", "criterion", "condition", "order"), LEFT_OUT),
-            # Nobody is named while names are hidden.
+            # People cannot be named while names are hidden.
             **dict.fromkeys(("one", "other"), LEFT_OUT),
             "query": "301",
             "person": stage.ben.pk,
@@ -249,7 +249,7 @@ def known(stage: SimpleNamespace) -> dict[str, Body]:
 
 
 def bodies(stage: SimpleNamespace) -> Iterator[tuple[str, str, Any, Body]]:
-    """Route, verb, what it asks for, and a body that is right as far as rows are concerned."""
+    """Yield route, verb, serializer and a body that refers to existing rows."""
     right = known(stage)
     for (name, verb), sent in SENT.items():
         body = {**example(sent()), **right.get(sent.__name__, {})}
@@ -257,9 +257,9 @@ def bodies(stage: SimpleNamespace) -> Iterator[tuple[str, str, Any, Body]]:
 
 
 def ask(stage: SimpleNamespace, name: str, verb: str, body: Any) -> tuple[Any, bool]:
-    """The answer, and whether something was changed though it says no; all of it is undone.
+    """Send a body, undo it, and return the response and whether a refusal changed anything.
 
-    Nothing of the other project may ever be changed.
+    Also asserts that nothing of the other project was changed.
     """
     client, url = client_for(stage, name), stage.world.url(name)
     with undone():
@@ -271,13 +271,13 @@ def ask(stage: SimpleNamespace, name: str, verb: str, body: Any) -> tuple[Any, b
                 sent = json.dumps(body)
                 answer = client.generic(verb, url, sent, content_type="application/json")
         assert not written or others_rows(stage) == stage.others_rows, (name, verb, body)
-        # Some are refused in the middle of what they do, and leave nothing of it.
+        # Some are refused half-way and roll back, so compare the rows.
         half = bool(written) and answer.status_code >= 400 and rows() != stage.rows
     return answer, half
 
 
 def places(field: Any, body: Any, at: str = "") -> Iterator[tuple[str, Any, Body]]:
-    """Everything with fields in a body: where it stands, its serializer, and itself."""
+    """Yield every object in a body: its pointer, its serializer, and itself."""
     if isinstance(field, serializers.Serializer):
         yield at, field, body
         for name, one in field.get_fields().items():
@@ -341,13 +341,13 @@ def test_a_body_that_nothing_asks_for_changes_nothing(spoken, record_property):
     assert changing > 5
 
 
-# What is refused for another reason than a body that is wrong: settled the one way or the other.
+# Operations whose valid body is refused for a reason other than the body.
 NOT_NOW = {
-    # Another token than that of a preview.
+    # The token is not that of a preview.
     "annotate:api_rejudge_requests_of_guideline": 409,
     "audit:api_settling_many": 409,
     "annotate:api_replacements": 409,
-    # Nothing of the kind is to be done now.
+    # The action is not possible now.
     "annotate:api_confirmation": 422,
     "annotate:api_pair_assignments": 422,
     "audit:api_settling": 422,
@@ -361,10 +361,10 @@ NOT_NOW = {
 def leaves(
     field: Any, body: Any, at: tuple[Any, ...] = ()
 ) -> Iterator[tuple[tuple[Any, ...], Any]]:
-    """Every value in a body, by its path, with its field."""
+    """Yield the path and field of every value in a body."""
     if isinstance(field, serializers.Serializer) and body is not None:
         for name, one in field.get_fields().items():
-            # Also what the example leaves out.
+            # Also fields that the example leaves out.
             yield from leaves(one, body.get(name), (*at, name))
     elif hasattr(field, "child") and not isinstance(field, serializers.DictField):
         for number, entry in enumerate(body or ()):
@@ -374,7 +374,7 @@ def leaves(
 
 
 def changed(body: Body, path: tuple[Any, ...], value: Any) -> Body:
-    """The same body with another value in one place."""
+    """Return a copy of the body with another value at one path."""
     made = deepcopy(body)
     here: Any = made
     for step in path[:-1]:
@@ -401,7 +401,7 @@ def test_what_a_body_names_wrongly_is_told_with_its_place(spoken):
     assert [one["pointer"] for one in answer.json()["errors"]] == ["/query"]
 
 
-# What a field that is a key is the key of, and how a project has them.
+# The model that a key field refers to, and the lookup of its project.
 KEYS = {
     **dict.fromkeys(("narrative", "narratives"), (Narrative, "pair__project")),
     **dict.fromkeys(("candidate", "drops"), (Candidate, "query__project")),
@@ -444,7 +444,7 @@ def test_no_key_of_another_project_is_taken_anywhere(spoken, record_property):
                     wrong[where] = answer.status_code, answer.content[:200]
                 if isinstance(value, int) and value in refused:
                     if path[-2:] == ("drops", 0) and answer.status_code == 200:
-                        # Left out of what is kept.
+                        # Foreign candidates are dropped from the stored draft.
                         assert answer.json()["draft"]["drops"] == []
                     elif answer.status_code < 400:
                         wrong[where] = answer.status_code, answer.content[:200]

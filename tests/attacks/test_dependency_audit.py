@@ -1,4 +1,4 @@
-"""The audit of dependencies calls nothing clean that was not asked."""
+"""The audit of dependencies reports packages as clean only if it asked about them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Every route x every verb x every role x an object of one's own project, of another's, of none.
+"""Every route x verb x role x object: of the own project, of another project, or missing.
 
-The routes are read from the URL configuration, those of the administration too. What a role may
-do with a route says RIGHTS of `tests.test_permissions`; a route that is not there fails there.
+The routes are read from the URL configuration, including the administration. RIGHTS of
+`tests.test_permissions` says what a role may do with a route; a missing route fails there.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ pytestmark = pytest.mark.long
 
 __all__ = ["worlds"]
 
-# What nobody has: no row, and no number that a database could keep.
+# A key that no row has and no database could store.
 NOBODYS = 10**30
 UUID_LIKE = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 NO_UUID = "00000000-0000-4000-8000-000000000000"
@@ -50,7 +50,7 @@ ANYBODYS = {Right.OPEN, Right.DOOR, Right.PERSON, Right.API_PERSON, Right.JOURNA
 NOT_FOUND = {404, 405}
 REFUSED = {403, 405}
 TOLD_TO_SIGN_IN = {401, 403}
-# Steps of signing in, to who has nothing that they are for.
+# Answers of sign-in steps to people who do not need them.
 NOTHING_TO_DO = {200, 302, 401, 403, 404, 405}
 SIGN_IN = "/accounts/login/?next="
 
@@ -60,9 +60,9 @@ WRITE = re.compile(r"\s*(?:INSERT|UPDATE|DELETE|REPLACE|TRUNCATE|COPY)\b", re.IG
 
 @contextmanager
 def writes() -> Iterator[list[str]]:
-    """What is written meanwhile: the statements, but those of sessions, which signing in needs.
+    """Record the writing statements inside, except those on sessions, which signing in needs.
 
-    Many times quicker than looking at every row before and after each of so many requests.
+    Much faster than comparing every row before and after each of so many requests.
     """
     found: list[str] = []
 
@@ -76,7 +76,7 @@ def writes() -> Iterator[list[str]]:
 
 
 def besides_sessions(written: list[str]) -> list[str]:
-    """What was written but the list of one's own sessions, which its page brings up to date."""
+    """Return the statements except those on the list of sessions, which its page updates."""
     return [one for one in written if "usersessions_usersession" not in one]
 
 
@@ -84,8 +84,8 @@ def besides_sessions(written: list[str]) -> list[str]:
 def worlds(
     db: None, settings: Any, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
 ) -> tuple[World, World]:
-    """The project that is tried, with the whole cast in it, and another that nobody of it knows."""
-    # Nobody else asks so much in a minute.
+    """The attacked project with the whole cast, and another project with other people."""
+    # The tests send far more requests per minute than the limit.
     monkeypatch.setattr(SimpleRateThrottle, "allow_request", lambda *_: True)
     settings.STORAGES = {
         **settings.STORAGES,
@@ -108,20 +108,20 @@ def worlds(
 
 
 def nobodys(of: World, *kept: str) -> World:
-    """The addresses of things that are not there; what is `kept` is."""
+    """Return a world with keys of missing objects, except the `kept` ones."""
     keys = {name: nobodys_key(key) for name, key in of.keys.items()}
     return replace(of, keys=keys | {name: of.keys[name] for name in kept})
 
 
 def nobodys_key(key: Any) -> Any:
-    """A key of the same kind that nothing has."""
+    """Return a key of the same kind that no object has."""
     if isinstance(key, int):
         return NOBODYS
     return NO_UUID if UUID_LIKE.fullmatch(str(key)) else "nothing-of-this-name"
 
 
 def expected(role: str, right: Right, whose: str) -> set[int] | None:
-    """The statuses that a role may be answered with; None: it is let in."""
+    """Return the statuses that a role may get; None: the role is let in."""
     if right is Right.HIDDEN:
         return None if role == "root" else NOT_FOUND
     if role in {"anonymous", "closed"}:
@@ -147,7 +147,7 @@ def expected(role: str, right: Right, whose: str) -> set[int] | None:
 
 
 def missing_answer(role: str, right: Right, statuses: dict[str, int]) -> str:
-    """Say which answer a role did not get at its own project's thing, of all verbs; "" if none."""
+    """Return what is missing among a role's answers to all verbs on its own project, or ""."""
     found = set(statuses.values())
     let_in = LET_IN[right in PROGRAMS]
     match role, right:
@@ -163,8 +163,8 @@ def missing_answer(role: str, right: Right, statuses: dict[str, int]) -> str:
         case _, Right.STAFF | Right.ADMIN | Right.API_ADMIN:
             return "" if 403 in found else "is not refused"
         case "carla", _ if right in LEADS:
-            # What has not been made yet is not found, also by its lead, and where nothing is sent
-            # something is missing; nothing is forbidden.
+            # Objects that do not exist yet are not found, also by a lead, and an empty body lacks
+            # fields; but nothing is forbidden.
             good = {404, 409, *let_in} & found and not {403, 500} & found
             return "" if good else "does not come in"
         case "ada" | "dan", _ if right in LEADS:
@@ -195,7 +195,7 @@ def signed_in(role: str) -> Client:
 
 
 def tries(worlds: tuple[World, World]) -> Iterator[tuple[str, str, str]]:
-    """Name of the route, whose thing it is, address."""
+    """Yield the name of a route, whose object it is, and the address."""
     ours, others = worlds
     nothing, missing = nobodys(ours), nobodys(ours, "slug")
     for name in RIGHTS:
@@ -214,7 +214,7 @@ def test_each_role_is_let_in_at_its_own_doors_and_at_no_other(
     worlds, repeated_requests, role, record_property
 ):
     if role == "eve's":
-        # A lead, of a project that is neither of the two.
+        # The lead of a third project.
         role = factories.lead(factories.project("third"), "stranger").name
     client = signed_in(role)
     tried = 0
@@ -225,7 +225,7 @@ def test_each_role_is_let_in_at_its_own_doors_and_at_no_other(
         allowed, statuses = expected(role, RIGHTS[name], whose), {}
         for verb in VERBS:
             tried += 1
-            # Also after it was signed out.
+            # Restore the session, also after a request that signed out.
             client.cookies = SimpleCookie(session)
             with transaction.atomic():
                 with writes() as written:
@@ -270,7 +270,7 @@ def test_what_is_not_there_is_told_like_what_is_not_ones_own(worlds):
 
 
 def administration() -> dict[str, str]:
-    """Every address of the administration, by its name."""
+    """Return every address of the administration by its name."""
     found: dict[str, str] = {}
 
     def walk(patterns: Any) -> None:

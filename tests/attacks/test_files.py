@@ -1,4 +1,4 @@
-"""Files that somebody hands in: bombs, names that lead elsewhere, what would run if shown."""
+"""Hostile uploads: decompression bombs, path traversal in names, content that would run."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ NAMES = [
 ]
 
 
-# What a browser shows as what it says it is: pages, what programs read, a figure in words.
+# Types that browsers show inline and that are allowed.
 SHOWN = {"text/html", "application/json", "text/plain", ""}
 
 
@@ -65,7 +65,7 @@ def carla(db, storage, published) -> Client:
 @pytest.mark.parametrize("name", NAMES)
 def test_a_file_lies_where_uploads_lie_whatever_it_is_called(carla, storage, tmp_path, name):
     file = SimpleUploadedFile("q.txt", b"301 0 D1 1\n")
-    # What a browser would never send.
+    # A browser would never send such a name.
     vars(file)["_name"] = name
 
     answer = carla.post("/projects/tides/loads/", {"format": "trec-qrels", "file": file})
@@ -136,7 +136,7 @@ def test_no_name_leads_out_of_what_was_exported(db, storage, name):
 
 
 def bomb(size: int) -> bytes:
-    """Lines that are packed a thousand to one."""
+    """Return lines that are compressed a thousand to one."""
     return gzip.compress(b"301 0 D1 1\n" * (size // 11))
 
 

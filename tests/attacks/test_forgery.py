@@ -1,4 +1,4 @@
-"""No other site can have a signed-in browser write anything here."""
+"""No other site can make a signed-in browser write anything (CSRF)."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_nothing_is_written_without_the_token_of_our_own_pages(
             for what, (kind, body) in BODIES.items():
                 tried += 1
                 status = client.generic(verb, url, body, content_type=kind).status_code
-                # Where a verb is not known nothing is done, whoever asks.
+                # A verb that is not supported does nothing for anybody.
                 if status not in {403, 404, 405}:
                     let_in[verb, name, what] = status
     record_property("tried", f"forged writes, {role}: {tried:,} requests without a token")
@@ -78,7 +78,7 @@ def test_signing_in_and_out_are_writes_as_well(db):
     assert answer.status_code == 403
     assert settings.SESSION_COOKIE_NAME not in client.cookies
     client.force_login(factories.user("ada"))
-    # A picture on another site's page would do it otherwise.
+    # Otherwise an image on another site could sign people out.
     client.get("/accounts/logout/")
     assert client.get("/settings/").status_code == 200
 
@@ -94,7 +94,7 @@ def test_reading_changes_nothing(db):
             with writes() as written:
                 for verb in ("GET", "HEAD", "OPTIONS"):
                     client.generic(verb, tides.url(name))
-            # What is no row of a room may be written: who signed in where, and when.
+            # Rows outside our own apps may be written: sessions and last sign-ins.
             if written and rows() != before:
                 wrong.append((role, name))
         assert rows() == before

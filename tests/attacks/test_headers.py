@@ -1,4 +1,4 @@
-"""What every answer says to a browser, and what a browser is given to keep."""
+"""The security headers and cookies of every response."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def policy(response) -> dict[str, str]:
 
 
 def faults(response) -> list[str]:
-    """What a browser is not told, or told wrongly."""
+    """Return the security headers that are missing or wrong."""
     found = [name for name, value in ALWAYS.items() if response.get(name) != value]
     if policy(response) != POLICY:
         found.append(response["Content-Security-Policy"])

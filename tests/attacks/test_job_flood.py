@@ -1,4 +1,4 @@
-"""No person fills the queue that all people wait in."""
+"""No single person can fill the job queue that everybody shares."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ def fill(by, most=queue.MOST_OPEN):
 def test_a_person_has_only_so_many_jobs_that_wait(carla):
     fill(carla)
 
-    with pytest.raises(Refused, match="30 jobs of yours are waiting already"):
+    with pytest.raises(Refused, match="You already have 30 jobs waiting"):
         request_agreement(project=carla.project, scope=Scope(query="35"), by=carla)
-    with pytest.raises(Refused, match="30 jobs of yours are waiting already"):
+    with pytest.raises(Refused, match="You already have 30 jobs waiting"):
         request_export(project=carla.project, format_name="trec", by=carla)
 
     assert AgreementReport.objects.count() == 30
@@ -42,7 +42,7 @@ def test_another_project_makes_no_more_room(carla):
     fill(carla)
     other = factories.lead(factories.project("other"))
 
-    with pytest.raises(Refused, match="30 jobs of yours"):
+    with pytest.raises(Refused, match="already have 30 jobs"):
         request_export(project=other.project, format_name="trec", by=other)
 
 
@@ -80,4 +80,4 @@ def test_the_page_says_so(carla, client):
     answer = client.post("/projects/tides/exports/", {"format": "trec"})
 
     assert answer.status_code == 422
-    assert "30 jobs of yours are waiting already" in answer.content.decode()
+    assert "You already have 30 jobs waiting" in answer.content.decode()

@@ -1,6 +1,6 @@
-"""Whatever stands in a form: no error of ours, no word of another project, no change in it.
+"""Hostile form values cause no server error, and reveal or change nothing of another project.
 
-Forms are taken from the pages themselves, so a new field is attacked without being named here.
+Forms are taken from the pages themselves, so new fields are attacked without being listed here.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from tests.test_permissions import World, world
 
 pytestmark = pytest.mark.long
 
-# No page of our own project may ever say it.
+# No page of our own project may ever contain it.
 SECRET = "sealedelsewhere"
 HOSTILE = {
     "nothing": "",
@@ -77,10 +77,10 @@ def _of(model: type[models.Model], other: World) -> dict[str, Any]:
 
 @pytest.fixture
 def beside(stage: SimpleNamespace) -> SimpleNamespace:
-    """The project in which all have spoken, and another that is none of its people's business."""
+    """The project judged by everyone, and another project that its people must not see."""
     stage.other = world("other", "eve", "frank")
     seal(stage.other)
-    # It has no file, and no job is done while anything is tried.
+    # It has no files, and no job may run during the tests.
     for model in (Load, Pool):
         model.objects.filter(project=stage.other.project).update(
             state=Job.State.CANCELLED, cancel_requested_at=NOW, finished_at=NOW
@@ -89,16 +89,16 @@ def beside(stage: SimpleNamespace) -> SimpleNamespace:
 
 
 class Person(Client):
-    """A browser that stays signed in whatever it sends: what signed it out is undone elsewhere."""
+    """A browser that stays signed in whatever it sends; its requests are undone anyway."""
 
     def stay(self, user: Any) -> Person:
-        """Sign in, and keep that."""
+        """Sign in and remember the session cookie."""
         self.force_login(user)
         self.kept = self.cookies.output(header="")
         return self
 
     def request(self, **asked: Any) -> Any:
-        """Send a request with the session of the beginning."""
+        """Send a request with the remembered session cookie."""
         self.cookies = SimpleCookie(self.kept)
         return super().request(**asked)
 
@@ -110,7 +110,7 @@ def client_of(stage: SimpleNamespace, name: str) -> Client:
 
 
 def pages_of(stage: SimpleNamespace, name: str) -> dict[str, str]:
-    """Every page that a member finds, by its address."""
+    """Return every page that a member can reach, by its address."""
     read = walk(stage.members[name], addresses(stage))
     return {
         url: body.decode()
@@ -127,12 +127,12 @@ def route_of(url: str) -> str:
 
 
 Offered = dict[tuple[str, str, str], tuple[str, Form]]
-# What was offered to whom, by the keys of all the rows: several tests ask for the same forms.
+# A cache of the forms offered to each person, because several tests use the same forms.
 _offered: dict[str, Offered] = {}
 
 
 def forms_of(stage: SimpleNamespace, name: str) -> Offered:
-    """Every form that a member is offered: one for each route and set of fields."""
+    """Return every form that a member can reach: one for each route and set of fields."""
     key = repr((name, stage.world.keys, stage.others, stage.narrative.pk))
     if key not in _offered:
         _offered[key] = _forms_of(stage, name)
@@ -152,14 +152,14 @@ def _forms_of(stage: SimpleNamespace, name: str) -> Offered:
 
 
 def sent(form: Form, **changed: Any) -> dict[str, Any]:
-    """What a form sends, with something changed."""
+    """Return the values that a form sends, with some changed."""
     buttons = {name: values[0] for name, values in form.buttons.items()}
     fields = {name: value for name, value in form.fields.items() if value}
     return {**buttons, **fields, **changed}
 
 
 def faults(client: Client, method: str, url: str, said: dict[str, Any]) -> list[str]:
-    """What is wrong with the answer: an error of ours, a payload that runs, another's words."""
+    """Return what is wrong with the response: server errors, running payloads, foreign texts."""
     said = {name: value for name, value in said.items() if name != TOKEN}
     if method == "get":
         path = urlsplit(url)
@@ -172,7 +172,7 @@ def faults(client: Client, method: str, url: str, said: dict[str, Any]) -> list[
     found = []
     if SECRET in text:
         found.append("another project's words")
-    # Nothing of a payload runs where no payload stands, and reading a page takes long.
+    # Parsing a page takes long, so only pages that contain a payload are parsed.
     if MARK in text.lower() and any("text/html" in one for one in headers):
         found += [one for one in running(text) if MARK in one]
     if response.status_code >= 500:
@@ -181,10 +181,10 @@ def faults(client: Client, method: str, url: str, said: dict[str, Any]) -> list[
 
 
 def bodies(form: Form, theirs: list[str]) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Which fields are attacked, with what, and all that is then sent.
+    """Yield the attacked fields, the attack, and the values to send.
 
-    Each value in every field at once, for forms look at all of their fields; in each field alone
-    what databases choke on; and the keys of another project's things wherever a key stands.
+    Each hostile value in all fields at once, because forms validate all fields; values that break
+    databases in each field alone; and keys of another project's objects in fields with keys.
     """
     fields = [name for name in {**form.fields, **form.buttons} if name != TOKEN]
     for what, value in HOSTILE.items():
@@ -228,7 +228,7 @@ def test_no_field_of_any_form_makes_an_error_or_tells_of_others(
 
 
 def others_rows(stage: SimpleNamespace) -> dict[str, list[Any]]:
-    """Everything of the other project."""
+    """Return all rows of the other project."""
     project = stage.other.project.pk
     found = {}
     for label, path in (

@@ -1,7 +1,7 @@
-"""Whatever people and files write is text: every column that holds words is filled with markup that
-would run, every page is read, and nothing of it is more than text there.
+"""Texts of people and files never run as code: all text columns are filled with payloads.
 
-The columns are read from the models: a new one is attacked without being named here.
+Then every page is parsed, and no payload may be more than text. The columns are read from the
+models, so new ones are attacked without being listed here.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from tests.test_permissions import ROOMS
 
 pytestmark = pytest.mark.long
 
-# What is a code and no words: the program chooses it, or reads it again.
+# Columns with codes instead of text: the program writes them or parses them.
 CODES = {
     *("annotate.Project.slug", "annotate.Document.digest", "annotate.Run.sha256"),
     *("annotate.User.password", "annotate.Load.format", "annotate.Load.file"),
@@ -49,18 +49,18 @@ CODES = {
     *("audit.AgreementReport.scope", "audit.AgreementReport.against"),
     *("audit.AgreementReport.sha256", "exporters.Export.folder"),
 }
-# What a browser shows as it stands.
+# Types that a browser shows as plain text.
 PLAIN = {f"Content-Type: {kind}" for kind in ("application/json", "text/plain")}
-# A job that failed says why, and no other may: attacked by a job that fails.
+# Only failed jobs may have an error: attacked with a failed job.
 OF_FAILED = "error"
-# What is taken out says why, and nothing else may: attacked by rows that are taken out.
+# Only rows that are taken out may have a reason: attacked with such rows.
 OF_REMOVED = "removed_reason"
-# What no update changes, whoever asks: triggers refuse it. Attacked when it is made.
+# Triggers refuse updates of these models: attacked when a row is created.
 UNCHANGING = {"exporters.Release", "annotate.AuditEvent", "annotate.Link"}
 
 
 def columns() -> Iterator[tuple[type[models.Model], models.Field[Any, Any], int]]:
-    """Every column that holds words of people or files, with a number of its own."""
+    """Yield every column with texts of people or files, each with a number."""
     number = 0
     for room in ROOMS:
         for model in apps.get_app_config(room).get_models():
@@ -77,14 +77,14 @@ def columns() -> Iterator[tuple[type[models.Model], models.Field[Any, Any], int]
 
 
 def word_of(number: int) -> str:
-    """By which a column's payload is known where it is shown."""
+    """Return the word by which a column's payload is recognized on pages."""
     return f"zz{number}zz"
 
 
 def poison(project: Project) -> tuple[int, dict[str, str]]:
-    """Add a payload to every text there is; return how many were, and the word of each column."""
+    """Add a payload to every text; return the number of texts, and the word of each column."""
     poisoned, words = 0, {}
-    # Only what a model wrote names its model.
+    # Only pairs and narratives by a language model may name the model.
     InstructionPair.objects.update(origin=InstructionPair.Origin.LLM)
     Narrative.objects.update(origin=InstructionPair.Origin.LLM)
     for model, field, number in columns():
@@ -108,7 +108,7 @@ def poison(project: Project) -> tuple[int, dict[str, str]]:
 
 
 def _take_out(project: Project) -> int:
-    """Make a query, an instruction and a candidate that are out for a reason; return how many."""
+    """Create a query, an instruction and a candidate that are taken out; return their number."""
     out = {"removed_at": project.created_at, "removed_reason": f"{word_of(0)}{SHORT} {ALL}"}
     query = Query.objects.create(project=project, query_id="out", title="Out", **out)
     InstructionPair.objects.create(project=project, query=query, pair_id="out", **out)
@@ -119,7 +119,7 @@ def _take_out(project: Project) -> int:
 
 
 def make_more(stage: SimpleNamespace) -> None:
-    """What is only made from texts that are poisoned already: reports, refusals, jobs that fail."""
+    """Create objects from the poisoned texts: reports, refusals, failed jobs."""
     carla = Membership.objects.select_related("project", "user").get(pk=stage.carla.pk)
     project = carla.project
     first = SHIPPED[next(iter(SHIPPED))]
@@ -144,7 +144,7 @@ def make_more(stage: SimpleNamespace) -> None:
     try:
         stage.finish_jobs()
     except JobError:
-        # Not every format can hold such an id: that job has failed and says why, with the id.
+        # Not every format can contain such an id: that job failed, with the id in its error.
         stage.finish_jobs()
     Load.objects.create(
         project=project,
@@ -172,7 +172,7 @@ def test_no_text_of_anybody_is_more_than_text_on_any_page(stage, htmx, record_pr
             doors += [load.get_absolute_url() for load in Load.objects.all()]
             for url, (status, headers, body) in walk(member, doors, on=not htmx, htmx=htmx).items():
                 pages += 1
-                # What is packed is saved, and never shown.
+                # Compressed content is downloaded and never shown.
                 text = body.decode(errors="replace")
                 shown |= {word for word in words if word in text}
                 if any("text/html" in one for one in headers):
@@ -187,7 +187,7 @@ def test_no_text_of_anybody_is_more_than_text_on_any_page(stage, htmx, record_pr
         )
 
     assert wrong == {}
-    # Nothing but pages is shown by a browser as more than words.
+    # Everything else that a browser shows is plain text.
     kinds = {part.partition(";")[0] for headers in inline.values() for part in headers}
     assert {kind for kind in kinds if kind.startswith("Content-Type")} <= PLAIN
     assert len(shown) > 30

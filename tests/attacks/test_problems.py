@@ -1,4 +1,4 @@
-"""No error below /api/ is a page: whatever is wrong, and whoever says so, it is told in JSON."""
+"""Every error below /api/ is JSON and never a page, whatever is wrong and whoever answers."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from tests.test_permissions import VERBS
 __all__ = ["worlds"]
 
 PROBLEM = "application/problem+json"
-# What pages send has answers of its own, in JSON as well.
+# Requests of pages have their own kind of answer, also in JSON.
 ITS_OWN = {"annotate:api_journal": "application/json"}
 BELOW_API = sorted([*API, *ITS_OWN])
 
-# What is wrong with a request, and what it is answered with; 0: what the route says.
+# What is wrong with a request, and the expected status; 0: whatever the route answers.
 WRONG: dict[str, tuple[int, dict[str, Any]]] = {
     "a NUL in the query": (400, {"QUERY_STRING": "of=a%00b"}),
     "an encoding that is none": (400, {"CONTENT_TYPE": "application/json; charset=nonsense"}),
@@ -40,14 +40,14 @@ WRONG: dict[str, tuple[int, dict[str, Any]]] = {
 
 @pytest.fixture(autouse=True)
 def quiet(caplog: pytest.LogCaptureFixture) -> None:
-    """Thousands are refused here, and each is a line of the log that would be kept."""
+    """Silence the log: thousands of requests are refused, each with a captured log line."""
     for name in ("django.request", "django.security.DisallowedHost"):
         caplog.set_level(logging.CRITICAL, logger=name)
 
 
 @pytest.fixture
 def client(worlds) -> Client:
-    """A program of a lead; it is told what the server of a team would tell it."""
+    """An API client of a lead that gets error responses instead of exceptions."""
     return Client(
         headers={"Authorization": f"Bearer {secret_of('carla', 'judge', 'lead')}"},
         raise_request_exception=False,
@@ -55,7 +55,7 @@ def client(worlds) -> Client:
 
 
 def fault(answer: Any, kind: str = PROBLEM) -> str:
-    """What is wrong with an answer that says that something is wrong."""
+    """Return what is wrong with an error response, or ""."""
     if answer.status_code < 400:
         return ""
     if answer["Content-Type"] != kind:
@@ -74,13 +74,13 @@ def fault(answer: Any, kind: str = PROBLEM) -> str:
 def test_whatever_is_wrong_with_a_request_is_told_in_json(worlds, client, what, record_property):
     status, environ = WRONG[what]
     found = {}
-    # HEAD has no words, and how TRACE is answered is no business of what is behind it.
+    # HEAD has no body, and TRACE is answered by the server.
     verbs = [verb for verb in VERBS if verb not in {"HEAD", "TRACE"}]
     for name, verb in product(BELOW_API, verbs):
         sent = {"content_type": "application/json"} if "CONTENT_TYPE" not in environ else {}
         url = worlds[0].url(name)
         answer = client.generic(verb, url, b"{", **sent, **environ)
-        # What the guard and Django itself refuse comes before who asks, and what.
+        # The guard and Django refuse a request before its user and address are known.
         kind = PROBLEM if status else ITS_OWN.get(name, PROBLEM)
         if wrong := fault(answer, kind):
             found[verb, name] = wrong

@@ -1,4 +1,4 @@
-"""A table that is opened in a spreadsheet computes nothing; files for programs keep every byte."""
+"""A downloaded table has no formulas for spreadsheets; files for programs keep every byte."""
 
 from __future__ import annotations
 

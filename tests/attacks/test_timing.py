@@ -1,7 +1,7 @@
-"""How long an answer takes tells nobody what others said: the work behind it is the same.
+"""Response times do not reveal others' judgments: the same queries are run.
 
-Time itself cannot be asserted on a machine that others use. What takes time here are queries, and
-those can be counted.
+Time itself cannot be asserted reliably on a shared machine. Queries take most of the time, and they
+can be compared.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from tests import factories
 from tests.test_blindness import Way, signed_in, speak, undone
 from tests.test_permissions import ROUTES
 
-# What is asked for, how much of it, and the names of savepoints, which are counted.
+# Literals, numbers, placeholders, and the numbered names of savepoints.
 VALUES = re.compile(r"'[^']*'|\b[0-9]+\b|\"s[0-9]+_x[0-9]+\"|%s(?:, %s)*")
 
 
 def shapes(client: Client, url: str) -> list[str]:
-    """The queries behind an address, without what they ask for."""
+    """Return the queries behind an address, without their values."""
     found: list[str] = []
 
     def watch(execute: Any, sql: Any, params: Any, many: bool, context: Any) -> Any:

@@ -1,7 +1,7 @@
-"""Every token that is not good enough x every route of the API x every verb; what a good one may.
+"""Every kind of insufficient token x API route x verb; and what a valid token may do.
 
-Routes come from the URL configuration, scopes from what each verb declares: a new route is tried
-without being named here.
+Routes come from the URL configuration, scopes from the declaration of each verb, so new routes are
+tried without being listed here.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ __all__ = ["worlds"]
 
 Worlds = tuple[World, World]
 
-# They come with a session alone: a page, and what pages send.
+# They need a session: a page, and requests that pages send.
 OF_PAGES = {"api_page", "annotate:api_journal"}
-# Not made of the resources that declare a scope: who reads the schema has any token.
+# A view without declared scopes: any token may read the schema.
 UNDECLARED = {"api_schema"}
 API = sorted(
     name
@@ -45,7 +45,7 @@ API = sorted(
 
 
 def operation_of(name: str, verb: str) -> Any:
-    """What a verb of a route declares; None: it has no such verb."""
+    """Return the declaration of a verb of a route, or None without such a verb."""
     callback: Any = ROUTES[name].callback
     return getattr(getattr(callback.cls, verb.lower(), None), "operation", None)
 
@@ -59,8 +59,9 @@ PROBLEM = "application/problem+json"
 
 
 def secret_of(name: str, *scopes: str, **changed: Any) -> str:
-    """The words of a token that is changed afterwards; that it was used is known already, so that
-    nothing needs to be written of it.
+    """Return the secret of a new token with changed columns.
+
+    Its last use is already set, so that using it writes nothing.
     """
     user = factories.user(name)
     made = make_token(name="Tried", scopes=scopes, days=1, by=user)
@@ -69,7 +70,7 @@ def secret_of(name: str, *scopes: str, **changed: Any) -> str:
 
 
 def not_good(way: str) -> str:
-    """A header by which a lead with every scope is not let in."""
+    """Return an Authorization header that must not let a lead with every scope in."""
     now = timezone.now()
     good = secret_of("carla", "judge", "lead")
     match way:
@@ -104,16 +105,16 @@ NOT_GOOD = (
 
 @pytest.fixture(autouse=True)
 def quiet(caplog: pytest.LogCaptureFixture) -> None:
-    """Thousands are refused here, and each is a line of the log that would be kept."""
+    """Silence the log: thousands of requests are refused, each with a captured log line."""
     caplog.set_level(logging.CRITICAL, logger="django.request")
 
 
 def tried_on(client: Client, url: str, verb: str) -> tuple[Any, list[str]]:
-    """The answer, and what was written; all of it is undone."""
+    """Send a request, undo it, and return the response and the writing statements."""
     with transaction.atomic():
         with writes() as written:
             answer: Any = client.generic(verb, url, "{}", content_type="application/json")
-            # What is streamed is looked up while it is read.
+            # A streaming response runs its queries while it is read.
             body = answer.getvalue()
         transaction.set_rollback(True)
     answer.body = body
@@ -121,7 +122,7 @@ def tried_on(client: Client, url: str, verb: str) -> tuple[Any, list[str]]:
 
 
 def left_something(client: Client, url: str, verb: str) -> bool:
-    """Whether a request leaves other rows: some are refused in the middle, and leave nothing."""
+    """Return whether a request changes rows; some are refused half-way and roll back."""
     before = rows()
     with transaction.atomic():
         client.generic(verb, url, "{}", content_type="application/json").getvalue()
@@ -165,7 +166,7 @@ def test_a_token_that_is_elsewhere_than_in_its_header_is_none(worlds):
 def test_a_token_without_the_scope_is_refused_before_anything_is_looked_up(
     worlds, repeated_requests, scope, record_property
 ):
-    # Whoever runs the installation and leads the project: nothing but the scope is in the way.
+    # An administrator who also leads the project: only the scope is missing.
     root = User.objects.get(username="root")
     factories.lead(worlds[0].project, "root")
     assert root.is_superuser
@@ -192,7 +193,7 @@ def test_a_token_without_the_scope_is_refused_before_anything_is_looked_up(
 
 
 def test_what_changes_something_takes_more_than_reading():
-    # It reads words that are sent, and keeps none.
+    # It analyses the text that is sent and stores nothing.
     harmless = {("annotate:api_advice", "POST")}
     scopes: Counter[tuple[str, bool]] = Counter()
     for name, verb, operation in DECLARED:
@@ -209,7 +210,7 @@ def test_what_changes_something_takes_more_than_reading():
 
 
 def outcome_of(answer: Any, verb: str) -> tuple[int, str, bytes]:
-    """What an answer tells; of a write not the keys, UUIDs and times that were just made."""
+    """Return what to compare of a response; for writes without the body, which has new keys."""
     kind = answer.get("Content-Type", "")
     return answer.status_code, kind, answer.body if verb == "GET" else b""
 
@@ -227,7 +228,7 @@ def test_a_token_is_told_and_may_do_what_its_person_could_and_no_more(
     wrong: dict[tuple[str, str], Any] = {}
     tried = 0
     for name, verb, _operation in DECLARED:
-        # How a token differs from a session: this resource says so.
+        # The resource "me" differs by design between a token and a session.
         for world in worlds if name != "annotate:api_me" else ():
             tried += 1
             url = world.url(name)
@@ -247,12 +248,12 @@ def test_a_token_is_told_and_may_do_what_its_person_could_and_no_more(
 
 
 def of_pages() -> Iterator[str]:
-    """Every route that is no program's."""
+    """Return every route that is not part of the API."""
     return (name for name in ROUTES if name not in API)
 
 
 def doors() -> dict[str, Any]:
-    """Everything by which somebody comes in."""
+    """Return all rows that let somebody sign in."""
     return {
         "tokens": list(
             Token.objects.order_by("pk").values_list("pk", "user", "digest", "ended_at")
@@ -316,7 +317,7 @@ def test_no_token_makes_tokens_or_changes_how_somebody_signs_in(worlds):
 
 
 def test_nothing_that_programs_send_is_about_signing_in(worlds):
-    """Names of all fields of all bodies: none is a password, a code or a token's scope."""
+    """No field of any request body is a password, a code or a token's scope."""
     from config.schema import schema
 
     components = schema()["components"]["schemas"]

@@ -1,4 +1,4 @@
-"""The tag `url` finds what Django's own finds, also when it remembers."""
+"""The tag `url` renders what Django's own tag renders, also from its cache."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two requests at the same moment, with one key: done once, and both get the answer."""
+"""Two simultaneous requests with one key: done once, and both get the same response."""
 
 from __future__ import annotations
 

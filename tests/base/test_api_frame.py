@@ -1,4 +1,4 @@
-"""What holds for every resource of the API: who gets in, pages, problems, keys, rates."""
+"""Behaviour shared by all API resources: authentication, pages, problems, keys, rates."""
 
 from __future__ import annotations
 

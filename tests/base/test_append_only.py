@@ -1,4 +1,4 @@
-"""Tables whose rows are written once are named by the app that has them."""
+"""Append-only tables are registered by the app that owns them."""
 
 from __future__ import annotations
 

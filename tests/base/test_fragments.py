@@ -1,4 +1,4 @@
-"""A part of a page that is drawn once for the same values is the same as if it were drawn anew."""
+"""A cached fragment is the same as one that is rendered again."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from base import fragments
 
 @pytest.fixture(autouse=True)
 def drawings(monkeypatch):
-    """How often the template was drawn."""
+    """Return the list of values that the template was rendered with."""
     template = engines["django"].from_string(
         "<p>{{ row.name }} {% csrf_token %} {{ row.number }}</p>"
     )

@@ -1,4 +1,4 @@
-"""Every action has one key, a person's own where they chose one, and no page has a key twice."""
+"""Every action has one key, which people can change, and no page uses a key twice."""
 
 from __future__ import annotations
 

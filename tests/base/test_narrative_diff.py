@@ -1,4 +1,4 @@
-"""The word diff of two narratives shows what went and what came, and loses no character."""
+"""The word diff of two narratives shows what was removed and added, and loses no character."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names with numbers stand in the order of the numbers."""
+"""Names with numbers are sorted by the numbers."""
 
 from __future__ import annotations
 

@@ -1,12 +1,16 @@
-"""A prepared query is put together once for each shape, and asked with the values of each call."""
+"""A prepared query is compiled once for each shape and executed with the values of each call."""
 
 from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from annotate.models import Membership
 from base.prepared_queries import Prepared, counted, prepared
 from tests import factories
+
+pytestmark = pytest.mark.both_databases
 
 
 @pytest.fixture
@@ -32,6 +36,24 @@ def test_each_call_gets_the_rows_of_its_own_values(people):
     assert names.rows("name", project=people["dunes"]) == [("ben",)]
     assert names.value("-name", project=people["tides"]) == "carla"
     assert names.value("name", project=0) is None
+
+
+def test_a_moment_may_be_left_open(people):
+    joined = datetime(2026, 3, 1, 12, 30, tzinfo=UTC)
+    Membership.objects.filter(name="carla").update(joined_at=joined)
+    since = Prepared(
+        lambda project, since: Membership.objects.filter(
+            project=project, joined_at__lte=since
+        ).values_list("name"),
+        "project",
+        moments=["since"],
+    )
+
+    def joined_by(moment: datetime) -> list[tuple[str]]:
+        return since.rows(project=people["tides"], since=moment)
+
+    assert joined_by(joined) == [("carla",)]
+    assert joined_by(joined - timedelta(microseconds=1)) == []
 
 
 def test_a_query_is_put_together_once_for_each_shape(people):

@@ -1,4 +1,4 @@
-"""A lower package asks, a higher one answers; without an answer the question raises."""
+"""A lower package asks and a higher one answers; without an answer the question raises."""
 
 from __future__ import annotations
 
@@ -29,5 +29,5 @@ def test_a_question_has_one_answer():
     question.register(abs)
     question.register(abs)
 
-    with pytest.raises(RuntimeError, match="an answer already"):
+    with pytest.raises(RuntimeError, match="already has an answer"):
         question.register(lambda one: 2 * one)

@@ -1,4 +1,4 @@
-"""Routes in a tree match what they matched one after the other."""
+"""Routes grouped in a tree match the same addresses as the flat list."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_every_address_leads_to_the_route_that_it_was_made_from():
 def _routes(
     found: URLResolver, space: str = "", around: str = ""
 ) -> list[tuple[str, dict[str, Any]]]:
-    """Every named route of ours, with values for what is open in it."""
+    """Return every named route of our apps, with values for its parameters."""
     routes = []
     for one in found.url_patterns:
         if isinstance(one, URLResolver):

@@ -1,4 +1,4 @@
-"""A sample is the same for the same seed, anywhere, and what cannot be drawn is refused."""
+"""The same seed draws the same sample on any machine; impossible samples are refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the pages draw alike says what the rows say, and nothing that people wrote can run."""
+"""The template tags show the values they are given, and never let people's text run as code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every template can be read, keeps to the pages' security policy, and is the house's own."""
+"""Every template compiles and obeys the security policy and the style rules."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FOLDER = Path(settings.BASE_DIR) / "templates"
 STATIC = Path(settings.BASE_DIR) / "static"
 TEMPLATES = sorted(str(path.relative_to(FOLDER)) for path in FOLDER.rglob("*.html"))
 
-# What the Content-Security-Policy header would block, or what would let content run.
+# What the Content-Security-Policy header would block, or what would let content run as code.
 FORBIDDEN = {
     "an inline style": re.compile(r"\sstyle\s*="),
     "an inline handler": re.compile(r"\son[a-z]+\s*="),
@@ -49,7 +49,7 @@ def test_no_template_holds(what):
 
 
 def test_what_people_do_with_htmx_works_without_it():
-    """Beside every hx-post stands an action, beside every hx-get of a link or form its address."""
+    """Every hx-post has an action, and every hx-get of a link or form has its address."""
     tags = [
         tag
         for name in TEMPLATES
@@ -67,7 +67,7 @@ def test_what_people_do_with_htmx_works_without_it():
 
 
 def imported_styles() -> list[str]:
-    """The style sheets that every page has, by their path, in order."""
+    """Return the paths of the style sheets that every page has, in order."""
     names = re.findall(r'@import url\("([^"]+)"\);', (STATIC / "css/all.css").read_text("utf-8"))
     return [f"css/{name}" for name in names]
 
@@ -79,7 +79,7 @@ def test_every_style_sheet_is_on_the_page():
 
 
 def test_a_block_is_described_in_one_style_sheet():
-    """Two that call different things by one name would each spoil the other's looks."""
+    """Two style sheets that use one name for different blocks would break each other."""
     described: dict[str, list[str]] = {}
     for path in sorted((STATIC / "css").glob("*/*.css")):
         source = re.sub(r"/\*.*?\*/", "", path.read_text("utf-8"), flags=re.DOTALL)
@@ -98,7 +98,7 @@ def test_the_order_of_the_layers_comes_first():
 
 
 def style_sheets() -> dict[str, str]:
-    """Every style sheet without its comments, by its path."""
+    """Return every style sheet without its comments, by its path."""
     return {
         str(path.relative_to(STATIC)): re.sub(
             r"/\*.*?\*/", "", path.read_text("utf-8"), flags=re.DOTALL
@@ -124,7 +124,7 @@ def test_looks_hang_on_classes_and_every_token_is_known():
     for path, source in sheets.items():
         own = set(re.findall(r"(--[a-z0-9-]+)\s*:", source))
         used = set(re.findall(r"var\((--[a-z0-9-]+)\)", source))
-        # A variant's property may be set by its neighbour, then a fallback stands beside it.
+        # A variant's property may be set by another sheet; then it is used with a fallback.
         if not used - tokens - own <= {"--tone"}:
             unknown[path] = used - tokens - own
         if found := re.findall(r"(?:^|[\s,>+~(])#[a-zA-Z][\w-]*", source):
@@ -146,6 +146,6 @@ def test_pages_link_each_style_sheet_and_the_joined_one_where_there_is_one(setti
 
 
 class Joined(StaticFilesStorage):
-    """A storage whose style sheets are in one file."""
+    """A storage that joins the style sheets in one file."""
 
     joins_files = True

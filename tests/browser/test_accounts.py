@@ -112,9 +112,9 @@ def test_who_runs_the_installation_uses_the_page_of_people(new_person, ada):
     page.get_by_role("button", name=re.compile("Close ?: ada")).click()
 
     expect(page.get_by_text("The account of ada is closed.")).to_be_visible()
-    page.get_by_role("button", name=re.compile("Open again ?: ada")).click()
+    page.get_by_role("button", name=re.compile("Reopen ?: ada")).click()
     expect(page.get_by_text("ada can sign in again.")).to_be_visible()
     page.get_by_role("button", name="Make the link").click()
-    expect(page.get_by_text("Hand it over now")).to_be_visible()
+    expect(page.get_by_text("Pass it on now")).to_be_visible()
     look(page, wrong)
     assert wrong == []

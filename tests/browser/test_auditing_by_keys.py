@@ -138,7 +138,7 @@ def test_words_are_left_for_the_next_row_and_go_with_the_level_they_explain(tide
     page.keyboard.press("1")
 
     expect(words).to_have_value("")
-    expect(first).to_contain_text("With “Poor” its reason went too: Too vague.")
+    expect(first).to_contain_text("The reason for “Poor” was removed too: Too vague.")
     saved(page)
     said = Rating.objects.filter(criterion=FOLLOWTABLE.criteria[0].key)
     assert list(said.values_list("level", "words")) == [("excellent", "")]
@@ -384,5 +384,5 @@ def test_reviews_that_straddle_poor_are_decided_by_keys(tides, new_person, acces
     page.get_by_label("Because").fill("Do not repeat the query.")
     page.get_by_role("button", name="Decide").click()
 
-    expect(page.get_by_text("Nothing here fits the filter")).to_be_visible()
+    expect(page.get_by_text("Nothing matches the filter")).to_be_visible()
     assert Decision.objects.get().outcome == "revise"

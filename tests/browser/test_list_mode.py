@@ -279,7 +279,7 @@ def test_the_question_mark_lists_the_keys_of_the_list(scene):
     press(page, "?")
 
     keys = page.get_by_role("dialog")
-    for words in ("Highly relevant", "Open the row", "One document at a time", "The next row"):
+    for words in ("Highly relevant", "Open the row", "One document at a time", "Next row"):
         expect(keys).to_contain_text(words)
 
 

@@ -21,7 +21,7 @@ def test_the_short_name_follows_the_name(form):
     form.get_by_label("Name", exact=True).press_sequentially("Tidal Power, Énergie & Märkte!")
 
     expect(form.get_by_label("Short name")).to_have_value("tidal-power-energie-markte")
-    form.get_by_role("button", name="Make the project").click()
+    form.get_by_role("button", name="Create the project").click()
     form.wait_for_url("**/projects/tidal-power-energie-markte/loads/")
     assert Project.objects.get().slug == "tidal-power-energie-markte"
 

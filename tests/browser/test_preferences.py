@@ -139,7 +139,7 @@ def test_without_script_a_key_is_typed_saved_and_put_back(new_person, pair):
     field(page, "Take the last judgment back").fill("u")
     field(page, "Previous document").fill("up")
     page.keyboard.press("Enter")
-    expect(page.locator("#wrong-previous")).to_contain_text("“up” is not one key")
+    expect(page.locator("#wrong-previous")).to_contain_text("“up” is not a key")
     expect(field(page, "Take the last judgment back")).to_have_value("u")
     field(page, "Previous document").fill("page up")
     save(page)

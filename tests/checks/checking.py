@@ -1,4 +1,4 @@
-"""A project whose labels are checked: what its tests say in few words."""
+"""Helpers for tests of label checks: a project with claims, drawing a sample, checking labels."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests import factories
 
 
 def claimed_scene(claims: dict[str, dict[str, int]] | None = None) -> SimpleNamespace:
-    """Pairs by category, with what a machine claims of their documents; and everybody.
+    """A project with everybody, a pair per category, and a machine's claims on their documents.
 
     `claims` is {category: {document: relevance}}; each category is one query with one pair.
     """
@@ -43,7 +43,7 @@ def claimed_scene(claims: dict[str, dict[str, int]] | None = None) -> SimpleName
 
 
 def draw(scene: SimpleNamespace, **choices: Any) -> Sample:
-    """Draw all that the machine claims, unless told otherwise."""
+    """Draw a sample of the machine's claims with default choices, which `choices` override."""
     usual = {
         "name": "Spot checks",
         "asked": scene.asked,
@@ -57,8 +57,8 @@ def draw(scene: SimpleNamespace, **choices: Any) -> Sample:
 
 
 def say(sample: Sample, doc_id: str, **said: int | None) -> None:
-    """Let people check one document: `say(sample, "A", ada=1, ben=0)`; a third settles. None: they
-    cannot judge it.
+    """Record people's checks of one document: `say(sample, "A", ada=1, ben=0)`; a third settles.
+    None: "cannot judge".
     """
     item = sample.items.get(candidate__document__doc_id=doc_id)
     for place, (name, relevance) in enumerate(said.items(), start=1):
@@ -71,5 +71,5 @@ def say(sample: Sample, doc_id: str, **said: int | None) -> None:
 
 
 def original(narrative: Narrative) -> Narrative:
-    """The original narrative of the same pair."""
+    """Return the original narrative of the same pair."""
     return narrative.pair.narratives.get(side=Narrative.Side.ORIGINAL)

@@ -1,4 +1,4 @@
-"""Two people check a claimed label blind, a third settles; nothing said is overwritten."""
+"""Two people check a claimed label blind, a third settles; earlier checks stay stored."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_the_same_seed_draws_the_same_in_another_database(scene):
         )
     }
     assert len(claimed) == 6
-    # The same ids under other keys, and more of them that came first.
+    # The same ids with different keys, after a query that was created first.
     factories.query(scene.eve.project, "1")
     elsewhere = scene.eve.project
     machine = factories.machine(elsewhere)
@@ -178,7 +178,7 @@ def test_who_wrote_the_instruction_makes_strata(scene):
         ({"size": 0}, "Draw at least one."),
         ({"name": "  "}, "Give the sample a name."),
         ({"stratify": "moon"}, "Choose what the strata are."),
-        ({"per": "moon"}, "Choose whether the number is of each stratum or of each instruction."),
+        ({"per": "moon"}, "Choose whether the number is per stratum or per instruction."),
         ({"asked": Asked("moon")}, "Choose whose labels are checked."),
         ({"asked": Asked("machine")}, "Choose the machine whose judgments are checked."),
     ],
@@ -208,7 +208,7 @@ def test_people_are_no_machine_and_a_stranger_s_machine_is_none_of_ours(scene):
 
 
 def test_a_name_is_given_once(scene, sample):
-    with pytest.raises(Refused, match="There is a sample called “Spot checks” already"):
+    with pytest.raises(Refused, match="A sample called “Spot checks” already exists"):
         draw(scene, size=1)
 
     assert Sample.objects.count() == 1
@@ -255,7 +255,7 @@ def test_a_third_settles_what_two_differ_on(scene, sample):
     ("said", "by", "sentence"),
     [
         ({"ada": 0}, "dan", "Two people have to check this one before it can be settled."),
-        ({"ada": 0, "ben": 0}, "dan", "The two agree here, so there is nothing to settle."),
+        ({"ada": 0, "ben": 0}, "dan", "The two agree, so there is nothing to settle."),
         (
             {"ada": 0, "ben": 1},
             "ben",
@@ -304,7 +304,7 @@ def test_the_same_answer_sent_twice_counts_once(scene, sample):
         actions.check(item=item(sample, "A"), relevance=1, uuid=sent, by=scene.ada)
 
     assert Check.objects.count() == 1
-    with pytest.raises(Refused, match="sent before with something else"):
+    with pytest.raises(Refused, match="already sent with a different answer"):
         actions.check(item=item(sample, "A"), relevance=2, uuid=sent, by=scene.ada)
 
 
@@ -324,7 +324,7 @@ def test_what_is_settled_stays_as_it_was_said_until_the_settling_is_taken_back(s
     say(sample, "A", ada=0, ben=1, dan=1)
 
     for do in (actions.take_back, lambda **given: actions.check(relevance=1, **given)):
-        with pytest.raises(Refused, match="This one is settled"):
+        with pytest.raises(Refused, match="This label is settled"):
             do(item=item(sample, "A"), by=scene.ada)
     actions.take_back(item=item(sample, "A"), by=scene.dan)
 
@@ -338,7 +338,7 @@ def test_a_lead_who_could_see_the_other_answer_cannot_change_their_own(scene, sa
     actions.check(item=item(sample, "A"), relevance=2, by=scene.ben)
 
     for do in (actions.take_back, lambda **given: actions.check(relevance=2, **given)):
-        with pytest.raises(Refused, match="Both have spoken, and leads see"):
+        with pytest.raises(Refused, match="Both have answered, and leads see"):
             do(item=item(sample, "A"), by=scene.carla)
 
 
@@ -411,7 +411,7 @@ def test_progress_counts_what_one_person_could_do(scene, sample):
     assert progress(scene.dan, [sample])[sample.pk] == (6, 1, 0, 4, 1)
 
 
-# --- the referees -------------------------------------------------------------------------------
+# --- database constraints -----------------------------------------------------------------------
 
 
 def break_a_rule(scene, sample, rule):

@@ -1,4 +1,4 @@
-"""People who check and settle one label at the same moment: never more than two and a third."""
+"""Simultaneous checks of one label: never more than two checks and one settlement."""
 
 from __future__ import annotations
 

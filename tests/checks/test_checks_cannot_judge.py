@@ -1,4 +1,4 @@
-"""“Cannot judge” on a check: neither agreement nor error, and for a third person."""
+"""“Cannot judge” on a check counts as neither agreement nor error, and a third person settles."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_it_is_kept_with_its_words_and_without_a_grade(scene, sample):
 @pytest.mark.parametrize(
     ("answer", "sentence"),
     [
-        ({"cannot_judge": True}, "Say in a few words what is missing"),
+        ({"cannot_judge": True}, "Say in a few words why you cannot judge"),
         ({"cannot_judge": True, "words": "Cut off.", "relevance": 1}, "not both"),
         ({}, "Choose one of the grades"),
         ({"verdicts": {1: "met"}}, "asks for a grade, not for conditions"),
@@ -82,7 +82,7 @@ def test_what_the_third_cannot_judge_either_is_closed_and_counts_apart(scene, sa
     assert (counted.differed, counted.settled, counted.to_settle) == (1, 1, 0)
     assert progress(scene.dan, [sample])[sample.pk].checked == 2
     assert "1 of the 6 labels could not be judged." in counted.sentence
-    assert "So far without 4 of the 6 labels." in counted.sentence
+    assert "4 of the 6 labels are not included yet." in counted.sentence
 
 
 def test_it_is_never_agreement(scene, sample):
@@ -93,7 +93,7 @@ def test_it_is_never_agreement(scene, sample):
 
     counted = figures(sample)
 
-    # B and C are the two labels of which both said a grade: they agree on one.
+    # B and C are the two labels with two grades: they agree on one.
     assert (counted.percent.units, counted.percent.value) == (2, 0.5)
     assert (counted.unsure, counted.to_settle) == (2, 3)
 
@@ -119,7 +119,7 @@ def test_on_the_page_it_needs_words_and_what_was_typed_stays(scene, sample, clie
     page = client.post(url, {"cannot_judge": "yes", "words": "It is cut off."}, follow=True)
 
     assert refused.status_code == 422
-    assert "Say in a few words what is missing to judge it." in refused.content.decode()
+    assert "Say in a few words why you cannot judge it." in refused.content.decode()
     assert page.status_code == 200
     assert Check.objects.get().cannot_judge
     again = client.get(url).content.decode()

@@ -1,4 +1,4 @@
-"""A sample that asks how many conditions a document meets: verdicts, and what they come to."""
+"""A sample that asks how many conditions a document meets: verdicts, and the derived number."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.checks.checking import claimed_scene, draw
 
 pytestmark = pytest.mark.both_databases
 
-# What the machine claims: of C1, with three conditions, by a verdict on each or by a number.
+# The machine's claims by category; C1 has three conditions, S1 none.
 CLAIMED = {"C1": {"A": 2, "B": 3, "C": 1}, "S1": {"D": 1}}
 
 
@@ -43,7 +43,7 @@ def item(sample, doc_id):
 
 
 def answers(scene, words):
-    """`answers(scene, "+-?")`: met, not met, can't tell."""
+    """Return verdicts by condition key: `answers(scene, "+-?")` is met, not met, can't tell."""
     named = {"+": "met", "-": "not_met", "?": "cant_tell"}
     return {
         condition.pk: named[sign] for condition, sign in zip(scene.conditions, words, strict=False)
@@ -77,7 +77,7 @@ def test_a_machines_verdicts_claim_the_number_before_its_relevance_does(scene):
 
     found = frame(scene.project, scene.asked)
 
-    # Two of A are met, whatever relevance it gave; B and C claim no number.
+    # A meets two, whatever relevance the machine gave; B and C claim no number.
     assert [(one.doc_id, one.relevance) for one in found.claims] == [("A", 2)]
 
 
@@ -127,12 +127,12 @@ def test_every_condition_is_answered(scene, sample, answer):
 def test_a_verdict_is_met_not_met_or_cannot_tell(scene, sample):
     wrong = {**answers(scene, "+-+"), scene.conditions[0].pk: "maybe"}
 
-    with pytest.raises(Refused, match="met, not met, or one can't tell"):
+    with pytest.raises(Refused, match="must be met, not met, or can't tell"):
         actions.check(item=item(sample, "A"), verdicts=wrong, by=scene.ada)
 
 
 def test_cannot_judge_at_all_needs_words_and_no_verdicts(scene, sample):
-    with pytest.raises(Refused, match="what is missing"):
+    with pytest.raises(Refused, match="why you cannot judge"):
         actions.check(item=item(sample, "A"), cannot_judge=True, by=scene.ada)
 
     said = actions.check(
@@ -149,7 +149,7 @@ def test_two_agree_on_the_number_and_a_third_settles_where_they_do_not(scene, sa
     check(scene, sample, "A", ada="++-", ben="+-+")
     check(scene, sample, "B", ada="+++", ben="++-")
 
-    # A: both say two, though not the same two. B: three against two.
+    # A: both count two, though not the same two. B: three against two.
     assert [one.pk for one in to_settle(scene.dan, sample)] == [item(sample, "B").pk]
     actions.settle(item=item(sample, "B"), verdicts=answers(scene, "++-"), by=scene.dan)
     found = figures(sample)
@@ -177,7 +177,7 @@ def test_the_page_asks_for_the_conditions_and_says_nothing_of_the_number(scene, 
     assert Check.objects.get().relevance == 2
     assert half.status_code == 422
     assert "Answer all conditions" in half.content.decode()
-    # What was answered is still there.
+    # The answers are still selected.
     assert half.content.decode().count(" checked>") == 2
     assert client.get(url).content.decode().count(" checked>") == 3
 

@@ -22,7 +22,7 @@ GRADES = ",".join(map(str, range(11)))
 
 @pytest.fixture
 def rows(shared_data, settings, tmp_path):
-    """The rows of the file, loaded as well."""
+    """Load the file, and return its rows."""
     default = {**settings.STORAGES["default"], "OPTIONS": {"location": str(tmp_path / "storage")}}
     settings.STORAGES = {**settings.STORAGES, "default": default}
     file = shared_data / "multiconir" / "Sample_Task1.csv"

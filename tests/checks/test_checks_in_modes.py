@@ -1,4 +1,4 @@
-"""Labels are checked in modes: original, instructed and reversed are a sample each."""
+"""Labels are checked in modes: original, instructed and reversed, each in its own sample."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MODES = ("original", "altered", "reversed")
 
 
 class Scene:
-    """Query 301 with gold G and another document N: relevant, relevant, not; and the reverse."""
+    """Query 301 with two relevant documents: by instruction only G is, reversed only N."""
 
     def __init__(self) -> None:
         self.project = factories.project(
@@ -122,7 +122,7 @@ def test_modes_that_claim_nothing_are_refused(tides):
 
 @pytest.mark.parametrize(
     ("mode", "found"),
-    # In which mode two people check G, and what they find; the claims are 1, 1 and 0.
+    # The mode in which two people check G, and the grade they find; the claims are 1, 1 and 0.
     [("original", 0), ("altered", 0), ("reversed", 1)],
 )
 def test_what_people_find_in_any_mode_decides_the_rule_on_gold_documents(tides, mode, found):

@@ -1,4 +1,4 @@
-"""Labels that somebody could not judge, and counted conditions, in the one queue."""
+"""The queue of disagreements lists labels that somebody could not judge, and condition counts."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_a_lead_adopts_that_it_cannot_be_judged_with_its_words(scene, sample, cl
     after = client.get(url).content.decode()
 
     assert "cannot judge" in shown
-    # Claimed is hidden while it is open.
+    # The claim is hidden while the label is open.
     assert "Claimed" not in shown
     settled = Check.objects.get(place=3)
     assert (settled.cannot_judge, settled.words) == (True, "It is cut off.")
@@ -105,7 +105,7 @@ def test_the_list_and_the_page_write_numbers_of_conditions(scene, client):
 
     assert "2 met" in page_of_all
     assert "0 met" in page_of_all
-    # Each condition is answered on the page of the check.
+    # Conditions are answered on the page of the check.
     assert response.url == reverse("audit:settlement", args=[item(sample, "A").pk])
     actions.settle(
         item=item(sample, "A"),

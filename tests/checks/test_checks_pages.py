@@ -1,4 +1,4 @@
-"""The pages of checks: who sees what, what they cost, what they refuse."""
+"""The pages of checks: visibility, number of queries, refusals."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def item(sample, doc_id):
     return sample.items.get(candidate__document__doc_id=doc_id)
 
 
-# --- on the first page ------------------------------------------------------------------------
+# --- on the home page -------------------------------------------------------------------------
 
 
 def test_labels_to_check_wait_for_a_checker_on_the_first_page(scene, sample, client):
@@ -65,7 +65,7 @@ def test_labels_to_check_wait_for_a_checker_on_the_first_page(scene, sample, cli
 
 
 def test_the_list_of_samples_leads_to_the_next_label(scene, sample, client):
-    """Five of the six labels are left, and nobody has differed from anybody."""
+    """Five of the six labels are left, and no two people differ."""
     say(sample, "A", ada=1)
     sign_in(client, scene.ada)
 
@@ -111,7 +111,7 @@ def test_a_preview_says_why_nothing_can_be_drawn(scene, client):
 
 
 def test_a_planned_check_names_its_sample_and_takes_a_machine_with_judgments(scene, client):
-    """A machine whose filter was loaded stands first by name, and has no judgments."""
+    """The machine that comes first by name is a loaded filter without judgments."""
     factories.machine(scene.project, "a-filter")
     scene.project.kind = "multiconir"
     scene.project.save()
@@ -257,7 +257,7 @@ def test_neither_of_the_two_settles(scene, sample, client, name):
 
 
 def pages_of(client, sample, doc_id):
-    """Everything a checker may open around one label, as one text."""
+    """Return the text of every page that a checker may open for one label."""
     addresses = [
         reverse("annotate:home"),
         sample.project.get_absolute_url(),
@@ -287,7 +287,7 @@ def test_before_they_have_spoken_nobody_sees_the_claim_or_the_other_answer(scene
 
 
 def claimed_scene_with_odd_grades(scene, labels):
-    """One label, claimed 7 and called 8 by ada: values that stand nowhere else on a page."""
+    """One label, claimed 7; the grades 7 and 8 appear nowhere else on the pages."""
     scene.project.grades.filter(value__gt=0).delete()
     for value in (7, 8):
         scene.project.grades.create(value=value, name=f"Grade {value}")
@@ -305,7 +305,7 @@ def claimed_scene_with_odd_grades(scene, labels):
 
 @pytest.mark.django_db
 def test_no_page_and_no_answer_to_a_program_tells_a_checker_what_another_said(client):
-    """Every route there is, as ada, who has yet to check what carla did."""
+    """Request every route as ada, who has not checked the label that carla has."""
     tides = world("tides", "ada", "carla")
     label = SampleItem.objects.get(sample__project=tides.project)
     SampleItem.objects.update(claimed=-7654)
@@ -325,7 +325,7 @@ def test_no_page_and_no_answer_to_a_program_tells_a_checker_what_another_said(cl
     ]
 
     assert telling == []
-    # The page of the label is among them, and shows the claim where the lead wants it.
+    # The page of the label is among the routes; it shows the claim if the lead chooses so.
     Sample.objects.update(shows_claim=True)
     assert b'value">-7654' in client.get(url("check", label.pk)).content
 
@@ -492,13 +492,13 @@ def test_a_bound_that_was_chosen_is_counted_with(scene, sample, client):
     # log 0.05 / log 0.99 = 298.1
     assert page.context["figures"].overall.more_status == 299
     assert "More for 1.0\xa0%" in page.content.decode()
-    # Nobody can check 299 where there are six.
+    # 299 more cannot be checked: there are six.
     assert '299 <span class="below small muted">6 left</span>' in page.content.decode()
 
 
 def test_empty_pages_say_what_will_be_here(scene, client):
     for who, words in (
-        (scene.carla, "Draw a sample of what a machine"),
+        (scene.carla, "Draw a sample of the labels that a machine"),
         (scene.ada, "When a lead draws a sample"),
     ):
         page = sign_in(client, who).get(url("checks", "tides")).content.decode()

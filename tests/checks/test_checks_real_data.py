@@ -1,4 +1,4 @@
-"""FollowTable's five tables per instruction, and what CODEC's runs miss of its qrels."""
+"""FollowTable's five tables per instruction, and relevant documents that CODEC's runs miss."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ RUNS = (
 
 @pytest.fixture(autouse=True)
 def storage(settings, tmp_path):
-    """Keep what is loaded in a folder of the test's own."""
+    """Store loaded files in a temporary folder."""
     default = {**settings.STORAGES["default"], "OPTIONS": {"location": str(tmp_path / "storage")}}
     settings.STORAGES = {**settings.STORAGES, "default": default}
 
@@ -71,7 +71,7 @@ def drawn(sample):
 
 
 def test_the_conditions_that_multiconir_claims_are_counted_again(shared_data, client):
-    """Its protocol: two count the conditions a document meets, a third settles."""
+    """The protocol of MultiConIR: two count the conditions a document meets, a third settles."""
     grades = ("--grades", ",".join(map(str, range(11))))
     load("multiconir", shared_data / "multiconir" / "Sample_Task2_&_3.csv", *grades)
     project = Project.objects.get(slug="tides")
@@ -81,7 +81,7 @@ def test_the_conditions_that_multiconir_claims_are_counted_again(shared_data, cl
         name="Labels", asked=asked, stratify="none", per="stratum", size=150, seed=7, by=people[0]
     )
 
-    # Both count as claimed, but for the first three, where ben counts one more or less; the third
+    # Both count as claimed, except that ben counts one more or less on the first three; the third
     # person finds the first and the second wrong, and the third right.
     for place, item in enumerate(sample.items.order_by("pk")):
         other = item.claimed + (1 if item.claimed == 0 else -1)
@@ -92,12 +92,12 @@ def test_the_conditions_that_multiconir_claims_are_counted_again(shared_data, cl
 
     found = figures(sample)
     rate = found.overall.grade
-    # 2 of 150: the tails at these limits are 2.5 %; 313 with two wrong are enough for 2 %.
+    # 2 of 150: the tails at these limits are 2.5 %; 313 labels with two wrong suffice for 2 %.
     assert (rate.count, rate.of, found.differed) == (2, 150, 3)
     assert rate.interval == pytest.approx((0.0016188, 0.0473330), abs=1e-6)
     assert found.overall.more_grade == 313 - 150
     assert found.percent.value == pytest.approx(147 / 150)
-    # Whoever checks has the conditions before them, numbered, and a key for each of the grades.
+    # Checkers see the numbered conditions, and a key for each grade.
     client.force_login(people[1].user)
     item = sample.items.latest("pk")
     page = client.get(f"/labels/{item.pk}/check/")
@@ -110,7 +110,7 @@ def test_the_conditions_that_multiconir_claims_are_counted_again(shared_data, cl
 QUERIES = ("economics-1", "history-6", "politics-1")
 
 
-# How many there are was counted with awk, from the same files.
+# The expected counts were computed with awk, from the same files.
 @pytest.mark.parametrize(
     ("depth", "at_least", "below", "counts"),
     [
@@ -123,7 +123,7 @@ QUERIES = ("economics-1", "history-6", "politics-1")
 def test_suspects_of_codec_are_those_of_a_count_by_hand(
     shared_data, depth, at_least, below, counts
 ):
-    """Three queries, counted from the files alone: sets of the documents that each run ranks."""
+    """For three queries the suspects are computed from the files alone, without the database."""
     folder = shared_data / "runs" / "codec"
     load_codec(folder)
     project = Project.objects.get(slug="tides")
@@ -182,7 +182,7 @@ def load_codec(folder):
 
 
 def by_hand(folder, query, depth, at_least, below=None):
-    """The relevant documents that so many runs miss, and how many do: from the files."""
+    """Return, from the files, relevant documents missed by `at_least` runs, with the number."""
     gold = set()
     for line in (folder / "document_ndcg.qrels").read_text().splitlines():
         query_id, _, doc_id, relevance = line.split()
@@ -198,7 +198,7 @@ def by_hand(folder, query, depth, at_least, below=None):
 
 
 def top(path, query, depth, below):
-    """The first documents of a run as trec_eval orders them: by score, ties by id, descending."""
+    """Return the first documents of a run ordered as by trec_eval: by score, id, descending."""
     scored = [
         (float(line.split()[4]), line.split()[2])
         for line in path.read_text().splitlines()

@@ -1,4 +1,4 @@
-"""Why a table violates: kept with the label, shown to who has answered, and the answer stays."""
+"""Why a table violates: stored with the label, shown after the answer, which then cannot change."""
 
 from __future__ import annotations
 
@@ -79,9 +79,9 @@ def test_who_has_read_the_reason_can_no_longer_change_the_answer(scene, sample):
     assert actions.read_reason(item=item(sample), by=scene.ada).reason_read_at == (
         read.reason_read_at
     )
-    with pytest.raises(Refused, match="You have read why"):
+    with pytest.raises(Refused, match="You have read the reason"):
         actions.check(item=item(sample), relevance=0, by=scene.ada)
-    with pytest.raises(Refused, match="You have read why"):
+    with pytest.raises(Refused, match="You have read the reason"):
         actions.take_back(item=item(sample), by=scene.ada)
     assert Check.objects.current().get().relevance == 1
 
@@ -92,9 +92,9 @@ def test_who_settled_and_read_the_reason_can_no_longer_change_it_either(scene, s
     actions.settle(item=item(sample), relevance=1, by=scene.dan)
     actions.read_reason(item=item(sample), by=scene.dan)
 
-    with pytest.raises(Refused, match="You have read why"):
+    with pytest.raises(Refused, match="You have read the reason"):
         actions.settle(item=item(sample), relevance=0, by=scene.dan)
-    with pytest.raises(Refused, match="You have read why"):
+    with pytest.raises(Refused, match="You have read the reason"):
         actions.take_back(item=item(sample), by=scene.dan)
 
 

@@ -1,4 +1,4 @@
-"""The sentence for a paper counts what was checked, not what was drawn or asked for."""
+"""The sentence for a paper counts the labels that were checked, not those drawn or asked for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Labels drawn in turn from those that comply, violate and are off topic; the kind's plan."""
+"""Draws in turn from labels that comply, violate and are off topic; the plan of a kind."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_parts_are_drawn_in_turn_and_a_part_that_has_no_more_is_passed_over():
     for seed in range(20):
         (names,) = draw_names({"s": parts}, size=5, seed=seed, parts=parts).values()
         assert [parts[name] for name in names] == [0, 1, 2, 0, 2]
-        # A larger sample holds the smaller one.
+        # A larger sample contains the smaller one.
         assert draw_names({"s": parts}, size=6, seed=seed, parts=parts)["s"][:5] == names
 
 
@@ -99,7 +99,7 @@ def test_so_many_of_each_label_are_drawn_where_the_number_is_of_strata(scene):
 def test_labels_are_no_strata_of_numbers_of_conditions(scene):
     scene.narratives["C1"].conditions.create(number=1, text="One.")
 
-    with pytest.raises(Refused, match="A number of conditions is no such stratum"):
+    with pytest.raises(Refused, match="cannot have these strata"):
         draw(scene, asked=scene.asked._replace(asks="count"), stratify="label", size=1)
 
 
@@ -131,7 +131,7 @@ def test_documents_never_relevant_are_claimed_to_stay_so_under_every_altered_nar
 
     found = frame(scene.project, Asked(Sample.Source.NEVER))
 
-    # The query 400 has no narrative to be checked under.
+    # Query 400 has no narrative under which its document could be checked.
     assert sorted((one.doc_id, one.under.side, one.relevance) for one in found.claims) == [
         ("o0", "altered", 0),
         ("o1", "altered", 0),

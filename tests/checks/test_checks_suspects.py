@@ -1,4 +1,4 @@
-"""Documents claimed relevant that runs miss are listed and sent to be looked at."""
+"""Documents claimed relevant that runs miss are listed, and become a sample."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests import factories
 pytestmark = pytest.mark.both_databases
 
 PRIOR = Asked(Sample.Source.PRIOR)
-# Ranks by run, query and document. Relevant before: A and B of 301, D of 302; C is not.
+# Ranks by run, query and document. Earlier relevant: A and B of 301, D of 302; C is not.
 #
 #   first   301: A C - - B (rank 5)      302: D
 #   second  301: C A                     302: -, no line
@@ -67,7 +67,7 @@ def found(project, *, depth, at_least, names=("first", "second", "third")):
 @pytest.mark.parametrize(
     ("depth", "at_least", "expected"),
     [
-        # B: the first run has it at 5. D: the second run has no line of 302 and says nothing.
+        # B: the first run has it at 5. D: the second run has no line of 302 and does not count.
         (5, 1, [("B", 2, 3), ("A", 1, 3), ("D", 1, 2)]),
         (5, 2, [("B", 2, 3)]),
         (4, 2, [("B", 3, 3)]),
@@ -168,11 +168,11 @@ def test_the_sentence_of_suspects_claims_nothing_about_the_rest(tides):
     ("choices", "sentence"),
     [
         ({"runs": []}, "Choose at least one run."),
-        ({"depth": 0}, "The rank and the number of runs begin at 1."),
-        ({"at_least": 0}, "The rank and the number of runs begin at 1."),
-        ({"at_least": 4}, "4 runs cannot miss a document where 3 are chosen."),
+        ({"depth": 0}, "The rank and the number of runs must be at least 1."),
+        ({"at_least": 0}, "The rank and the number of runs must be at least 1."),
+        ({"at_least": 4}, "4 runs cannot miss a document if only 3 are chosen."),
         ({"below": float("nan")}, "The score is a number, such as 0.5."),
-        ({"at_least": 3}, "The runs find all of them, so there is nothing to look at."),
+        ({"at_least": 3}, "The runs find all of them, so there are no suspects."),
     ],
 )
 def test_a_rule_that_makes_no_sense_is_refused(tides, choices, sentence):
@@ -244,9 +244,9 @@ def test_the_page_lists_them_and_sends_them(tides, carla):
     ("wrong", "sentence"),
     [
         ({"runs": []}, "Choose at least one run."),
-        ({"runs": ["0"]}, "One of these is no run of this project."),
-        ({"runs": ["x"]}, "One of these is no run of this project."),
-        ({"at_least": "4"}, "4 runs cannot miss a document where 3 are chosen."),
+        ({"runs": ["0"]}, "One of these is not a run of this project."),
+        ({"runs": ["x"]}, "One of these is not a run of this project."),
+        ({"at_least": "4"}, "4 runs cannot miss a document if only 3 are chosen."),
         ({"depth": "0"}, "greater than or equal to 1"),
         ({"below": "nan"}, "Enter a number"),
         ({"below": "1e999"}, "Enter a number"),
@@ -312,8 +312,8 @@ def test_a_long_list_comes_in_parts_and_costs_the_same(tides, carla, django_asse
 
 @pytest.fixture
 def instructed(db):
-    """A query with two instructions, under both of which a machine claims A; two runs: over the
-    instructions, which finds A under the first alone, and over the query, which finds it.
+    """A query with two instructions; a machine claims A under both. The run over instructions finds
+    A only under the first; the run over queries finds it.
     """
     project = factories.project()
     query = factories.query(project, "110")

@@ -20,8 +20,8 @@ from tests.checks.checking import claimed_scene, draw
 
 pytestmark = pytest.mark.both_databases
 
-# A is claimed relevant; B and C were relevant to the query and violate; D is off topic; of E
-# nothing is known from before.
+# A is claimed relevant; B and C were relevant to the query and violate; D is off topic; E has no
+# earlier relevance.
 CLAIMED = {"C1": {"A": 1, "B": 0, "C": 0, "D": 0, "E": 0}}
 BEFORE = {"A": 1, "B": 1, "C": 1, "D": 0}
 
@@ -48,7 +48,7 @@ def item(sample, doc_id):
 
 
 def replies(signs):
-    """`replies("+-")`: on topic, and violates the constraint; "?": can't tell."""
+    """Return replies by question: `replies("+-")` is on topic and violates; "?" is can't tell."""
     named = {"+": "yes", "-": "no", "?": "cant_tell"}
     return dict(zip(("topic", "constraint"), (named[sign] for sign in signs), strict=False))
 
@@ -119,10 +119,10 @@ def test_the_grade_follows_from_both_answers(scene, sample, signs, relevance):
     [
         ({}, "Answer both questions"),
         ({"questions": {"topic": "yes"}}, "Answer both questions"),
-        ({"questions": {"topic": "yes", "constraint": "maybe"}}, "is yes, no, or can't tell"),
+        ({"questions": {"topic": "yes", "constraint": "maybe"}}, "must be yes, no, or can't tell"),
         ({"questions": {"topic": "yes", "constraint": "no"}, "relevance": 0}, "grade follows"),
         ({"relevance": 1}, "grade follows"),
-        ({"cannot_judge": True}, "what is missing"),
+        ({"cannot_judge": True}, "why you cannot judge"),
     ],
 )
 def test_both_questions_are_answered_and_no_grade_is_given(scene, sample, answer, sentence):
@@ -145,12 +145,12 @@ def test_the_same_answer_sent_twice_counts_once(scene, sample):
     first = actions.check(uuid=uuid, **sent)
 
     assert actions.check(uuid=uuid, **sent) == first
-    with pytest.raises(Refused, match="something else in it"):
+    with pytest.raises(Refused, match="with a different answer"):
         actions.check(uuid=uuid, **{**sent, "questions": replies("++")})
 
 
 def test_two_answers_that_lead_to_one_grade_are_for_a_third(scene, sample):
-    # Both come to 0: off topic for ada, a violation for ben.
+    # Both give grade 0: off topic for ada, a violation for ben.
     check(scene, sample, "B", ada="-+", ben="+-")
 
     assert [one.pk for one in to_settle(scene.dan, sample)] == [item(sample, "B").pk]
@@ -177,8 +177,8 @@ def test_each_question_has_its_error_rate_among_labels_that_claim_it(scene, samp
     found = figures(sample)
     topic, constraint = (found.overall.questions[one] for one in ("topic", "constraint"))
 
-    # On topic: A, B, C and D claim; C is off topic. The constraint: A, B and C claim; B and C meet
-    # it. Relevant or not: all five claim; B and E are relevant.
+    # On topic: A, B, C and D make a claim; C is off topic. The constraint: A, B and C make a claim;
+    # B and C meet it. Relevant or not: all five make a claim; B and E are relevant.
     assert (topic.claimed, topic.rate.count, topic.rate.of) == (4, 1, 4)
     assert (constraint.claimed, constraint.rate.count, constraint.rate.of) == (3, 2, 3)
     assert (found.overall.status.count, found.overall.status.of) == (2, 5)
@@ -199,7 +199,7 @@ def test_each_question_has_its_agreement_before_settling(scene, sample):
 
     topic, constraint = figures(sample).questions
 
-    # On topic: all four alike. The constraint: A and C of three; of D one cannot tell.
+    # On topic: agreement on all four. The constraint: on A and C of three; D has a "can't tell".
     assert (topic.percent.value, topic.percent.units) == (1.0, 4)
     assert constraint.percent.value == pytest.approx(2 / 3)
     assert constraint.percent.units == 3
@@ -233,7 +233,7 @@ def test_the_page_asks_both_questions_and_no_grade(scene, sample, client):
     assert half.status_code == 422
     assert half.content.decode().count(" checked>") == 1
     assert Check.objects.get().questions() == replies("+-")
-    # What was answered is marked when the label is opened again.
+    # The answers are selected when the label is opened again.
     assert client.get(url).content.decode().count(" checked>") == 2
 
 

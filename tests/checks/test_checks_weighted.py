@@ -1,4 +1,4 @@
-"""Where strata were drawn at different rates, each counts by the labels there are in it."""
+"""If strata were drawn at different rates, each is weighted by its number of labels."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_with_nothing_wrong_there_is_a_bound_all_the_same(scene):
 
     found = weighted(sample).status
 
-    # The label that counts most stands for 8 / 10 / 2: 0.4 x -ln(0.05) is more than all.
+    # The largest weight of a label is 8 / 10 / 2: 0.4 x -ln(0.05) is more than 1.
     assert (found.share, found.interval.low, found.at_most) == (0, 0, 1)
 
 
@@ -72,7 +72,7 @@ def test_the_bound_of_a_sample_without_errors(db):
 
     found = weighted(sample).status
 
-    # 90 of 120 labels, 30 of them looked at: a weight of 0.025, times 2.9957.
+    # 90 of 120 labels, 30 of them checked: a weight of 0.025, times 2.9957.
     assert found.at_most == pytest.approx(0.025 * -math.log(0.05))
 
 
@@ -81,7 +81,7 @@ def test_the_bound_of_a_sample_without_errors(db):
     [
         {"size": 2, "stratify": Sample.Stratify.NONE},
         {"size": 2, "per": Sample.Per.INSTRUCTION},
-        # All of both strata: at one rate.
+        # All of both strata: the same rate.
         {"size": 8, "fewer": True},
     ],
 )
@@ -122,6 +122,6 @@ def test_the_page_says_which_line_is_the_estimate(scene, client):
 
     assert "the weighted line is the estimate" in said["weighted"]
     assert "All, weighted by stratum" in said["weighted"]
-    assert "all together is the estimate for the whole" in said["one rate"]
+    assert "“All” is the estimate for the whole" in said["one rate"]
     assert "count for more than their share" in said["of each"]
     assert "All, weighted by stratum" not in said["one rate"] + said["of each"]

@@ -1,4 +1,4 @@
-"""Numbers of conditions claimed against those counted, and the conditions that documents break."""
+"""The matrix of claimed and counted numbers of conditions, and the conditions that are broken."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.programs import Program
 
 pytestmark = pytest.mark.both_databases
 
-# Of three conditions, what the machine says of each, and what ada, ben and dan find.
+# Verdicts on three conditions by the machine, and by ada, ben and dan.
 CLAIMED = {"A": "++-", "B": "+++", "C": "+--", "D": "++-"}
 SAID = {
     "A": {"ada": "++-", "ben": "++-"},
@@ -99,11 +99,11 @@ def test_the_conditions_that_a_document_breaks_are_named_as_claimed_and_as_check
     found = broken_conditions(scene.sample, items)
 
     by_name = {item.candidate.document.doc_id: found[item.pk] for item in items if item.pk in found}
-    # Who checks may not know what is claimed of D.
+    # D is not checked, so its claim stays hidden from checkers.
     assert set(by_name) == {"A", "B", "C"}
     assert by_name["A"] == ([3], [3])
     assert by_name["B"] == ([], [1, 3])
-    # The two count one each, and do not mean the same conditions.
+    # The two count one each, but not the same condition.
     assert by_name["C"] == ([2, 3], None)
 
 
@@ -143,7 +143,7 @@ def test_the_table_has_a_line_for_each_label(scene, client):
         "A": ["2", "2", "2", "2", "0", "3", "3"],
         "B": ["3", "3", "2", "1", "1", "none", "1 3"],
         "C": ["1", "1", "1", "1", "0", "2 3", ""],
-        # Not checked: leads check as well.
+        # Not checked: hidden, because leads check too.
         "D": ["", "", "", "", "", "", ""],
     }
     assert {line["conditions"] for line in lines} == {"3"}

@@ -12,6 +12,7 @@ import pytest
 from django.db import OperationalError, connection
 
 from annotate.collection.intake import slices
+from annotate.judgments.completion import pool_sizes
 from annotate.models import Candidate, Document, DocumentText, Query, Unseen
 from tests import factories
 from tests.collection.arriving import counts, jsonl, load, rows, stages
@@ -102,6 +103,23 @@ def test_it_comes_to_the_same_as_in_one_transaction(project, monkeypatch):
     assert pools(project) == pools(other)
     assert len(pools(project)) == 12
     assert stages() == []
+
+
+def test_pool_sizes_change_when_the_load_shows_its_rows(project):
+    pair = factories.pair(project.queries.get())
+    wanted = {pair.pk: (pair.query_id, project.pk)}
+    sizes = [pool_sizes([project], wanted)[pair.pk]]
+
+    load(
+        project,
+        "trec-qrels",
+        QRELS,
+        progress=Watcher(lambda: sizes.append(pool_sizes([project], wanted)[pair.pk])),
+    )
+    sizes.append(pool_sizes([project], wanted)[pair.pk])
+
+    # Relevant are B, before the load, and B, C and D after it.
+    assert sizes == [1, 1, 3]
 
 
 def test_documents_come_with_their_texts(project):

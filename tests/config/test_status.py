@@ -170,7 +170,7 @@ def test_it_says_what_is_missing(client, olga, monkeypatch):
     shown = page(client).content.decode()
 
     assert "The broker does not answer." in shown
-    assert "No worker takes work." in shown
+    assert "No worker is running." in shown
     assert "No worker was seen since yesterday." in shown
     assert "No job is under way." in shown
     assert "No job failed." in shown

@@ -1,4 +1,4 @@
-"""Doing again what failed."""
+"""Retrying failed jobs."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_asking_twice_is_asking_once(published):
 def test_only_what_failed_is_done_again(published, state):
     errand = failed(state=state, error="", cancel_requested_at=NOW)
 
-    with pytest.raises(NotAgain, match="Only what failed"):
+    with pytest.raises(NotAgain, match="Only failed jobs"):
         retry(errand, by="olga")
 
     assert Errand.objects.get().state == state
@@ -122,7 +122,7 @@ def test_a_release_whose_name_was_taken_since_is_not_done_again(published):
     )
     Release.objects.create(project=carla.project, by=carla, name="v1")
 
-    with pytest.raises(NotAgain, match="Another of its kind is under way, or has its name now"):
+    with pytest.raises(NotAgain, match="Another job of this kind is running or has this name"):
         retry(old, by="olga")
 
     old.refresh_from_db()

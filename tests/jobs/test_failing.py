@@ -51,9 +51,7 @@ def test_what_was_not_foreseen_is_raised_and_shown_without_its_details():
 
     errand.refresh_from_db()
     assert errand.state == "failed"
-    assert errand.error == (
-        "Something went wrong that was not foreseen (KeyError). The worker's log says more."
-    )
+    assert errand.error == ("An unexpected error occurred (KeyError). The worker's log says more.")
 
 
 def find_the_disk_full(errand, progress):
@@ -72,9 +70,7 @@ def test_a_full_disk_is_called_by_its_name():
 
     errand.refresh_from_db()
     assert errand.state == "failed"
-    assert errand.error == (
-        "There was no room left on the disk. Nothing is kept of this; ask for it again later."
-    )
+    assert errand.error == ("The disk was full. Nothing was saved; try again later.")
 
 
 def find_no_database(errand, progress):
@@ -104,9 +100,7 @@ def test_a_job_whose_database_did_not_answer_three_times_fails_and_says_so():
 
     errand.refresh_from_db()
     assert (errand.state, errand.attempts) == ("failed", 3)
-    assert errand.error == (
-        "The database did not answer. Nothing is kept of this; ask for it again later."
-    )
+    assert errand.error == ("The database did not answer. Nothing was saved; try again later.")
 
 
 @pytest.mark.django_db

@@ -1,4 +1,4 @@
-"""The thread beside the work: what others see while it goes on, and what it hears from them."""
+"""The thread beside the work, which reports progress and notices cancelling."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_how_long_it_will_still_take_is_told_of_the_step_under_way():
 
     run(Errand, errand.pk, work)
 
-    # Nothing is known before a part is done. 50 took 10 seconds: the other 150 will take 30.
+    # There is no estimate before a part is done. 50 took 10 seconds: the other 150 will take 30.
     assert guesses == [None, 30.0]
     errand.refresh_from_db()
     assert errand.step_began_at is not None

@@ -1,4 +1,4 @@
-"""Real worker processes over real brokers: what is done, and what a killed one leaves behind."""
+"""Real worker processes and real brokers: jobs are done, also after a worker was killed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.both_database
 
 @pytest.fixture(params=["embedded", "redis"])
 def broker_url(request, monkeypatch):
-    """One broker after the other; what is published here goes to it."""
+    """Return the URL of each broker in turn, and publish jobs to it."""
     if request.param == "embedded":
         return settings.BROKER_URL
     url = request.getfixturevalue("redis_url")
@@ -70,7 +70,7 @@ def test_a_killed_workers_job_is_finished_by_the_next(broker_url, beside_the_web
         first.process.kill()
         first.process.wait()
         wait_until(lambda: not is_alive(at_it), "the killed worker's child to end with it")
-    # A minute later, as far as the lease knows.
+    # Move the lease a minute into the past.
     long_ago = timezone.now() - timedelta(seconds=61)
     Errand.objects.update(lease_until=long_ago, published_at=long_ago)
 

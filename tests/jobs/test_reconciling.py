@@ -89,7 +89,7 @@ def test_a_job_that_kills_its_workers_is_given_up(published):
     errand = Errand.objects.get()
     assert published == []
     assert errand.state == "failed"
-    assert errand.error == ("The worker stopped in the middle of this 3 times, so it was given up.")
+    assert errand.error == ("The worker stopped during this job 3 times, so it was given up.")
     assert errand.finished_at == NOW
 
 

@@ -1,4 +1,4 @@
-"""A job carries the id of the request that asked for it, and so do the lines it logs."""
+"""A job and its log lines carry the id of the request that asked for it."""
 
 from __future__ import annotations
 

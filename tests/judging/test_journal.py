@@ -539,7 +539,7 @@ def test_a_full_disk_is_distinguished_from_a_busy_database(scene, monkeypatch):
     assert response.status_code == 503
     assert response.json() == {
         "code": "disk_full",
-        "detail": "There is no room left on the disk. Nothing is lost: send it again later.",
+        "detail": "The disk is full. Nothing is lost: send it again later.",
     }
 
 

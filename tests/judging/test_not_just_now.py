@@ -65,9 +65,7 @@ def test_a_full_database_is_distinguished_from_one_that_is_down(failing):
     response = failing(error).post(JOURNAL, {"entries": []}, content_type="application/json")
 
     assert response.status_code == 503
-    assert response.json()["detail"] == (
-        "There is no room left on the disk. Nothing is lost: send it again later."
-    )
+    assert response.json()["detail"] == ("The disk is full. Nothing is lost: send it again later.")
 
 
 @pytest.fixture

@@ -49,7 +49,7 @@ TABLES = {
     "flag": ("insert", "update", "delete"),
     "adjudication": ("insert", "update", "delete"),
     "conditionadjudication": ("insert", "update", "delete"),
-    "candidate": ("update",),
+    "candidate": ("insert", "update", "delete"),
 }
 
 
@@ -200,6 +200,18 @@ class Scene:
             relevant_from=1 + who % 2,
         )
 
+    def add_to_pool(self, who: int, where: int, what: int) -> None:
+        pair, _candidate = self._place(where)
+        query_id, doc_id = pair.query.query_id, ("D", "E", "F")[what]
+        texts = [{"doc_id": doc_id, "text": f"Text of {doc_id}."}]
+        load(self.project, "docs-jsonl", jsonl(*texts))
+        load(self.project, "trec-qrels", f"{query_id} 0 {doc_id} {1 + who % 2}\n".encode())
+
+    def delete_from_pool(self, who: int, where: int, what: int) -> None:
+        """As a purge would; here of a document that nobody has judged."""
+        pair, _candidate = self._place(where)
+        Candidate.objects.filter(query=pair.query_id, document__doc_id__in=("D", "E", "F")).delete()
+
     def delete(self, who: int, where: int, what: int) -> None:
         """Delete rows as a purge does, here only flags."""
         Flag.objects.filter(annotator=self.people[who]).delete()
@@ -269,6 +281,8 @@ STORY = [
     ("bring_query_back", 0, 0, 0),
     ("new_text", 0, 0, 0),
     ("judge", 0, 0, 2),
+    ("add_to_pool", 0, 0, 0),
+    ("delete_from_pool", 0, 0, 0),
     ("new_narrative", 0, 0, 0),
 ]
 
@@ -360,8 +374,9 @@ def test_a_migrated_database_has_every_trigger(db):
             else "SELECT tgname FROM pg_trigger WHERE NOT tgisinternal"
         )
         found = {name for (name,) in cursor.fetchall() if "_revises_" in name}
+    tables = TABLES | ({"unseen": ("delete",)} if connection.vendor == "sqlite" else {})
     assert found == {
-        f"annotate_{table}_revises_{event}" for table, events in TABLES.items() for event in events
+        f"annotate_{table}_revises_{event}" for table, events in tables.items() for event in events
     }
 
 

@@ -254,8 +254,8 @@ def test_the_page_costs_the_same_however_much_was_done(
             judged(pair, candidate, by, timezone.now())
     client.force_login(carla.user)
 
-    # Judgments and flags are counted only at the first request.
-    with django_assert_max_num_queries(28) as queries:
+    # Pools, judgments and flags are counted only at the first request.
+    with django_assert_max_num_queries(29) as queries:
         client.get(reverse("annotate:progress", args=["tides"]))
     with django_assert_max_num_queries(26):
         client.get(reverse("annotate:progress", args=["tides"]))

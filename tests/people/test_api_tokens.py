@@ -1,4 +1,4 @@
-"""Tokens: made on a page, shown once, ended at once."""
+"""API tokens are made on a page, shown once, and can be ended at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two at the same moment: one link, one project's last two leads, two administrators."""
+"""Simultaneous requests: one link, a project's last two leads, two administrators."""
 
 from __future__ import annotations
 

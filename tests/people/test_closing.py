@@ -1,4 +1,4 @@
-"""Accounts are closed and opened by who runs the installation; what people said stays."""
+"""Administrators close and reopen accounts; judgments are kept."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def test_the_lead_of_a_project_that_is_put_away_may_go(root, ada):
 def test_who_does_not_run_the_installation_changes_no_account(ada, action):
     factories.lead(ada.project)
 
-    with pytest.raises(Refused, match="Only who runs this installation"):
+    with pytest.raises(Refused, match="Only administrators"):
         action(user=factories.user("ada"), by=factories.user("carla"))
 
 
@@ -128,8 +128,8 @@ def test_an_administrator_whose_account_is_closed_changes_none(root, ada):
     other = User.objects.create_superuser("other", password=factories.PASSWORD)
     accounts.deactivate(user=other, by=root)
 
-    # As the other's page still has them.
-    with pytest.raises(Refused, match="Only who runs this installation"):
+    # `other` is still the object from before the account was closed.
+    with pytest.raises(Refused, match="Only administrators"):
         accounts.deactivate(user=root, by=other)
 
 
@@ -146,7 +146,7 @@ def test_the_database_itself_refuses_a_closed_account_that_signs_in(root):
 @pytest.mark.parametrize(
     ("change", "said", "active"),
     [
-        ("close", "The account of ada is closed. What they said stays.", False),
+        ("close", "The account of ada is closed. Their work is kept.", False),
         ("open", "ada can sign in again.", True),
         ("sign-out", "ada is signed out everywhere.", True),
         ("delete", "There is no such change.", True),
@@ -228,7 +228,7 @@ def test_a_closed_account_gets_no_link_for_a_new_password(root, ada, client):
 def test_a_lead_makes_no_link_for_a_new_password(ada):
     factories.lead(ada.project)
 
-    with pytest.raises(Refused, match="Only who runs this installation"):
+    with pytest.raises(Refused, match="Only administrators"):
         accounts.password_key(user=factories.user("ada"), by=factories.user("carla"))
 
 

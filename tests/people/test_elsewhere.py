@@ -1,4 +1,4 @@
-"""Signing in by OpenID Connect, against a provider that lives inside the test."""
+"""Signing in with OpenID Connect, against a fake provider."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BACK = "/accounts/elsewhere/team/back/"
 
 
 class Provider:
-    """Answers what allauth asks of it; `person` is who has signed in there."""
+    """A fake provider that answers allauth's requests; `person` is signed in with it."""
 
     def __init__(self) -> None:
         self.person = {
@@ -76,7 +76,7 @@ def provider(db, settings, monkeypatch):
 
 
 def come(client, next_url=""):
-    """Go there and come back; return the answer one comes back to."""
+    """Go to the provider and come back; return the response after coming back."""
     there = client.post(f"{START}?next={next_url}" if next_url else START)
     asked = parse_qs(urlsplit(there.url).query)
     assert there.url.startswith(f"{ISSUER}/auth?")

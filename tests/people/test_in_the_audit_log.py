@@ -1,6 +1,4 @@
-"""Who let whom in, and who closed whose account, is in the audit log; what changed nothing is
-not.
-"""
+"""The audit log has changes of memberships and accounts, but no actions without effect."""
 
 from __future__ import annotations
 

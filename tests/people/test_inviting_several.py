@@ -1,4 +1,4 @@
-"""A lead invites several people at once, to several projects, by one link each."""
+"""A lead invites several people at once to several projects, with one link each."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ def carla(db):
 
 @pytest.fixture
 def moon(carla):
-    """Carla's membership of a second project that she leads."""
+    """Carla's membership in a second project that she leads."""
     return factories.lead(factories.project("moon"), "carla")
 
 
 @pytest.fixture
 def link(carla, moon):
-    """A link to both projects, to the second one as a lead."""
+    """A link to both projects, with the role of lead in the second."""
     return invitations.invite_to_projects(roles={carla: ANNOTATOR, moon: LEAD})
 
 
@@ -57,7 +57,7 @@ def test_one_link_lets_one_person_into_all_its_projects_each_in_its_role(link):
     ada = new(link.token)
 
     assert roles_of(ada) == {"tides": "annotator", "moon": "lead"}
-    with pytest.raises(Stale, match="come in by this link already"):
+    with pytest.raises(Stale, match="link has already been used"):
         new(link.token, "ben")
 
 
@@ -86,7 +86,7 @@ def test_whoever_is_in_one_of_the_projects_joins_the_others_and_keeps_their_role
 
 
 def test_whoever_is_in_all_of_the_projects_is_refused(link, moon):
-    with pytest.raises(Refused, match="You are in these projects already"):
+    with pytest.raises(Refused, match="You are already in these projects"):
         invitations.accept(token=link.token, by=moon.user)
 
 
@@ -115,9 +115,9 @@ def test_nobody_is_invited_when_lines_are_wrong_and_each_of_them_is_named(carla,
 
     assert {number: why.partition(".")[0] for number, why in refused.value.lines.items()} == {
         2: "Enter a valid username",
-        3: "This is no mail address",
+        3: "This is not a mail address",
         4: "This repeats line 1",
-        5: "carla is in all these projects",
+        5: "carla is already in all these projects",
     }
     assert not Invitation.objects.exists()
 
@@ -206,7 +206,7 @@ def test_after_a_mail_that_fails_no_other_is_tried(client, carla, monkeypatch):
     ).content.decode()
 
     assert len(tried) == 1
-    assert "Mails could not be sent." in shown
+    assert "The mails could not be sent." in shown
     assert len(set(LINK.findall(shown))) == 2
 
 

@@ -1,4 +1,4 @@
-"""User names that look alike: refused for a new account, left to those that were there before."""
+"""Look-alike user names are refused for new accounts and kept for existing ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Leads let people in on the members page; a link is shown once, and kept nowhere."""
+"""Leads add people on the members page; a link is shown once and not stored."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LINK = re.compile(r"http://testserver(/invitations/[\w-]+/)")
 
 @pytest.fixture
 def members(db, client):
-    """The address of the page, with carla signed in."""
+    """Sign carla in and return the address of the page."""
     client.force_login(factories.lead(factories.project()).user)
     return reverse("annotate:members", args=["tides"])
 
@@ -70,7 +70,7 @@ def test_a_mail_that_cannot_be_sent_leaves_the_link_to_hand_over(members, client
 
     shown = client.post(members, asked(email="ada@example.org")).content.decode()
 
-    assert "The mail could not be sent. Hand the link over yourself." in shown
+    assert "The mail could not be sent. Pass the link on yourself." in shown
     assert "This link lets one person in." in shown
     assert LINK.search(shown)
 
@@ -80,7 +80,7 @@ def test_who_has_an_account_comes_in_at_once(members, client):
 
     response = client.post(members, asked(username="ada"), follow=True)
 
-    assert "ada is in the project, and signs in as before." in response.content.decode()
+    assert "ada is now in the project and signs in as before." in response.content.decode()
     assert not Invitation.objects.exists()
 
 

@@ -1,4 +1,4 @@
-"""Who is in a project: letting people in, changing what they may do, letting them go."""
+"""Members of a project: adding people, changing their roles, removing them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_someone_with_an_account_joins_as_they_are(carla):
 
 
 def test_someone_without_an_account_is_invited_not_added(carla):
-    with pytest.raises(Refused, match="no account here"):
+    with pytest.raises(Refused, match="has no account"):
         members.add_member(username="ada", role=ANNOTATOR, by=carla)
 
     assert not User.objects.filter(username="ada").exists()
@@ -43,7 +43,7 @@ def test_a_rater_who_is_known_by_name_alone_has_no_account(carla):
 
     assert (rater.name, rater.role, rater.user) == ("ada", ANNOTATOR, None)
     assert members.add_rater(name="ada", by=carla) == rater
-    # Whoever is added under this name afterwards becomes this rater.
+    # A person added under this name afterwards becomes this rater.
     assert members.add_member(username="ada", role=ANNOTATOR, by=carla).pk == rater.pk
 
 

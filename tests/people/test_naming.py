@@ -1,4 +1,4 @@
-"""A member agrees to be named in what their project publishes, and takes it back."""
+"""A member agrees to be named in what their project publishes, and withdraws that."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_a_member_agrees_on_their_settings_and_takes_it_back(ada, client):
     client.post(URL, {"named": "yes"})
 
     assert named(ada)
-    assert "Take it back" in client.get("/settings/").content.decode()
+    assert "Withdraw" in client.get("/settings/").content.decode()
     client.post(URL, {"named": "no"})
     assert not named(ada)
 
@@ -47,7 +47,7 @@ def test_what_is_neither_yes_nor_no_changes_nothing(ada, client):
 
     answer = client.post(URL, {"named": "perhaps"}, follow=True)
 
-    assert "Nothing was changed: say yes or no." in answer.content.decode()
+    assert "Nothing was changed. Answer yes or no." in answer.content.decode()
     assert named(ada)
 
 

@@ -1,4 +1,4 @@
-"""A person changes their own keys, appearance and time zone, all that is sent or nothing of it."""
+"""A person changes their own keys, appearance and time zone, all or nothing."""
 
 from __future__ import annotations
 
@@ -141,12 +141,12 @@ def test_a_collision_is_said_at_both_fields_and_what_was_typed_is_still_there(si
         ({"key-nosuch": "u"}, "There is no action called “nosuch”."),
         ({"key-undo": ["u", "y"]}, "Press or name one key."),
         ({"key-undo": ""}, "Press or name one key."),
-        ({"key-undo": "x" * 1_000_000}, "is not one key that an action can have."),
-        ({"key-undo": "\x00"}, "That is no key with a sign of its own."),
+        ({"key-undo": "x" * 1_000_000}, "is not a key that an action can have."),
+        ({"key-undo": "\x00"}, "This key has no character of its own."),
         ({"key-undo": "7"}, "Digits give grades."),
         ({"reset": "nosuch"}, "There is no action called “nosuch”."),
-        ({"theme": "sepia"}, "Choose light, dark, or as the system has it."),
-        ({"time_zone": "Middle/Earth"}, "There is no time zone of that name."),
+        ({"theme": "sepia"}, "Choose light, dark, or the same as the system."),
+        ({"time_zone": "Middle/Earth"}, "There is no such time zone."),
     ],
     ids=str,
 )
@@ -207,12 +207,12 @@ def test_nobody_changes_what_another_prefers(signed_in, ada):
     assert Preferences.objects.get(user=ben).theme == "light"
 
 
-# --- what the pages make of it --------------------------------------------------------------------
+# --- how the pages use them -----------------------------------------------------------------------
 
 
 @pytest.fixture
 def told(ada):
-    """The address of guidelines with two versions, of the evening of 1 March in universal time."""
+    """Create guidelines with two versions, on the evening of 1 March UTC; return their address."""
     project = factories.project()
     author = factories.member(project, "ada")
     for version in (1, 2):

@@ -1,4 +1,4 @@
-"""What is said of mail and of signing in elsewhere arrives where it counts."""
+"""Environment variables for mail and OpenID Connect reach the settings."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ print(json.dumps({
 
 @pytest.fixture
 def told(tmp_path):
-    """The settings of an installation that is told this, and nothing else."""
+    """Return a function that reads the settings of an installation with these variables only."""
 
     def read(**variables):
         known = {"PATH": os.environ["PATH"], "REJUDGE_DATA": str(tmp_path), **variables}
@@ -60,6 +60,6 @@ def test_a_team_has_its_mail_its_sign_in_and_one_count_for_all(told):
     [app] = found["providers"]["openid_connect"]["APPS"]
     assert app["settings"] == {"server_url": "https://login.example.org/realms/team"}
     assert (app["client_id"], app["secret"]) == ("rejudge", "hush")
-    # The form that leads there is let through by browsers.
+    # Browsers allow the form that leads to the provider.
     assert found["forms"] == "'self' https://login.example.org"
     assert {cache.rsplit(".", 1)[1] for cache in found["caches"].values()} == {"RedisCache"}

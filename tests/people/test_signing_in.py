@@ -1,4 +1,4 @@
-"""Signing in: by name or address, counted, with a second factor for who wants one."""
+"""Signing in by name or address, with limited attempts and an optional second factor."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_an_address_signs_in_as_well(ada, client):
 
 
 def test_names_that_differ_by_capitals_only_are_two_people(ada, client):
-    # An account of before look-alikes were refused.
+    # An account from before look-alike names were refused.
     User.objects.bulk_create(
         [User(username="ADA", password=make_password("another long password"))]
     )
@@ -115,7 +115,7 @@ def test_the_administration_has_no_sign_in_of_its_own(ada, client):
     assert client.get("/admin/login/").status_code == 403
 
 
-# --- counted --------------------------------------------------------------------------------------
+# --- limited attempts -----------------------------------------------------------------------------
 
 
 def test_after_five_wrong_attempts_the_right_password_waits_as_well(ada, client):
@@ -223,7 +223,7 @@ def test_who_stands_behind_a_proxy_is_counted_by_their_own_address(ada, settings
 
     sign_in(client)
 
-    # What the nearest proxy saw; what stands before it anybody can write.
+    # The address that the nearest proxy saw; anybody can forge the entries before it.
     assert UserSession.objects.get().ip == "198.51.100.7"
 
 
@@ -374,7 +374,7 @@ def test_an_address_counts_once_its_link_was_opened(ada, client):
 
 
 def confirm_again(client, wanted):
-    """Enter the password again, as is asked for before what matters."""
+    """Enter the password again, which is required before sensitive changes."""
     client.post(reverse("account_reauthenticate"), {"password": factories.PASSWORD, "next": wanted})
 
 
@@ -426,7 +426,7 @@ def test_with_an_app_the_password_alone_signs_nobody_in(secret, client):
     assert not is_in(client)
     wrong = client.post(response.url, {"code": "000000"})
     assert "This code is not valid." in wrong.content.decode()
-    # The code of this half minute was not used to sign in yet.
+    # The code of this half minute has not been used to sign in yet.
     assert client.post(response.url, {"code": code(secret)}).url == "/settings/"
     assert is_in(client)
 
@@ -502,13 +502,13 @@ def test_who_lost_app_and_codes_is_helped_by_who_runs_the_installation(secret, a
     root = User.objects.create_superuser("root")
     helper, lost = Client(), Client()
     helper.force_login(root)
-    assert "No second factor" in helper.get("/people/").content.decode()
+    assert "Remove second factor" in helper.get("/people/").content.decode()
 
     helper.post(reverse("annotate:account_change", args=[ada.pk]), {"change": "factor"})
     sign_in(lost)
 
     assert is_in(lost)
-    assert "No second factor" not in helper.get("/people/").content.decode()
+    assert "Remove second factor" not in helper.get("/people/").content.decode()
 
 
 def test_the_administration_shows_no_secrets(secret, client):

@@ -1,4 +1,4 @@
-"""Who runs the installation lets others run it too, and takes that away, under People."""
+"""Administrators give and remove administrator rights on the page People."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_a_closed_account_does_not_run_the_installation(root, ada):
 
 
 def test_only_who_runs_the_installation_lets_others_run_it(ada):
-    with pytest.raises(Refused, match="Only who runs this installation"):
+    with pytest.raises(Refused, match="Only administrators"):
         accounts.let_administrate(user=factories.user("ben"), by=ada)
 
 

@@ -1,4 +1,4 @@
-"""The audit log: what leads and administrators did, kept for good."""
+"""The audit log records what leads and administrators did, and cannot be changed."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_an_audit_event_of_an_administrator_has_their_account():
 
 
 def test_a_kind_that_nobody_knows_is_an_error(carla):
-    with pytest.raises(KeyError, match="no kind of audit event"):
+    with pytest.raises(KeyError, match="not a kind of audit event"):
         record(project=carla.project, what="member.eaten", about="ada", by=carla)
 
     assert not AuditEvent.objects.exists()

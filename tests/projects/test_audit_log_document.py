@@ -1,4 +1,4 @@
-"""docs/audit-log.md says what the code says."""
+"""docs/audit-log.md agrees with the code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of the audit log: for leads, by who, what and when, and as a table."""
+"""The audit log's page and table: for leads only, filtered by who, what and when."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests import factories
 
 @pytest.fixture
 def tides(db, client):
-    """Carla and fay led on three days; a command loaded a file; ada annotates."""
+    """A project with events of the leads carla and fay on three days, and of a command."""
     project = factories.project()
     made = SimpleNamespace(
         project=project,
@@ -199,4 +199,4 @@ def test_a_project_in_which_nothing_was_done_says_so(db, client):
 
     page = client.get(reverse("annotate:audit_log", args=["bees"])).content.decode()
 
-    assert "Nothing was done yet" in page
+    assert "Nothing has been done yet" in page

@@ -1,4 +1,4 @@
-"""The taxonomy of a project's instructions: set, taken from those that come along, shown."""
+"""The taxonomy of a project's instructions: set, added from a ready-made one, shown."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ def test_what_is_left_out_goes_and_instructions_keep_their_keys(carla):
 @pytest.mark.parametrize(
     ("kinds", "sentence"),
     [
-        ([KINDS[0], KINDS[0]], "“C1” stands there twice"),
-        ([Kind("", "Nameless")], "A type needs the key"),
+        ([KINDS[0], KINDS[0]], "“C1” is used twice"),
+        ([Kind("", "Nameless")], "A type needs a key"),
         ([Kind(str(n), "x") for n in range(101)], "at most 100 types"),
     ],
 )
@@ -87,7 +87,7 @@ def test_a_taxonomy_that_comes_along_is_added_to_what_is_there(carla):
 
     assert [key for key, *_ in rows(carla.project)] == ["C1", "X", "C2", "S1", "S2", "S3"]
     assert rows(carla.project)[0] == ("C1", "Content", "It asks for content.")
-    with pytest.raises(Refused, match="There are: FollowTable, InfoSearch"):
+    with pytest.raises(Refused, match="The taxonomies are: FollowTable, InfoSearch"):
         taxonomy.take_taxonomy(name="None", by=carla)
 
 
@@ -114,10 +114,10 @@ def test_the_page_shows_sets_and_takes_types(carla):
 
     assert "In instructions, but not above" in before
     assert (wrong.status_code, empty.status_code, saved.status_code) == (422, 422, 302)
-    assert "“A” stands there twice" in wrong.content.decode()
+    assert "“A” is used twice" in wrong.content.decode()
     assert [key for key, *_ in rows(carla.project)] == ["A", "C1", "C2", "S1", "S2", "S3"]
     assert "In instructions, but not above" not in after
-    assert "Take the types of FollowTable" not in after
+    assert "Add the types of FollowTable" not in after
 
 
 def test_a_type_is_struck_out_on_the_page(carla):

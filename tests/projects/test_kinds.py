@@ -1,4 +1,4 @@
-"""A kind of project sets what its paper says, and can be changed where nothing is lost."""
+"""A kind of project sets what its paper says, and can be changed if no data is lost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A request reads who the person is in a project in one query, and gets what the ORM would read."""
+"""One query reads the membership of a request, with the same values as the ORM."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 
 def values(row: Model) -> dict[str, str]:
-    """Every column of a row with its type: 1 is not True."""
+    """Return every column of a row as its `repr`, so that 1 and True differ."""
     return {field.attname: repr(getattr(row, field.attname)) for field in row._meta.concrete_fields}
 
 

@@ -1,4 +1,4 @@
-"""A lead pauses a project and resumes it, and says by which day it is to be done."""
+"""A lead pauses and resumes a project, and sets its due date."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NOON = datetime(2026, 11, 23, 12, tzinfo=UTC)
 
 @pytest.fixture
 def carla(db):
-    """The lead of a project with one pair to judge."""
+    """The lead of a project that has one pair to judge."""
     project = factories.project(overlap_rewrite=0, overlap_review=0)
     query = factories.query(project)
     factories.candidate(query)
@@ -39,7 +39,7 @@ def ada(carla):
 
 
 def again(member):
-    """The membership as the next request reads it."""
+    """Return the membership as the next request loads it."""
     return type(member).objects.select_related("project", "user").get(pk=member.pk)
 
 
@@ -122,7 +122,7 @@ def test_today_is_the_day_in_the_time_zone_that_the_reader_chose(monkeypatch):
         "base.reader_preferences.zone_of_reader", lambda: ZoneInfo("Pacific/Auckland")
     )
 
-    # Noon in UTC is one in the morning of the next day there.
+    # Noon UTC is 1 a.m. of the next day in Auckland.
     found = schedule.due(Project(due_on=date(2026, 11, 24)), now=NOON)
     assert found is not None
     assert found.state == "today"

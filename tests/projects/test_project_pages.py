@@ -1,4 +1,4 @@
-"""Home, overview and queries: how far we are, what needs me, and nothing of what others said."""
+"""Home, overview and queries show progress and open work, but not others' judgments."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ JUDGE = Assignment.Task.JUDGE
 
 @pytest.fixture
 def tides(db) -> Project:
-    """Thirty queries with two documents each, of which one was relevant."""
+    """Create a project of thirty queries with two documents each, one of which was relevant."""
     project = factories.project()
     for number in range(30):
         query = factories.query(project, str(301 + number), title=f"question {number}")
@@ -120,7 +120,7 @@ def test_queries_are_found_by_id_and_by_words_of_the_title(tides, client):
 
 
 def judged(tides, *grades: tuple[str, int]):
-    """People judge the relevant document of the first query."""
+    """Let people judge the relevant document of the first query."""
     query = tides.queries.get(query_id="301")
     pair, candidate = query.pairs.get(), query.candidates.get(prior_relevance=1)
     for name, grade in grades:
@@ -197,7 +197,8 @@ def test_a_new_project_is_led_by_who_made_it(db, client):
 
 
 @pytest.mark.parametrize(
-    ("grades", "sentence"), [("1", "at least two"), ("0, x", "whole numbers"), ("0,99999", "lie")]
+    ("grades", "sentence"),
+    [("1", "at least two"), ("0, x", "whole numbers"), ("0,99999", "must be between")],
 )
 def test_a_new_project_with_grades_that_make_no_sense_is_not_made(db, client, grades, sentence):
     client.force_login(factories.user("carla"))
@@ -275,7 +276,7 @@ def test_a_new_order_says_what_becomes_of_who_has_begun(tides, client, judged):
         reverse("annotate:settings", args=["tides"]), {**SETTINGS, "overlap_judge": 2}, follow=True
     )
 
-    assert ("come to judges in the new order" in page.content.decode()) is judged
+    assert ("Judges get the remaining documents" in page.content.decode()) is judged
 
 
 def test_a_rule_that_does_not_go_with_the_grades_is_said_on_the_page(tides, client):
@@ -285,4 +286,4 @@ def test_a_rule_that_does_not_go_with_the_grades_is_said_on_the_page(tides, clie
     page = client.post(reverse("annotate:settings", args=["tides"]), {**SETTINGS, **grades})
 
     assert page.status_code == 422
-    assert "the grades are 0, 1, 2 and so on, without a gap" in page.content.decode()
+    assert "the grades must be 0, 1, 2 and so on, without a gap" in page.content.decode()

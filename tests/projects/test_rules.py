@@ -1,4 +1,4 @@
-"""A project's rules change whole or not at all, and never under the judges' feet."""
+"""A project's rules change as a whole or not at all, and never contradict judgments."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_what_counts_as_relevant_begins_at_a_grade_above_the_lowest(carla, thres
         ((1, 2, 3), "0, 1, 2 and so on, without a gap"),
         (
             (0, 1, 2),
-            "The narrative of 301 has 3 conditions, so their number needs the grades 0 to 3.",
+            "The narrative of 301 has 3 conditions, so the grades must be 0 to 3.",
         ),
     ],
 )

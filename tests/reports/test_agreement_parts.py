@@ -304,8 +304,8 @@ def test_the_command_prints_machines_alone(led):
 def test_the_command_says_what_there_is_not(led):
     with pytest.raises(CommandError, match="There is no query 999 in this project"):
         command("tides", "--query", "999")
-    assert "No machine has judged anything here." in command("tides", "--by", "machine")
+    assert "No machine has judged any of this." in command("tides", "--by", "machine")
     assert "Nobody has answered anything in this part." in command("tides", "--side", "original")
-    assert "No two people answered the same here; there is: ada." in command(
+    assert "No two people answered the same; all answers are by ada." in command(
         "tides", "--people", "ada", "dan"
     )

@@ -1,4 +1,4 @@
-"""A lead accepts many instructions at once: those that passed, all of them or none."""
+"""A lead accepts several passed instructions at once: all of them or none."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.second_pass import levels
 
 @pytest.fixture
 def two(scene):
-    """Two instructions that ben and dan let pass."""
+    """Two instructions that passed the reviews of ben and dan."""
     query = factories.query(scene.project, "302")
     pair = factories.pair(query, pair_id="302_1", original="All.")
     scene.others = factories.altered(pair)

@@ -1,4 +1,4 @@
-"""Two people at the same moment: one decision stands, one report is made, no answer is lost."""
+"""Simultaneous actions: one decision wins, one report is made, no answer is lost."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ pytestmark = [
 
 
 def deliver(name: str, pk: int) -> None:
-    """Stands in for the broker."""
+    """Replace the broker."""
 
 
 def at_once(*calls: Callable[[], Any]) -> list[Any]:
-    """Run all calls at the same moment, each on its own connection; give results or refusals."""
+    """Run all calls simultaneously, each on its own connection; return results or exceptions."""
     start = threading.Barrier(len(calls))
     outcomes: list[Any] = [None] * len(calls)
 
@@ -131,7 +131,7 @@ def test_a_review_handed_in_while_the_text_is_rewritten_counts_or_is_stale(assig
 
     assert isinstance(rewritten, Narrative)
     assert isinstance(handed_in, Review | Stale)
-    # Either way the auditor has the new version to review.
+    # In both cases the auditor has the new version to review.
     assert Assignment.objects.get(member=assigned.dan).done_at is None
 
 

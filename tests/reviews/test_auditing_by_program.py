@@ -1,4 +1,4 @@
-"""The second pass by program: the same rules as on its pages, and the same blindness."""
+"""The API of the second pass follows the same rules and blindness as its pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What makes no sense in an audit is answered with a sentence on the page, and changes nothing."""
+"""Invalid input in the second pass is answered with a sentence on the page and changes nothing."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ SUSPECTS = "/projects/tides/suspects/"
 
 @pytest.fixture
 def carla(scene, client):
-    """The lead of the scene, signed in; its two documents are claimed by the earlier qrels."""
+    """Sign in the lead of the scene, whose two documents have claims from earlier qrels."""
     client.force_login(scene.carla.user)
     return client
 
 
 def answered(client: Any, url: str, sent: dict[str, Any]) -> str:
-    """Send it, see that nothing changed, and return the page that it came to, as it is read."""
+    """Post `sent`, assert that nothing changed, and return the text of the resulting page."""
     before = rows()
     response = client.post(url, sent, follow=True)
     assert rows() == before
@@ -60,7 +60,7 @@ def test_runs_for_other_queries(scene, carla):
 
     page = answered(carla, SUSPECTS, {**asked, "name": "Look again", "stratify": "none"})
 
-    assert "has a query that so many of these runs have." in page
+    assert "has a query that is in so many of these runs." in page
 
 
 @pytest.mark.parametrize("more", [{}, {"submit": "yes"}], ids=["a draft", "handed in"])
@@ -177,7 +177,7 @@ def test_an_assignment_where_all_are_taken(assigned, client):
 
 
 def form(scene: SimpleNamespace, answers: dict[str, tuple[str, str]]) -> dict[str, Any]:
-    """The form of the review page, filled in."""
+    """Return the data of a completed review form."""
     sent: dict[str, Any] = {"narrative": scene.narrative.pk}
     for key, (level, words) in answers.items():
         sent |= {f"level-{key}": level, f"words-{key}": words}

@@ -1,4 +1,4 @@
-"""Blind means blind: no page tells what others said to someone who has yet to answer."""
+"""Blind means blind: no page reveals others' answers to someone who has not answered yet."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.second_pass import levels
 
 LINK = re.compile(r'(?:href|hx-get|action)="(/[^"#]*)"')
 
-# A word of each, found nowhere else: their notes, their reviews, what leads decided.
+# A unique word for each note, review and decision.
 ADA, BEN, MACHINE = "Anchovy", "Banjo", "Machete"
 BENS_REVIEW, DANS_DRAFT, SETTLED, DECIDED = "Bassoon", "Dandelion", "Sextant", "Deckchair"
 SECRETS = {ADA, BEN, MACHINE, BENS_REVIEW, DANS_DRAFT, SETTLED, DECIDED}
@@ -29,7 +29,7 @@ SECRETS = {ADA, BEN, MACHINE, BENS_REVIEW, DANS_DRAFT, SETTLED, DECIDED}
 
 @pytest.fixture
 def told(scene):
-    """Ada and ben have judged and differ; ben has reviewed, dan has begun to; carla has decided."""
+    """Ada and ben have judged and differ; ben has reviewed, dan has a draft; carla has decided."""
     Project.objects.update(overlap_judge=3)
     for member in (scene.ada, scene.ben, scene.carla, scene.dan):
         member.project.refresh_from_db()
@@ -90,7 +90,7 @@ def told(scene):
 
 
 def walk(client, doors, **headers):
-    """Everything that can be read from here, following every link, page by page."""
+    """Return the content of every page that can be reached from `doors` by following links."""
     waiting, seen, read = list(doors), set(), {}
     while waiting:
         url = waiting.pop()
@@ -110,7 +110,7 @@ def walk(client, doors, **headers):
     ("who", "may_read"),
     [
         ("ada", {ADA}),
-        # Ben has submitted his review, so what was said of that version is open to him.
+        # Ben has submitted his review, so he may read the reviews of that version.
         ("ben", {BEN, BENS_REVIEW, DECIDED}),
         ("dan", {DANS_DRAFT}),
         ("eve", set()),
@@ -139,7 +139,7 @@ def test_a_lead_reads_all_of_it_so_the_walk_would_find_it(told, client):
     read = walk(client, told.doors)
 
     found = {word for page in read.values() for word in SECRETS if word in page}
-    # A draft is its auditor's until it is submitted.
+    # A draft is visible only to its auditor.
     assert found == SECRETS - {DANS_DRAFT}
 
 

@@ -1,4 +1,4 @@
-"""A lead accepts an instruction, sends it back or removes it, by what the reviews say."""
+"""A lead accepts an instruction, sends it back or removes it, based on its reviews."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from audit.reviews.decisions import decide, withdraw_decision
 from base.errors import Refused, Stale
 from tests.second_pass import levels
 
-# After everything that the factories make.
+# Later than every row that the factories make.
 NOON = datetime(2100, 1, 1, 12, tzinfo=UTC)
 
 

@@ -1,4 +1,4 @@
-"""Leads find instructions by words, category, author, auditor and criterion; blind stays blind."""
+"""Leads filter instructions by words, category, author, auditor and criterion, and stay blind."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.second_pass import levels
 
 @pytest.fixture
 def several(assigned):
-    """The scene and two more instructions: of dunes, which dan rejects, and of birds."""
+    """The scene with two more instructions: on dunes, which dan rejects, and on birds."""
     project = assigned.project
     assigned.pair.category = "scope"
     assigned.pair.save()

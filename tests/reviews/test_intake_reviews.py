@@ -1,4 +1,4 @@
-"""Reviews and decisions from a file, after the instructions they are about."""
+"""Reviews and decisions from a file."""
 
 from __future__ import annotations
 
@@ -85,8 +85,8 @@ def test_a_review_that_is_here_already_stays_as_it_is(pair):
 
     assert problems(report) == [
         (
-            "file.txt:1: dan has reviewed version 1 of 907_0 here already, and said otherwise: a "
-            "review stays as it is"
+            "file.txt:1: dan has already reviewed version 1 of 907_0, with other content: a review "
+            "cannot change"
         )
     ]
     assert set(Rating.objects.values_list("level", flat=True)) == {"acceptable"}
@@ -161,7 +161,7 @@ def test_a_decision_that_stands_is_not_overruled_by_a_file(pair):
     report = take(pair, decision())
 
     assert problems(report) == [
-        "file.txt:1: carla has decided version 1 of 907_0 here already: accepted"
+        "file.txt:1: carla has already decided on version 1 of 907_0: accepted"
     ]
     pair.refresh_from_db()
     assert pair.removed_at is None
@@ -171,7 +171,7 @@ def test_a_decision_that_stands_is_not_overruled_by_a_file(pair):
     ("fields", "sentence"),
     [
         ({"reason": " "}, "a decision to revise or remove needs a reason"),
-        ({"withdrawn_at": LATER}, "a withdrawn decision says by whom and when"),
+        ({"withdrawn_at": LATER}, "a withdrawn decision needs both withdrawn_by and withdrawn_at"),
     ],
 )
 def test_a_decision_that_cannot_be_kept_is_refused(pair, fields, sentence):

@@ -1,4 +1,4 @@
-"""A machine's review is stored as a machine's: it is shown beside people's, and counts nowhere."""
+"""A machine's review is stored as such: shown beside people's reviews, and never counted."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def hand_in(scene, by, **others):
 
 @pytest.fixture
 def criticised(assigned):
-    """The machine finds everything poor; dan and ben have yet to say a word."""
+    """The machine finds everything poor; dan and ben have not reviewed yet."""
     assert problems(take(assigned, review())) == []
     return assigned
 
@@ -144,7 +144,7 @@ def test_it_is_a_rater_of_no_agreement_among_people_and_stands_against_each(crit
     assert (among_people["raters"], among_people["ratings"]) == (["ben", "dan"], 12)
     (reviewing,) = against_machines(figures)
     assert reviewing.machine == CRITIC
-    # Six criteria each; people say excellent, the machine poor.
+    # Six criteria each; people rate excellent, the machine poor.
     assert [(line.label, line.units) for line in reviewing.table.lines] == [("ben", 6), ("dan", 6)]
     percent = reviewing.table.lines[0].coefficients[0]
     assert percent["value"] == 0.0

@@ -1,4 +1,4 @@
-"""Where the kind says so, more than half of the auditors reject an instruction, not one of them."""
+"""In some kinds, more than half of the auditors must reject an instruction, instead of one."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ GOOD, _CARE, POOR = FOLLOWTABLE.levels
         (1, 4, Verdict.PASSED),
         (2, 4, Verdict.PASSED),
         (3, 4, Verdict.REJECTED),
-        # Three of four reject it, whatever the fourth says.
+        # Three of four reject it, whatever the fourth review is.
         (3, 3, Verdict.REJECTED),
         (2, 3, Verdict.INCOMPLETE),
-        # More have come than were asked for.
+        # More reviews than wanted.
         (3, 6, Verdict.PASSED),
         (4, 6, Verdict.REJECTED),
     ],
@@ -39,7 +39,7 @@ def test_more_than_half_of_four_auditors_reject(against, of, expected):
 
 
 class Scene:
-    """An instruction that four people review, and how many of them reject it."""
+    """An instruction that wants four reviews, some of them rejecting."""
 
     def __init__(self, kind: str = "multiconir") -> None:
         self.project = factories.project(kind=kind, overlap_review=4)
@@ -72,7 +72,7 @@ class Scene:
         return verdict_of(passes_of([self.narrative])[self.narrative.pk], self.project)
 
     def waits(self) -> list[bool]:
-        """Whether a lead has to decide, and whether it goes back to its generator undecided."""
+        """Return whether a lead has to decide, and whether `rejected --undecided` lists it."""
         back = rejected(self.project, undecided=True)
         return [to_decide(self.carla).exists(), back.exists()]
 

@@ -1,4 +1,4 @@
-"""A rejected instruction goes back to its author, comes again, and is reviewed afresh."""
+"""A rejected instruction goes back to its author, is rewritten, and is reviewed again."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def pair_of_a_model(scene, pair_id="301_1"):
 
 
 def rejecting(scene, pair, *auditors):
-    """Each auditor rejects its semantic expansion; the first has words on another criterion too."""
+    """Let each auditor reject the semantic expansion, with words on another criterion too."""
     narrative = factories.altered(pair)
     for auditor in auditors or (scene.dan, scene.ben):
         assignments.take(pair=pair, task=Assignment.Task.REVIEW, by=auditor)

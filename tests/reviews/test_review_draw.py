@@ -25,7 +25,7 @@ pytestmark = pytest.mark.both_databases
 
 
 class Scene:
-    """Six queries of two domains, an instruction each: four books, two films. Two review each."""
+    """Six queries in two domains, an instruction each: four books, two films. Two reviews each."""
 
     def __init__(self) -> None:
         self.project = factories.project(kind="multiconir", overlap_review=2)
@@ -254,7 +254,7 @@ def test_the_command_draws_shows_and_ends(scene):
         "seed 7\t2 of 6",
     ]
     assert command("show")[-1] == "seed 7\t2 of 6"
-    assert command("end") == ["No draw is in force: every instruction is reviewed."]
+    assert command("end") == ["There is no draw: every instruction is reviewed."]
     with pytest.raises(CommandError, match="--size"):
         command("draw")
 

@@ -1,4 +1,4 @@
-"""The review page: every key saves, nothing is lost, handing in needs words for what is poor."""
+"""The review page: every key saves, nothing is lost, submitting needs words for a poor rating."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ KEY = "semantic_expansion"
 
 @pytest.fixture
 def asked(assigned, client):
-    """The scene, with dan signed in before the page."""
+    """The scene, with dan signed in."""
     client.force_login(assigned.dan.user)
     assigned.url = reverse("audit:review", args=[assigned.pair.pk])
     return assigned
 
 
 def sent(scene, answers, **more):
-    """The form of the page, filled in."""
+    """Return the data of the form, filled in."""
     fields = {"narrative": scene.narrative.pk, **more}
     for key, (level, words) in answers.items():
         fields |= {f"words-{key}": words} | ({f"level-{key}": level} if level else {})
@@ -40,12 +40,12 @@ def sent(scene, answers, **more):
 
 
 def digest_in(page):
-    """The digest of the summary that a page shows, "" without one."""
+    """Return the digest of the summary on a page, or ""."""
     return "".join(re.findall(r'name="confirmed" value="(\w+)"', page.content.decode()))
 
 
 def submit(client, scene, answers):
-    """Submit the review as a person does: look at the summary, then submit it for good."""
+    """Submit the review as a person does: request the summary, then confirm it."""
     summary = client.post(scene.url, sent(scene, answers, submit="yes"))
     confirmed = sent(scene, answers, submit="yes", confirmed=digest_in(summary))
     return client.post(scene.url, confirmed)
@@ -77,7 +77,7 @@ def test_looking_writes_nothing(asked, client):
 
 
 def journal(scene, client, number=1, **fields):
-    """Send one entry of the page's journal; return the answer to it."""
+    """Send one entry of the page's journal, and return its answer."""
     entry = {
         "uuid": str(UUID(int=number, version=4)),
         "user": scene.dan.user_id,
@@ -382,7 +382,7 @@ def test_documents_of_either_kind_lie_at_hand_in_the_order_of_neutral_names(aske
     names = [neutral_name(one.pk, one.project_id) for one in documents]
 
     assert names == sorted(names)
-    # Four that came as relevant, first come first, and four that did not.
+    # The first four that came as relevant, and the first four that did not.
     assert shown == ["A0", "A1", "A2", "A3", "R0", "R1", "S1", "S2"]
     assert page.context["pool"] == 14
     assert "8 of the query’s 14 documents" in page.content.decode()

@@ -1,4 +1,4 @@
-"""A review names the texts that were at hand, and does not become stale by a newer one."""
+"""A review stores the texts that were at hand, and a newer text does not make it stale."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tests.second_pass import levels
 pytestmark = pytest.mark.both_databases
 
 CHANGED = "The documents beside the instruction changed while you were reviewing"
-REPLACED = "1 of the 2 documents that were at hand have another text since."
+REPLACED = "1 of the 2 documents that were at hand have a newer text now."
 
 
 @pytest.fixture
@@ -47,7 +47,7 @@ def reviewed_texts() -> list[tuple[str, int]]:
 
 
 def written(project) -> list[dict[str, Any]]:
-    """The lines of reviews.jsonl."""
+    """Return the lines of reviews.jsonl."""
     stream = io.BytesIO()
     write_judgments(statements.reviews(list(project.pairs.all())), stream)
     return [json.loads(line) for line in stream.getvalue().splitlines()]
@@ -125,7 +125,7 @@ def test_the_story_says_nothing_of_reviews_that_are_hidden(rated, client):
 
     page = client.get(reverse("audit:story", args=[rated.pair.pk])).content.decode()
 
-    assert "another text since" not in page
+    assert "newer text now" not in page
 
 
 def test_a_load_counts_the_reviews_that_had_the_older_text_at_hand(rated):
@@ -192,7 +192,7 @@ def test_a_file_with_other_texts_of_a_review_that_is_here_is_refused(rated):
 
     report = load(rated.project, "judgments-jsonl", jsonl(line))
 
-    assert "said otherwise" in str(report.problems)
+    assert "with other content" in str(report.problems)
 
 
 def test_a_changed_text_version_of_a_review_shows_in_the_chain(rated):
@@ -205,7 +205,7 @@ def test_a_changed_text_version_of_a_review_shows_in_the_chain(rated):
 
 
 def test_the_sum_of_a_review_without_texts_is_what_it_was(rated):
-    """Sums from before this table have no texts in them."""
+    """Sums that are older than this table do not include texts."""
     submit_review(narrative=rated.narrative, by=rated.dan)
     ReviewedText.objects.all().delete()
 

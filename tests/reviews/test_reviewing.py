@@ -1,4 +1,4 @@
-"""An auditor's review: a draft that keeps every answer, handed in once and for all."""
+"""An auditor's review is a draft that keeps every answer until it is submitted for good."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The list of instructions, and the story of one: its versions, what was said, what was decided."""
+"""The list of instructions, and the story of one: its versions, reviews and decisions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ WORDS = "Marmalade."
 
 @pytest.fixture
 def told(assigned, client):
-    """Dan has called the instruction poor; ben has not reviewed it yet."""
+    """Dan has rated the instruction poor; ben has not reviewed it yet."""
     answers = {**levels(), "query_dependency": ("poor", WORDS)}
     save_ratings(narrative=assigned.narrative, answers=answers, by=assigned.dan)
     submit_review(narrative=assigned.narrative, by=assigned.dan)
@@ -256,7 +256,7 @@ def test_who_does_not_lead_cannot_ask_what_waits_for_a_decision(told, client):
 
     rows = client.get(told.list + "?state=to-decide").context["rows"]
 
-    # The whole list: what is cut to the rejected ones would tell what dan said.
+    # The whole list: a list of only rejected ones would reveal dan's review.
     assert [row.pair.pair_id for row in rows] == ["301", "302"]
 
 

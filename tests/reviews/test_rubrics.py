@@ -1,4 +1,4 @@
-"""A project's own rubrics: kept, chosen, and what reviews are made under."""
+"""A project's own rubrics are saved, chosen, and used by reviews."""
 
 from __future__ import annotations
 
@@ -224,7 +224,7 @@ def test_a_file_cannot_change_what_a_name_says(scene):
     report = load(scene.project, "rubric-json", ours(title="Changed"))
 
     assert report.refused == 1
-    assert "there is a rubric ours-1 already, and it says otherwise" in str(report.problems[0])
+    assert "a different rubric ours-1 already exists" in str(report.problems[0])
     assert Rubric.objects.get().title == "Ours"
 
 
@@ -257,7 +257,7 @@ def test_the_command_prints_what_is_in_force_and_chooses_another(scene, capsys):
     assert parse(capsys.readouterr().out) == FOLLOWTABLE
 
     call_command("rubric", "tides", "multiconir-1")
-    assert capsys.readouterr().out == "multiconir-1 is in force in tides.\n"
+    assert capsys.readouterr().out == "multiconir-1 is now the rubric of tides.\n"
     assert rubrics.in_force(scene.project.pk) == MULTICONIR
     with pytest.raises(CommandError, match="There is no rubric “none”"):
         call_command("rubric", "tides", "none")
@@ -275,7 +275,7 @@ def test_the_page_shows_what_is_in_force_and_what_can_be(page):
 
     shown = client.get(address).content.decode()
 
-    assert "In force; it comes with Rejudge" in shown
+    assert "Current; it comes with Rejudge" in shown
     assert "Does it rely on the query" in shown
     assert "multiconir-1" in shown
 
@@ -290,7 +290,7 @@ def test_the_page_looks_at_a_rubric_before_it_is_saved(page):
     assert not Rubric.objects.exists()
 
     saved = client.post(address, {"text": ours(), "save": "yes"}, follow=True)
-    assert "“ours-1” is in force" in saved.content.decode()
+    assert "“ours-1” is now the rubric" in saved.content.decode()
     assert rubrics.in_force(Rubric.objects.get().project_id).name == "ours-1"
 
 
@@ -322,7 +322,7 @@ def test_the_page_takes_a_file_in_place_of_the_text(page, tmp_path):
         refused = client.post(address, {"text": "", "file": upload, "save": "yes"})
 
     assert Rubric.objects.get().content == parse(ours())
-    assert "The file is no text in UTF-8." in refused.content.decode()
+    assert "The file is not text in UTF-8." in refused.content.decode()
 
 
 def test_another_rubric_is_chosen_on_the_page(page, scene):
@@ -332,7 +332,7 @@ def test_another_rubric_is_chosen_on_the_page(page, scene):
     chosen = client.post(address, {"name": "multiconir-1"}, follow=True).content.decode()
     refused = client.post(address, {"name": "nothing"}, follow=True).content.decode()
 
-    assert "“multiconir-1” is in force" in chosen
+    assert "“multiconir-1” is now the rubric" in chosen
     assert "There is no rubric “nothing”" in refused
     assert rubrics.in_force(scene.project.pk) == MULTICONIR
 

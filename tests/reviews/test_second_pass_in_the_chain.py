@@ -1,5 +1,5 @@
-"""What is settled, reviewed, decided and checked has chains, on pages and from files, and what is
-done to it by other ways is noticed.
+"""Adjudications, reviews, decisions and checks from pages and files have hash chains, which detect
+changes made in any other way.
 """
 
 from __future__ import annotations

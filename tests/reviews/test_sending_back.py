@@ -1,4 +1,4 @@
-"""A lead sends a disagreement back to one of the annotators, and it waits there."""
+"""A lead sends a disagreement back to one of the annotators, and it waits for their answer."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WORDS = "Read the second paragraph."
 
 @pytest.fixture
 def asked(disputed):
-    """The scene, where ada has an assignment; names are shown."""
+    """The scene with an assignment for ada, and names shown."""
     disputed.project.hide_names = False
     disputed.project.save()
     assignments.take(pair=disputed.pair, task=Assignment.Task.JUDGE, by=disputed.ada)
@@ -208,7 +208,7 @@ def test_a_lead_who_judges_first_sends_nothing_back(asked, client):
 
 
 def test_what_a_file_brought_can_be_sent_back_to_who_signs_in(disputed, client):
-    """ben judged in a file; a free assignment is his then."""
+    """ben's judgment came from a file; he gets a free assignment."""
     send(disputed, client, judgment=disputed.bens.pk)
 
     assignment = disputed.ben.assignments.get(task=Assignment.Task.JUDGE)

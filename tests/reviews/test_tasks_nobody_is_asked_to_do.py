@@ -1,4 +1,4 @@
-"""A project may leave a task out: with no people asked to do it, no assignment of it is offered."""
+"""A project may leave a task out: if it wants nobody to do it, no assignment of it is offered."""
 
 from __future__ import annotations
 
@@ -88,10 +88,10 @@ def test_no_number_of_judgments_is_named_where_nobody_is_asked_to_judge(audited,
     where = [] if name == "home" else ["tides"]
     page = client.get(reverse(f"annotate:{name}", args=where)).content.decode()
 
-    # A list of queries has no column of it then.
+    # The list of queries has no column of judgments then.
     assert "obody is asked to judge" in page or name in {"home", "queries"}
     assert name != "queries" or ">Answered<" not in page
-    # Reviews are asked for, and counted.
+    # Reviews are wanted, and counted.
     of_judgments = re.sub(r"reviews, of [0-9,]+ wanted", "", page)
     assert not re.search(r"\bof [0-9,]+ (judgments|wanted)|[0-9] of 0", of_judgments)
 

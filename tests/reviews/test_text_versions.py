@@ -1,4 +1,4 @@
-"""The second pass counts nothing that was said of an older text of a document."""
+"""The second pass counts no judgment or check of an older text of a document."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.both_databases
 
 
 def change(candidate: Candidate, text: str = "Another text.") -> list[str]:
-    """Load another text for a candidate's document, and return what the load says."""
+    """Load a new text for a candidate's document, and return the notes of the load."""
     found = Document.objects.get(pk=candidate.document_id)
     line = jsonl({"doc_id": found.doc_id, "text": text})
     return load(found.project, "docs-jsonl", line).notes
@@ -135,7 +135,7 @@ def test_texts_are_held_until_the_end_of_the_transaction_on_postgresql(
 
 @pytest.fixture
 def checked(db):
-    """Ada and ben have checked what a machine claims of A."""
+    """Ada and ben have checked a machine's claim on A."""
     scene = claimed_scene()
     scene.sample = draw(scene)
     say(scene.sample, "A", ada=1, ben=1)

@@ -93,7 +93,7 @@ def test_two_people_can_be_asked_for_where_names_are_shown(led, client):
     asked = f"{led.list}?one={led.ada.pk}&other={led.dan.pk}"
 
     assert client.get(asked).context["rows"] == []
-    assert "Nothing here fits the filter" in text(client.get(asked))
+    assert "Nothing matches the filter" in text(client.get(asked))
 
 
 @pytest.mark.parametrize(

@@ -179,7 +179,7 @@ def test_a_lead_turns_it_off_among_the_rules(led, client):
     page = client.get(reverse("annotate:settings", args=[led.project.slug]))
 
     assert page.context["form"]["hide_names"].value() is True
-    assert "Hide names where a disagreement is settled" in text(page)
+    assert "Hide names while a disagreement is settled" in text(page)
 
 
 def test_each_look_stands_in_a_list_newest_first(led, client):

@@ -1,4 +1,4 @@
-"""Topics are drawn by conditions and a seed, or chosen by hand; the others are taken out."""
+"""Topics are drawn with conditions and a seed, or chosen by hand; the others are taken out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a machine's filter discards is taken out with its reason, and counted."""
+"""What a machine's filter discards is taken out with the reason, and counted."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ QUERY: dict[str, Any] = {
 
 @pytest.fixture
 def project(db):
-    """Query 0 with two documents and two instructions, query 1 with one of each."""
+    """A project with query 0 (two documents, two instructions) and query 1 (one of each)."""
     made = factories.project(kind="multiconir")
     factories.lead(made)
     for query_id, pairs, documents in (
@@ -80,7 +80,7 @@ def test_what_is_discarded_is_taken_out_by_the_machine_with_its_reason(project):
     assert out.removed_reason == "Discarded by gpt-4o: It meets 10 conditions, not 9."
     assert out.removed_by == Membership.objects.get(name="gpt-4o", is_machine=True)
     assert Query.objects.get(removed_at__isnull=False).query_id == "1"
-    # The instructions of a discarded query are out with it.
+    # The instructions of a discarded query are taken out with it.
     pairs = InstructionPair.objects.filter(removed_at__isnull=False).order_by("pk")
     assert [(one.pair_id, one.removed_reason) for one in pairs] == [
         ("0_2", "Discarded by gpt-4o: Nobody asks like this."),

@@ -1,4 +1,4 @@
-"""A query or instruction taken out is nobody's work and in no qrels, until it comes back."""
+"""Queries and instructions that are taken out are not worked on and not in qrels."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 
 class Two:
-    """Query 301 with two instructions, 302 with one; one document each, which ada judged."""
+    """Query 301 with two instructions, 302 with one; each has one document, judged by ada."""
 
     def __init__(self) -> None:
         self.project = factories.project(overlap_judge=1)
@@ -113,7 +113,7 @@ def test_an_instruction_goes_out_alone_and_comes_back(two):
 def test_an_instruction_does_not_come_back_without_its_query(two):
     two.out(two.q1)
 
-    with pytest.raises(Refused, match="301_1 is out with its query"):
+    with pytest.raises(Refused, match="301_1 is taken out with its query"):
         restore_pairs(project=two.project, pairs=[two.pairs[0].pk], by=two.carla)
 
 

@@ -30,7 +30,7 @@ logger = logging.getLogger(__name__)
 _OF = {
     Unseen.Kind.CANDIDATE: [("annotate_candidate", "id")],
     Unseen.Kind.DOCUMENT: [("annotate_documenttext", "document_id"), ("annotate_document", "id")],
-    Unseen.Kind.QUERY: [("annotate_query", "id")],
+    Unseen.Kind.QUERY: [("annotate_revision", "query_id"), ("annotate_query", "id")],
 }
 # A file of more records than this is written in slices. Writing this many at once blocks others no
 # longer than one slice does.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from django.contrib import messages
@@ -30,6 +31,7 @@ from annotate.projects.models import Membership
 from base.errors import Refused
 from base.fragments import draw
 from base.page_request import PageRequest
+from base.prepared_queries import Built, prepared
 from base.routes import address
 from jobs.status import worker_status
 
@@ -41,7 +43,8 @@ def home(request: PageRequest) -> HttpResponse:
     That is: their tasks with work left, the tasks they could take, what else waits for them, and
     the project's progress if they lead it.
     """
-    members = list(access.memberships_of(request.user).order_by("project__name", "pk"))
+    every = access.projects_of(request.user)
+    members = [member for member in every if member.project.archived_at is None]
     read_assignments(members)
     work_left.prefetch_left(members)
     today = judged_today(members)
@@ -64,7 +67,7 @@ def home(request: PageRequest) -> HttpResponse:
             "role": roles[member.role],
             "leads": member.leads,
             "today": today.get(member.pk, 0),
-            "today_words": _judged_today_words(today.get(member.pk, 0)),
+            "today_words": _judged_today_words(today[member.pk]) if member.pk in today else "",
             "assignments": assignment_rows(my_assignments(member)),
             "offers": [_on_page(one) for one in offers[member.pk] if not one["hides_figures"]],
             "hiding": [_on_page(one) for one in offers[member.pk] if one["hides_figures"]],
@@ -90,7 +93,7 @@ def home(request: PageRequest) -> HttpResponse:
                 )
                 for place, row in enumerate(rows)
             ],
-            "archived": list(access.archived_projects(request.user).order_by("project__name")),
+            "archived": [one for one in every if one.leads and one.project.archived_at is not None],
             **(worker() if any(member.leads for member in members) else {}),
             "csrf_token": token,
         },
@@ -285,16 +288,21 @@ def judged_today(members: Sequence[Membership]) -> dict[int, int]:
     """
     midnight = timezone.localtime().replace(hour=0, minute=0, second=0, microsecond=0)
     pairs = {member.pk: {one.pair_id for one in member.assignments.all()} for member in members}
-    judged = (
+    found: Counter[int] = Counter()
+    for member, pair, number in _judged_since.rows(members=list(pairs), since=midnight):
+        found[member] += number if pair in pairs[member] else 0
+    return found
+
+
+@prepared("members", moments=["since"])
+def _judged_since(members: int, since: datetime) -> Built:
+    return (
         Judgment.objects.current()
-        .filter(annotator__in=pairs, source=Judgment.Source.PAGE, at__gte=midnight)
+        .filter(annotator__in=[members], source=Judgment.Source.PAGE, at__gte=since)
+        .order_by()
         .values_list("annotator_id", "narrative__pair_id")
         .annotate(n=Count("pk"))
     )
-    found: Counter[int] = Counter()
-    for member, pair, number in judged:
-        found[member] += number if pair in pairs[member] else 0
-    return found
 
 
 def confirmed(request: PageRequest) -> bool:

@@ -1,6 +1,6 @@
-"""The accounts of an installation, and the links by which people get one, for who runs it.
+"""Accounts of the installation, and links for new accounts; administrators only.
 
-Links for new passwords and second factors are left to the pages: no program opens a door.
+Links for new passwords and resetting second factors are only on pages: no program can do that.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ class AccountSerializer(serializers.Serializer[Any]):
     username = serializers.CharField()
     email = serializers.CharField()
     is_active = serializers.BooleanField(help_text="Whether its person can sign in.")
-    projects = serializers.IntegerField(help_text="How many they are in.")
+    projects = serializers.IntegerField(help_text="The number of their projects.")
 
 
 class AskedAccounts(Asked):
-    """Which accounts."""
+    """A filter of accounts."""
 
     search = serializers.CharField(
         required=False, max_length=200, help_text="Part of the name or the address."
@@ -46,15 +46,15 @@ class AskedAccounts(Asked):
 
 
 class SentAccount(Sent):
-    """What shall become of an account."""
+    """A change of an account."""
 
     is_active = serializers.BooleanField(
-        help_text="false: it is closed and signed out everywhere, and its tokens end."
+        help_text="false: the account is closed and signed out everywhere, and its tokens end."
     )
 
 
 class Accounts(Resource):
-    """The accounts of the installation, for who runs it."""
+    """The accounts of the installation; administrators only."""
 
     tag = "Accounts"
 
@@ -72,13 +72,13 @@ class Accounts(Resource):
 
 
 class Account(Resource):
-    """One account of the installation, for who runs it."""
+    """One account; administrators only."""
 
     tag = "Accounts"
 
     @writes(AccountSerializer, sent=SentAccount, scope=Scope.LEAD)
     def patch(self, request: Request, account: int) -> Response:
-        """Close an account, or open it again. What its person said stays."""
+        """Close or reopen an account. The person's judgments are kept."""
         found = access.account(self.person, account)
         change = accounts.reactivate if self.sent()["is_active"] else accounts.deactivate
         change(user=found, by=self.person)
@@ -86,32 +86,32 @@ class Account(Resource):
 
 
 class AccountSessions(Resource):
-    """Where one account is signed in."""
+    """The sessions of one account."""
 
     tag = "Accounts"
 
     @writes(None, status=204, scope=Scope.LEAD)
     def delete(self, request: Request, account: int) -> Response:
-        """Sign an account out everywhere. Its tokens stay."""
+        """Sign an account out everywhere. Its tokens stay valid."""
         accounts.sign_out(user=access.account(self.person, account), by=self.person)
         return Response(status=204)
 
 
 class AccountInvitations(Resource):
-    """The links by which people get an account, in no project yet."""
+    """Invitation links for new accounts without a project."""
 
     tag = "Accounts"
 
     @reads(LinkSerializer, paged=True)
     def get(self, request: Request) -> Response:
-        """List the links that still let somebody in. The links themselves are kept nowhere."""
+        """List the links that can still be used. Their addresses are not stored."""
         access.admin(self.person)
         rows = Invitation.objects.open().filter(project=None).select_related("created_by")
         return self.page(rows, lambda part: [link_told(row) for row in part])
 
     @writes(NewLinkSerializer, sent=SentLink, status=201, scope=Scope.LEAD, secret=("url",))
     def post(self, request: Request) -> Response:
-        """Make a link by which one person gets an account, and mail it if an address is given."""
+        """Make a link for one new account, and mail it if an address is given."""
         by = access.admin(self.person)
         sent = self.sent()
         link = invite_to_installation(name=sent.pop("username"), **sent, by=by)
@@ -119,13 +119,13 @@ class AccountInvitations(Resource):
 
 
 class OneAccountInvitation(Resource):
-    """One link by which somebody gets an account."""
+    """One invitation link for a new account."""
 
     tag = "Accounts"
 
     @writes(None, status=204, scope=Scope.LEAD)
     def delete(self, request: Request, invitation: int) -> Response:
-        """Take a link back. Twice changes nothing; 409 if somebody has come in by it."""
+        """Withdraw a link. Withdrawing twice changes nothing; 409 if it has been used."""
         found = access.account_invitation(self.person, invitation)
         withdraw(invitation=found, by=self.person)
         return done()

@@ -1,4 +1,4 @@
-"""Who asks: the person, what their token is good for, what they prefer, what waits for them."""
+"""The person who sends the request: their token, preferences and consent to be named."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from base.users import Preferences
 
 
 class MeSerializer(serializers.Serializer[Any]):
-    """Who asks, and with what."""
+    """The person who sends the request, and their token."""
 
     username = serializers.CharField()
     token = serializers.CharField(
@@ -30,7 +30,7 @@ class MeSerializer(serializers.Serializer[Any]):
 
 
 class PreferencesSerializer(serializers.Serializer[Any]):
-    """How one person likes the pages."""
+    """A person's preferences."""
 
     keys = serializers.DictField(
         child=serializers.CharField(), help_text="The key of each action of the pages."
@@ -46,7 +46,7 @@ class PreferencesSerializer(serializers.Serializer[Any]):
 
 
 class SentPreferences(Sent):
-    """What shall change; what is left out stays."""
+    """Changes of preferences; omitted fields stay as they are."""
 
     keys = serializers.DictField(child=serializers.CharField(max_length=40), required=False)
     theme = serializers.ChoiceField(
@@ -63,24 +63,24 @@ class SentNaming(Sent):
 
 
 class NamingSerializer(serializers.Serializer[Any]):
-    """Whether you agree to be named in what the project publishes, and since when."""
+    """Whether and since when you agree to be named in what the project publishes."""
 
     named = serializers.SerializerMethodField()
     named_at = serializers.DateTimeField(allow_null=True)
 
     def get_named(self, member: Any) -> bool:
-        """Whether you agreed and did not take it back."""
+        """Return whether you agree to be named."""
         return member.named_at is not None
 
 
 class Me(Resource):
-    """The person who asks."""
+    """The person who sends the request."""
 
     tag = "You"
 
     @reads(MeSerializer)
     def get(self, request: Request) -> Response:
-        """Say who asks, and what the token is good for."""
+        """Return who you are, and the scopes of your token."""
         token = request.auth if isinstance(request.auth, Token) else None
         return Response(
             {
@@ -93,13 +93,13 @@ class Me(Resource):
 
 
 class MyPreferences(Resource):
-    """How the person who asks likes the pages."""
+    """Your preferences."""
 
     tag = "You"
 
     @reads(PreferencesSerializer)
     def get(self, request: Request) -> Response:
-        """Read your preferences."""
+        """Return your preferences."""
         return self._as_json()
 
     @writes(PreferencesSerializer, sent=SentPreferences, scope=Scope.JUDGE)
@@ -121,18 +121,18 @@ class MyPreferences(Resource):
 
 
 class MyNaming(Resource):
-    """Whether the person who asks agrees to be named in what a project publishes."""
+    """Whether you agree to be named in what a project publishes."""
 
     tag = "You"
 
     @reads(NamingSerializer)
     def get(self, request: Request, slug: str) -> Response:
-        """Read whether you agreed."""
+        """Return whether you agreed."""
         return Response(NamingSerializer(member(self.person, slug)).data)
 
     @writes(NamingSerializer, sent=SentNaming, scope=Scope.JUDGE)
     def put(self, request: Request, slug: str) -> Response:
-        """Agree, or take it back."""
+        """Agree, or withdraw your agreement."""
         by = member(self.person, slug)
         made = set_named(named=self.sent()["named"], by=by)
         return Response(NamingSerializer(made).data)

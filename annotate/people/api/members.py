@@ -1,4 +1,4 @@
-"""Who is in a project, and as what."""
+"""Members of a project and invitations to it in the API."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from base.api.resource import Resource, Scope, Sent, done, reads, writes
 
 
 class MemberSerializer(serializers.ModelSerializer[Membership]):
-    """Someone who works, or worked, in a project: a person, a name from a file, or a machine."""
+    """A current or former member of a project: a person, a name from a file, or a machine."""
 
     class Meta:
         model = Membership
@@ -29,7 +29,7 @@ class MemberSerializer(serializers.ModelSerializer[Membership]):
 
 
 class ChangedMemberSerializer(serializers.ModelSerializer[Membership]):
-    """A member as a lead has changed them."""
+    """A member after a change by a lead."""
 
     class Meta:
         model = Membership
@@ -38,7 +38,7 @@ class ChangedMemberSerializer(serializers.ModelSerializer[Membership]):
 
 
 class SentChange(Sent):
-    """What shall change of a member: one of these."""
+    """A change of a member: exactly one of these fields."""
 
     role = serializers.ChoiceField(choices=Membership.Role.choices, required=False)
     left = serializers.BooleanField(
@@ -49,18 +49,18 @@ class SentChange(Sent):
         allow_null=True,
         min_value=0,
         max_value=actions.QUOTAS.stop - 1,
-        help_text="They are given at most so many tasks; null: any number.",
+        help_text="The maximum number of their tasks; null: no limit.",
     )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Exactly one thing changes."""
+        """Require exactly one field."""
         if len(attrs) != 1:
             raise serializers.ValidationError(_("Send one of these: role, left, most_tasks."))
         return attrs
 
 
 class SentMember(Sent):
-    """Somebody who has an account here."""
+    """An account to add to a project."""
 
     username = serializers.CharField(max_length=150)
     role = serializers.ChoiceField(
@@ -69,52 +69,52 @@ class SentMember(Sent):
 
 
 class LinkSerializer(serializers.Serializer[Any]):
-    """A link that lets one person have an account."""
+    """A link that lets one person create an account."""
 
     id = serializers.IntegerField()
     username = serializers.CharField(help_text="Empty: they choose.")
-    email = serializers.CharField(help_text="Where it was mailed to; empty: nowhere.")
+    email = serializers.CharField(help_text="The address it was mailed to, if any.")
     made_by = serializers.CharField()
     expires_at = serializers.DateTimeField()
 
 
 class InvitationSerializer(LinkSerializer):
-    """A link that lets one person into a project."""
+    """A link that lets one person join a project."""
 
     role = serializers.ChoiceField(choices=Membership.Role.choices)
 
 
 class NewLinkSerializer(LinkSerializer):
-    """A link that was just made."""
+    """A new link."""
 
-    url = serializers.CharField(help_text="The link. It is told this once, and kept nowhere.")
+    url = serializers.CharField(help_text="The link. It is returned only once and not stored.")
     mailed = serializers.BooleanField(
         allow_null=True,
-        help_text="null: no address was given, or no server for mail is set; false: it could not "
+        help_text="null: no address was given, or no mail server is set up; false: it could not "
         "be sent.",
     )
 
 
 class NewInvitationSerializer(NewLinkSerializer, InvitationSerializer):
-    """A link into a project that was just made."""
+    """A new link to a project."""
 
 
 class SentLink(Sent):
-    """Whom a link shall let in."""
+    """An invitation link to create."""
 
     username = serializers.CharField(
         max_length=150,
         required=False,
         allow_blank=True,
         default="",
-        help_text="Whoever comes has this name; left out: they choose.",
+        help_text="The user name of the new account; if omitted, they choose.",
     )
     email = serializers.EmailField(required=False, allow_blank=True, default="")
     days = serializers.IntegerField(min_value=DAYS.start, max_value=DAYS.stop - 1, default=7)
 
 
 class SentInvitation(SentLink):
-    """Whom a link shall let into a project, and as what."""
+    """An invitation link to a project to create."""
 
     role = serializers.ChoiceField(
         choices=Membership.Role.choices, default=Membership.Role.ANNOTATOR.value
@@ -122,19 +122,19 @@ class SentInvitation(SentLink):
 
 
 class Members(Resource):
-    """Who is in a project."""
+    """The members of a project."""
 
     tag = "Members"
 
     @reads(MemberSerializer, paged=True)
     def get(self, request: Request, slug: str) -> Response:
-        """List who is, or was, in a project."""
+        """List current and former members."""
         member = access.member(self.person, slug)
         return self.page(member.project.memberships.all(), _all_as_json)
 
     @writes(MemberSerializer, sent=SentMember, status=201, scope=Scope.LEAD)
     def post(self, request: Request, slug: str) -> Response:
-        """Let somebody in who has an account; for others make an invitation."""
+        """Add a person who has an account; for others make an invitation."""
         by = access.lead(self.person, slug)
         member = actions.add_member(**self.sent(), by=by)
         return Response(MemberSerializer(member).data, status=201)
@@ -147,13 +147,13 @@ class OneMember(Resource):
 
     @reads(MemberSerializer)
     def get(self, request: Request, slug: str, member: int) -> Response:
-        """Read who a member is."""
+        """Return a member."""
         found = access.fellow(access.member(self.person, slug), member)
         return Response(MemberSerializer(found).data)
 
     @writes(ChangedMemberSerializer, sent=SentChange, scope=Scope.LEAD)
     def patch(self, request: Request, slug: str, member: int) -> Response:
-        """Make a member annotator or lead, let them go, take them back in, or limit their tasks."""
+        """Change a member's role, remove them, add them again, or limit their tasks."""
         by = access.lead(self.person, slug)
         found = access.fellow(by, member)
         sent = self.sent()
@@ -169,13 +169,13 @@ class OneMember(Resource):
 
 
 class Invitations(Resource):
-    """The links that let people into a project."""
+    """The invitation links to a project."""
 
     tag = "Members"
 
     @reads(InvitationSerializer, paged=True)
     def get(self, request: Request, slug: str) -> Response:
-        """List the links that still let somebody in. The links themselves are kept nowhere."""
+        """List the links that can still be used. Their addresses are not stored."""
         by = access.lead(self.person, slug)
         rows = by.project.invitations.open().select_related("created_by")
         return self.page(rows, lambda part: [_invitation(row) for row in part])
@@ -184,7 +184,7 @@ class Invitations(Resource):
         NewInvitationSerializer, sent=SentInvitation, status=201, scope=Scope.LEAD, secret=("url",)
     )
     def post(self, request: Request, slug: str) -> Response:
-        """Make a link that lets one person in, and mail it if an address is given."""
+        """Make a link that lets one person join, and mail it if an address is given."""
         by = access.lead(self.person, slug)
         sent = self.sent()
         link = invite(name=sent.pop("username"), **sent, by=by)
@@ -192,20 +192,20 @@ class Invitations(Resource):
 
 
 class OneInvitation(Resource):
-    """One link that lets somebody into a project."""
+    """One invitation link to a project."""
 
     tag = "Members"
 
     @writes(None, status=204, scope=Scope.LEAD)
     def delete(self, request: Request, slug: str, invitation: int) -> Response:
-        """Take a link back. Twice changes nothing; 409 if somebody has come in by it."""
+        """Withdraw a link. Withdrawing twice changes nothing; 409 if it has been used."""
         by = access.lead(self.person, slug)
         withdraw(invitation=people_access.invitation(by, invitation), by=self.person)
         return done()
 
 
 def handed_over(request: Request, link: Link, told: dict[str, Any]) -> Response:
-    """The answer to who made a link: what is told of it, and the link itself, this once."""
+    """Return the response to making a link: its fields, and this once the link itself."""
     handed = hand_over(request, link)
     answer = {**told, **handed._asdict()}
     return Response(answer, status=201, headers={"Cache-Control": "no-store"})
@@ -216,7 +216,7 @@ def _invitation(row: Invitation) -> dict[str, Any]:
 
 
 def link_told(row: Invitation) -> dict[str, Any]:
-    """What is told of a link, wherever it leads."""
+    """Return the API's representation of any link."""
     return {
         "id": row.pk,
         "username": row.name,

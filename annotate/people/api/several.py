@@ -1,4 +1,4 @@
-"""Inviting several people at once, each to one project or more."""
+"""Invite several people at once in the API, each to one or more projects."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class SentInvitee(Sent):
 
 
 class SentRole(Sent):
-    """A project that the person who asks leads, and the role in it."""
+    """A project that you lead, and the role in it."""
 
     project = serializers.SlugField(max_length=80)
     role = serializers.ChoiceField(
@@ -41,7 +41,7 @@ class SentRole(Sent):
 
 
 class SentInvitations(Sent):
-    """Whom to invite to this project, and to which others with it."""
+    """People to invite to this project and to others."""
 
     people = serializers.ListField(child=SentInvitee(), min_length=1, max_length=MOST)
     role = serializers.ChoiceField(
@@ -57,21 +57,22 @@ class SentInvitations(Sent):
 
 
 class InvitedSerializer(serializers.Serializer[Any]):
-    """What was done for one person: an account was added at once, or a link was made."""
+    """The result for one person: an account was added at once, or a link was made."""
 
     username = serializers.CharField()
     email = serializers.CharField()
     projects = serializers.ListField(
-        child=serializers.CharField(), help_text="Slugs of the projects they are added to."
+        child=serializers.CharField(), help_text="Short names of the projects they are added to."
     )
     link = NewLinkSerializer(allow_null=True, help_text="null: the account was added at once.")
 
 
 class InvitedPeopleSerializer(serializers.Serializer[Any]):
-    """What was done for each person, in the order in which they were sent."""
+    """The result for each person, in the order of the request."""
 
     people = InvitedSerializer(
-        many=True, help_text="null where the same is sent again with one key: links are not kept."
+        many=True,
+        help_text="null if the request is sent again with the same key: links are not stored.",
     )
 
 
@@ -88,9 +89,9 @@ class SeveralInvitations(Resource):
         secret=("people",),
     )
     def post(self, request: Request, slug: str) -> Response:
-        """Invite people to this project, and to others that you lead: all of them, or none. Whoever
-        has an account of the name is added at once; anybody else gets one link for all projects.
-        Lines of an error are places in `people`, from 1.
+        """Invite people to this project and to others that you lead: all of them, or none. A person
+        with an account of the name is added at once; anybody else gets one link for all projects.
+        Line numbers in errors are positions in `people`, from 1.
         """
         by = access.lead(self.person, slug)
         sent = self.sent()

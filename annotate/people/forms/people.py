@@ -1,4 +1,4 @@
-"""Forms of letting people in, and of finding an account."""
+"""Forms for inviting people and for joining."""
 
 from __future__ import annotations
 
@@ -14,40 +14,40 @@ from annotate.people.models import Invitation
 from annotate.projects.models import Membership
 from base.users import User
 
-# What the validators of the settings want, in one sentence.
+# The requirements of the validators in the settings, in one sentence.
 GOOD_PASSWORD = _lazy(
-    "At least 10 characters; no common password, not digits alone, nothing like your name."
+    "At least 10 characters; not a common password, not only digits, not similar to your name."
 )
 
 
-# What a password must not be like.
+# Fields that a password must not resemble.
 OF_THE_PERSON = ("username", "email")
 
 
-# For how long a link holds.
+# For how long a link is valid.
 DAYS = [(1, _lazy("1 day")), (7, _lazy("7 days")), (30, _lazy("30 days"))]
 
 
 class InvitationForm(forms.Form):
-    """Somebody who shall come to the installation."""
+    """An invitation to the installation."""
 
     username = forms.CharField(
         max_length=150,
         required=False,
         label=_lazy("User name"),
-        help_text=_lazy("Leave it empty, and they choose."),
+        help_text=_lazy("If it is empty, they choose."),
         widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "none"}),
     )
     email = forms.EmailField(
         required=False,
         label=_lazy("Mail address"),
         help_text=_lazy(
-            "The link is mailed there too, if a mail server is set. Left empty, you hand it over."
+            "The link is also mailed there, if a mail server is set up. Empty: you hand it over."
         ),
         widget=forms.EmailInput(attrs={"autocomplete": "off"}),
     )
     days = forms.TypedChoiceField(
-        label=_lazy("The link holds for"),
+        label=_lazy("The link is valid for"),
         coerce=int,
         choices=DAYS,
         initial=7,
@@ -55,7 +55,7 @@ class InvitationForm(forms.Form):
 
 
 class MemberForm(InvitationForm):
-    """Somebody who shall join a project: at once with an account, else by a link."""
+    """A person to add to a project: at once with an account, else by a link."""
 
     role = forms.ChoiceField(
         label=_lazy("Role"),
@@ -67,9 +67,9 @@ class MemberForm(InvitationForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["username"].help_text = _lazy(
-            "Somebody who has an account becomes a member at once. Anybody else gets a link to "
-            "make an account of this name; what files say under the name is then theirs. Left "
-            "empty, they choose a name."
+            "A person with an account becomes a member at once. Anybody else gets a link to "
+            "create an account with this name; judgments of this name from files are then theirs. "
+            "Empty: they choose a name."
         )
 
 
@@ -81,7 +81,7 @@ class SeveralForm(forms.Form):
         max_length=40_000,
         help_text=_lazy(
             "One person per line: a user name, a mail address, or both with a comma between. "
-            "Whoever has an account of this name is in at once; anybody else gets a link."
+            "A person with an account is added at once; anybody else gets a link."
         ),
         widget=forms.Textarea(
             attrs={
@@ -93,7 +93,7 @@ class SeveralForm(forms.Form):
         ),
     )
     days = forms.TypedChoiceField(
-        label=_lazy("The links hold for"), coerce=int, choices=DAYS, initial=7
+        label=_lazy("The links are valid for"), coerce=int, choices=DAYS, initial=7
     )
 
     def __init__(
@@ -112,28 +112,28 @@ class SeveralForm(forms.Form):
 
     @property
     def projects(self) -> list[forms.BoundField]:
-        """The fields that say which role people have in each project."""
+        """Return the fields for the role in each project."""
         return [self[f"role-{lead.project.slug}"] for lead in self.leading]
 
     def roles(self) -> dict[Membership, str]:
-        """The role in each chosen project, by the inviting person's membership there."""
+        """Return the role in each chosen project, by the inviting person's membership."""
         chosen = {lead: self.cleaned_data[f"role-{lead.project.slug}"] for lead in self.leading}
         return {lead: role for lead, role in chosen.items() if role}
 
 
 class JoinForm(forms.Form):
-    """A new account, by a link."""
+    """A new account, created with a link."""
 
     username = forms.CharField(
         max_length=150,
         label=_lazy("User name"),
-        help_text=_lazy("Others see it beside what you judge."),
+        help_text=_lazy("Others see it beside your judgments."),
         widget=forms.TextInput(attrs={"autocomplete": "username", "autocapitalize": "none"}),
     )
     email = forms.EmailField(
         required=False,
         label=_lazy("Mail address"),
-        help_text=_lazy("A link goes there when the password is lost."),
+        help_text=_lazy("Used to send you a link if you lose your password."),
         widget=forms.EmailInput(attrs={"autocomplete": "email"}),
     )
     password = forms.CharField(
@@ -156,7 +156,7 @@ class JoinForm(forms.Form):
             self.fields["username"].widget.attrs["readonly"] = True
 
     def clean_password(self) -> str:
-        """Refuse a weak one here already: it is told together with all else that is wrong."""
+        """Refuse a weak password here, so that it is reported together with other errors."""
         password = str(self.cleaned_data["password"])
         said = {name: self.cleaned_data.get(name) or self.initial[name] for name in OF_THE_PERSON}
         validate_password(password, User(**said))

@@ -1,4 +1,4 @@
-"""The form by which a person makes a token."""
+"""The form for making a token."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from base.api.scopes import Scope
 
 
 class TokenForm(forms.Form):
-    """What a token is for, what it may do, and how long."""
+    """A new token: its name, scopes and lifetime."""
 
     name = forms.CharField(
         max_length=100,
-        help_text=_lazy("What it is for: you end it by this name."),
+        help_text=_lazy("What it is for. You need the name to end it."),
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
     scopes = forms.MultipleChoiceField(
-        label=_lazy("What it may do besides reading"),
+        label=_lazy("What it may do in addition to reading"),
         required=False,
         choices=[choice for choice in Scope.choices if choice[0] != Scope.READ],
         widget=forms.CheckboxSelectMultiple,
         help_text=_lazy("Never more than you may do yourself."),
     )
     days = forms.IntegerField(
-        label=_lazy("Good for so many days"),
+        label=_lazy("Valid for so many days"),
         min_value=1,
         max_value=MOST_DAYS,
         initial=90,

@@ -1,4 +1,4 @@
-"""One's own account: what signs one in, and where one is signed in."""
+"""The reader's own account: how they sign in, and their sessions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from base.pagination import key
 
 @require_GET
 def account(request: PageRequest) -> HttpResponse:
-    """Show what signs the reader in, with the way to change each."""
+    """Show how the reader signs in, with links to change that."""
     user = request.user
     return render(
         request,
@@ -40,7 +40,7 @@ def account(request: PageRequest) -> HttpResponse:
 @never_cache
 @require_http_methods(["GET", "POST"])
 def sessions(request: PageRequest) -> HttpResponse:
-    """List where the reader is signed in; end one (`session`), or all but this one (`others`)."""
+    """List the reader's sessions; end one (`session`), or all except this one (`others`)."""
     found = _sessions(request)
     if request.method == "GET":
         return render(request, "people/sessions.html", {"sessions": found})
@@ -59,10 +59,10 @@ def sessions(request: PageRequest) -> HttpResponse:
 
 
 def _sessions(request: PageRequest) -> list[UserSession]:
-    """Where the reader is signed in now, the newest first; this one among them."""
+    """Return the reader's sessions including the current one, newest first."""
     found = UserSession.objects.purge_and_list(request.user)
     if not any(one.is_current() for one in found):
-        # Made before sessions were listed, or by a program.
+        # The session was created before sessions were recorded, or by a program.
         UserSession.objects.create_from_request(request)
         found = UserSession.objects.purge_and_list(request.user)
     return sorted(found, key=lambda one: one.created_at, reverse=True)

@@ -1,4 +1,4 @@
-"""Letting people in by a link, and the accounts of an installation."""
+"""The page of an invitation link, and the accounts of an installation."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from base.page_request import PageRequest
 from base.pagination import page_by_key
 from base.users import User
 
-# Where a link's secret waits in the session while its reader signs in elsewhere.
+# The session key of a link's secret while its reader signs in with another service.
 SESSION_KEY = "invitation"
 
 
@@ -40,7 +40,7 @@ SESSION_KEY = "invitation"
 @sensitive_post_parameters("password", "password_again")
 @require_http_methods(["GET", "POST"])
 def invitation(request: HttpRequest, token: str) -> HttpResponse:
-    """Let the reader of a link in: with the account they have, or with a new one."""
+    """Let the reader of a link join, with the account they have or with a new one."""
     try:
         rows = invitations.read_all(token)
     except Refused as refused:
@@ -74,7 +74,7 @@ def invitation(request: HttpRequest, token: str) -> HttpResponse:
 
 
 def _join(request: HttpRequest, user: User, rows: Sequence[Invitation], token: str) -> HttpResponse:
-    """The same for who is signed in: one button."""
+    """Answer a signed-in reader of a link, who joins with one button."""
     error = ""
     if request.method == "POST":
         try:
@@ -106,7 +106,7 @@ def _invitation_page(
 
 
 def _after(rows: Sequence[Invitation]) -> str:
-    """The project that a link leads to; the start page where there are several, or none."""
+    """Return the address of the link's project; of the start page if there are several or none."""
     project = rows[0].project
     if project is None or len(rows) > 1:
         return reverse("annotate:home")
@@ -114,17 +114,17 @@ def _after(rows: Sequence[Invitation]) -> str:
 
 
 def invited(request: HttpRequest, link: Link) -> dict[str, Any]:
-    """What a page shows of a link that was just made, once; sends it where it shall go."""
+    """Mail a new link if possible, and return what the page shows of it, once."""
     url, mailed = hand_over(request, link)
     if mailed is False:
-        messages.error(request, _("The mail could not be sent. Hand the link over yourself."))
+        messages.error(request, _("The mail could not be sent. Pass the link on yourself."))
     unsent = mailed is None and bool(link.invitation.email)
     return {"invitation": link.invitation, "url": url, "sent": bool(mailed), "unsent": unsent}
 
 
 @require_POST
 def withdrawal(request: PageRequest, slug: str, pk: int) -> HttpResponse:
-    """Take a link to a project back."""
+    """Withdraw a link to a project."""
     by = access.lead(request.user, slug)
     _withdraw(request, people_access.invitation(by, pk))
     return redirect("annotate:members", slug)
@@ -132,7 +132,7 @@ def withdrawal(request: PageRequest, slug: str, pk: int) -> HttpResponse:
 
 @require_POST
 def account_withdrawal(request: PageRequest, pk: int) -> HttpResponse:
-    """Take a link to the installation back."""
+    """Withdraw a link to the installation."""
     _withdraw(request, people_access.account_invitation(request.user, pk))
     return redirect("annotate:people")
 
@@ -143,13 +143,14 @@ def _withdraw(request: PageRequest, found: Invitation) -> None:
     except Refused as refused:
         messages.error(request, str(refused))
     else:
-        messages.success(request, _("The link lets nobody in any more."))
+        messages.success(request, _("The link is withdrawn."))
 
 
 @require_http_methods(["GET", "POST"])
 def accounts(request: PageRequest) -> HttpResponse:
-    """Every account of the installation, for who runs it; `?search=`, `?state=closed`. A POST
-    invites someone.
+    """List the accounts, with `?search=` and `?state=closed`; a POST invites someone.
+
+    Administrators only.
     """
     admin = people_access.admin(request.user)
     form = InvitationForm(request.POST if request.method == "POST" else None)
@@ -212,9 +213,10 @@ def _accounts_page(
 
 @require_POST
 def account(request: PageRequest, pk: int) -> HttpResponse:
-    """Close somebody's account, open it again, let it run the installation or no longer, sign it
-    out everywhere, take its second factor away, or make a link for a new password: `change` says
-    which.
+    """Change an account as `change` says.
+
+    Close or reopen it, give or remove administrator rights, sign it out everywhere, remove its
+    second factor, or make a link for a new password.
     """
     found = people_access.account(request.user, pk)
     change = request.POST.get("change", "")
@@ -222,26 +224,26 @@ def account(request: PageRequest, pk: int) -> HttpResponse:
     try:
         if change == "close":
             people.deactivate(user=found, by=request.user)
-            said = _("The account of %(name)s is closed. What they said stays.") % names
+            said = _("The account of %(name)s is closed. Their work is kept.") % names
         elif change == "open":
             people.reactivate(user=found, by=request.user)
             said = _("%(name)s can sign in again.") % names
         elif change == "administrate":
             people.let_administrate(user=found, by=request.user)
-            said = _("%(name)s runs this installation.") % names
+            said = _("%(name)s is now an administrator.") % names
         elif change == "no-administration":
             people.end_administration(user=found, by=request.user)
-            said = _("%(name)s no longer runs this installation.") % names
+            said = _("%(name)s is no longer an administrator.") % names
         elif change == "sign-out":
             people.sign_out(user=found, by=request.user)
             said = _("%(name)s is signed out everywhere.") % names
         elif change == "factor":
             people.drop_second_factor(user=found, by=request.user)
-            said = _("The password alone signs %(name)s in again.") % names
+            said = _("%(name)s can sign in with the password alone again.") % names
         elif change == "password":
             uid, _between, key = people.password_key(user=found, by=request.user).partition("-")
             url = reverse("account_reset_password_from_key", args=[uid, key])
-            # Shown in the answer itself, so that it is kept nowhere.
+            # Shown in this response, so that it is not stored.
             link = {"name": found.username, "url": request.build_absolute_uri(url)}
             return _accounts_page(request, InvitationForm(), password_link=link)
         else:

@@ -27,7 +27,7 @@ from base.users import User
 
 @require_http_methods(["GET", "POST"])
 def members(request: PageRequest, slug: str) -> HttpResponse:
-    """Who is in the project; leads let people in."""
+    """List the members of the project; leads add people."""
     member = (access.lead if request.method == "POST" else access.member)(request.user, slug)
     form = MemberForm(request.POST if request.method == "POST" else None)
     shown = None
@@ -42,11 +42,11 @@ def members(request: PageRequest, slug: str) -> HttpResponse:
             if link is None:
                 messages.success(
                     request,
-                    _("%(name)s is in the project, and signs in as before.")
+                    _("%(name)s is now in the project and signs in as before.")
                     % {"name": form.cleaned_data["username"]},
                 )
                 return redirect("annotate:members", slug)
-            # Shown in the answer itself, so that it is kept nowhere.
+            # Shown in this response, so that it is not stored.
             shown, form = invited(request, link), MemberForm()
     people = member.project.memberships.select_related("user").order_by(
         F("left_at").asc(nulls_first=True), "is_machine", "name"
@@ -73,7 +73,7 @@ def members(request: PageRequest, slug: str) -> HttpResponse:
 
 
 def _let_in(member: Membership, asked: Mapping[str, Any]) -> Link | None:
-    """Add a member at once if they have an account (None), else make the link that lets them."""
+    """Add a person who has an account and return None; otherwise make and return a link."""
     name, role = asked["username"].strip(), asked["role"]
     if name and User.objects.filter(username=name).exists():
         member_actions.add_member(username=name, role=role, by=member)
@@ -85,30 +85,32 @@ def _let_in(member: Membership, asked: Mapping[str, Any]) -> Link | None:
 
 @require_POST
 def fellow(request: PageRequest, slug: str, pk: int) -> HttpResponse:
-    """Make a member annotator or lead, let them go, take them back in, or limit their tasks."""
+    """Change a member's role, remove them, add them again, or limit their tasks."""
     by = access.lead(request.user, slug)
     found = access.fellow(by, pk)
     change = request.POST.get("change", "")
     try:
         if change == "leave":
             member_actions.remove_member(member=found, by=by)
-            words = _("%(name)s has left the project. What they said stays.") % {"name": found.name}
+            words = _("%(name)s was removed from the project. Their work is kept.") % {
+                "name": found.name
+            }
         elif change == "quota":
             most = _quota(request.POST.get("most_tasks", ""))
             member_actions.set_quota(member=found, most_tasks=most, by=by)
             words = (
-                _("%(name)s takes any number of tasks.") % {"name": found.name}
+                _("%(name)s can take any number of tasks.") % {"name": found.name}
                 if most is None
                 else ngettext(
-                    "%(name)s takes at most %(most)s task.",
-                    "%(name)s takes at most %(most)s tasks.",
+                    "%(name)s can take at most %(most)s task.",
+                    "%(name)s can take at most %(most)s tasks.",
                     most,
                 )
                 % {"name": found.name, "most": most}
             )
         elif change == "return" and found.user is not None:
             member_actions.add_member(username=found.user.username, role=found.role, by=by)
-            words = _("%(name)s is back.") % {"name": found.name}
+            words = _("%(name)s is a member again.") % {"name": found.name}
         else:
             changed = member_actions.change_role(member=found, role=change, by=by)
             about = {"name": changed.name, "role": changed.get_role_display().lower()}
@@ -121,7 +123,7 @@ def fellow(request: PageRequest, slug: str, pk: int) -> HttpResponse:
 
 
 def _quota(typed: str) -> int | None:
-    """Read a number of tasks; nothing typed is no limit."""
+    """Parse a number of tasks; an empty text is no limit (None)."""
     typed = typed.strip()
     if not typed:
         return None

@@ -1,4 +1,4 @@
-"""Agreeing to be named in what a project publishes, and taking it back."""
+"""Agree to be named in what a project publishes, or withdraw the agreement."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ ANSWERS = {"yes": True, "no": False}
 
 @require_POST
 def naming(request: PageRequest, slug: str) -> HttpResponse:
-    """Keep whether who asks agrees to be named: `named` is yes or no."""
+    """Record whether the reader agrees to be named: `named` is yes or no."""
     of = member(request.user, slug)
     named = ANSWERS.get(request.POST.get("named", ""))
     if named is None:
-        messages.error(request, _("Nothing was changed: say yes or no."))
+        messages.error(request, _("Nothing was changed. Answer yes or no."))
     else:
         set_named(named=named, by=of)
         messages.success(request, _("Saved."))

@@ -1,4 +1,4 @@
-"""How one person likes the pages: their keys, light or dark, their time zone."""
+"""The page of a person's preferences: keys, theme, time zone, mails."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from base.reader_preferences import preferences as preferences_of
 from base.reader_preferences import zones
 
 YEAR = 60 * 60 * 24 * 365
-# Whether new notices are mailed, as the page sends it; anything else leaves it.
+# The values of `mail_digest`; any other value changes nothing.
 DIGESTS = {"yes": True, "no": False}
-# Of what cannot be a key, as much comes back as a person can have typed.
+# Invalid input is shown again up to this length.
 SHOWN = 200
 
 
 @require_http_methods(["GET", "POST"])
 def preferences(request: PageRequest) -> HttpResponse:
-    """Show one's own settings; change those that are sent: keys, `theme`, `time_zone`,
-    `mail_digest`.
+    """Show the reader's preferences; change those that are sent.
 
-    Keys are sent as `key-<action>`; `reset` puts one action's key back, `reset_all` every one. A
-    script that asks for JSON gets an empty answer (204) instead of the page.
+    These are keys, `theme`, `time_zone` and `mail_digest`. Keys are sent as `key-<action>`; `reset`
+    resets the key of one action, `reset_all` every key. A script that accepts only JSON gets an
+    empty response (204) instead of the page.
     """
     if request.method == "GET":
         return _page(request, keymap.keys_for(request.user))
@@ -67,13 +67,13 @@ def preferences(request: PageRequest) -> HttpResponse:
 
 
 def _typed(sent: QueryDict) -> dict[str, Any]:
-    """What was sent for each action: one text, or a list where it was not one."""
+    """Return what was sent for each action: one text, or a list if not exactly one was sent."""
     found = {name[4:]: sent.getlist(name) for name in sent if name.startswith("key-")}
     return {name: texts[0] if len(texts) == 1 else texts for name, texts in found.items()}
 
 
 def _asked(sent: QueryDict, typed: dict[str, Any]) -> dict[str, Any]:
-    """The keys that are wanted: those typed, or those of the house for what is put back."""
+    """Return the requested keys: those typed, or the defaults for actions that are reset."""
     if "reset_all" in sent:
         return dict(keymap.DEFAULTS)
     keys = {
@@ -86,7 +86,7 @@ def _asked(sent: QueryDict, typed: dict[str, Any]) -> dict[str, Any]:
 
 
 def _zone(typed: str | None) -> str | None:
-    """The zone of that name, however its letters were typed; what is none stays as it is."""
+    """Return the time zone of that name, ignoring case; return an unknown name unchanged."""
     if typed is None:
         return None
     plain = typed.strip().replace(" ", "_").lower()
@@ -127,7 +127,7 @@ def _page(
             "groups": groups,
             "changed": sum(row["changed"] for group in groups for row in group["rows"]),
             "wrong": wrong,
-            "error": wrong.get("", _("Nothing was changed. What is wrong stands at the field."))
+            "error": wrong.get("", _("Nothing was changed. The errors are shown at the fields."))
             if wrong
             else "",
             "theme_chosen": kept.theme if theme is None else theme,

@@ -1,4 +1,4 @@
-"""The page on which a lead invites several people at once, to one project or more."""
+"""The page on which a lead invites several people at once, to one or more projects."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from base.page_request import PageRequest
 
 @require_http_methods(["GET", "POST"])
 def several(request: PageRequest, slug: str) -> HttpResponse:
-    """Invite people, one per line, to any of the projects that the person leads."""
+    """Invite people, one per line, to any of the projects that the reader leads."""
     member = access.lead(request.user, slug)
     leading = list(
         access.memberships_of(request.user)
@@ -53,7 +53,7 @@ def several(request: PageRequest, slug: str) -> HttpResponse:
         except Refused as refused:
             form.add_error(None, str(refused))
         else:
-            # Links are shown in the answer itself, so that they are kept nowhere.
+            # Links are shown in this response, so that they are not stored.
             done = _done(request, found)
             form = SeveralForm(leading=leading, here=member)
     response = render(
@@ -74,11 +74,11 @@ def several(request: PageRequest, slug: str) -> HttpResponse:
 
 
 def _done(request: HttpRequest, found: list[Invited]) -> list[dict[str, Any]]:
-    """What was done for each person: the link and whether it was mailed, or where they are in."""
+    """Return each person's result: the link and whether it was mailed, or their projects."""
     links = [one.link for one in found if one.link is not None]
     handed = dict(zip([link.token for link in links], hand_over_all(request, links), strict=True))
     if any(one.mailed is False for one in handed.values()):
-        messages.error(request, _("Mails could not be sent. Hand these links over yourself."))
+        messages.error(request, _("The mails could not be sent. Pass these links on yourself."))
     return [
         {
             "name": one.invitee.name or one.invitee.email,

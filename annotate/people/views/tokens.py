@@ -1,4 +1,4 @@
-"""The tokens by which programs act as the person who reads the page."""
+"""The page of the reader's API tokens."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from annotate.people.tokens import end_token, make_token
 from base.errors import NotHere, Refused
 from base.page_request import PageRequest
 
-# Of those that were ended or have run out, the newest.
+# How many of the newest ended or expired tokens are listed.
 PAST = 20
 
 
@@ -24,7 +24,7 @@ PAST = 20
 @never_cache  # a new token is shown once
 @sensitive_variables("made")
 def tokens(request: PageRequest) -> HttpResponse:
-    """List one's own tokens; make one, which the answer shows, this once."""
+    """List the reader's tokens; make one, which is shown only in this response."""
     form = TokenForm(request.POST or None)
     made = None
     if request.method == "POST" and form.is_valid():
@@ -52,13 +52,13 @@ def tokens(request: PageRequest) -> HttpResponse:
 
 @require_POST
 def token_end(request: PageRequest, pk: int) -> HttpResponse:
-    """End one of one's own tokens, at once."""
+    """End one of the reader's tokens at once."""
     try:
         token = end_token(pk=pk, by=request.user)
     except NotHere as not_here:
         raise Http404(str(not_here)) from not_here
     messages.success(
         request,
-        _("The token “%(name)s” is ended. No program gets in with it.") % {"name": token.name},
+        _("The token “%(name)s” has ended. No program can use it now.") % {"name": token.name},
     )
     return redirect("annotate:tokens")

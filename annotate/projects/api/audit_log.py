@@ -1,4 +1,4 @@
-"""What leads and administrators did."""
+"""The audit log in the API."""
 
 from __future__ import annotations
 
@@ -20,61 +20,60 @@ from base.csv_output import csv_lines
 
 
 class AuditEventSerializer(serializers.Serializer[Any]):
-    """One thing that somebody did who leads a project."""
+    """One action of a lead or an administrator."""
 
     uuid = serializers.UUIDField()
     at = serializers.DateTimeField()
-    who = serializers.CharField(help_text="As they were called then; empty: a command.")
+    who = serializers.CharField(help_text="Their name at that time; empty: a command.")
     what = serializers.CharField()
-    about = serializers.CharField(help_text="What it was done to, as it was called then.")
-    kind = serializers.CharField(help_text="Which kind of row that is ...")
-    key = serializers.IntegerField(allow_null=True, help_text="... and which one.")
+    about = serializers.CharField(help_text="The affected object, by its name at that time.")
+    kind = serializers.CharField(help_text="The kind of the affected row ...")
+    key = serializers.IntegerField(allow_null=True, help_text="... and its key.")
     words = serializers.CharField()
-    changes = serializers.DictField(help_text="By name: what was before, and what is now.")
+    changes = serializers.DictField(help_text="By field: the values before and after.")
 
 
 class AskedAuditLog(Asked):
-    """Which audit events."""
+    """A filter of audit events."""
 
     who = serializers.CharField(
         required=False, max_length=20, help_text="The key of a user, or: command."
     )
     what = serializers.CharField(required=False, max_length=40)
-    since = serializers.DateField(required=False, help_text="From this day on, where you are.")
-    until = serializers.DateField(required=False, help_text="Up to this day.")
+    since = serializers.DateField(required=False, help_text="From this day on, in your time zone.")
+    until = serializers.DateField(required=False, help_text="Up to and including this day.")
 
 
 class AuditLog(Resource):
-    """What leads and administrators did in a project."""
+    """The audit log of a project."""
 
     tag = "Audit log"
 
     @reads(AuditEventSerializer, asked=AskedAuditLog, paged=True)
     def get(self, request: Request, slug: str) -> Response:
-        """List what was done, newest first, as far as you may know now."""
+        """List the audit events that you may see now, newest first."""
         return listed(self, access.lead(self.person, slug))
 
 
 class AuditLogTable(Resource):
-    """The same as a table."""
+    """The audit log of a project as a table."""
 
     tag = "Audit log"
 
     @reads(OpenApiTypes.STR, asked=AskedAuditLog, media="text/csv")
     def get(self, request: Request, slug: str) -> StreamingHttpResponse:
-        """Take all of it, oldest first, as far as you may know now."""
+        """Download the audit events that you may see now as CSV, oldest first."""
         return tabled(self, access.lead(self.person, slug))
 
 
 def listed(resource: Resource, reader: Membership | None) -> Response:
-    """The part of an audit log that the address asks for; `reader` as for
-    `annotate.projects.audit_log_page`."""
+    """Return the requested page of an audit log; `reader`: see `audit_log_page`."""
     found = _wanted(resource, reader)
     return resource.page(found, lambda rows: [_audit_event(row) for row in rows], newest_first=True)
 
 
 def tabled(resource: Resource, reader: Membership | None) -> StreamingHttpResponse:
-    """All that the address asks for as a table."""
+    """Return all events that match the request as a table."""
     return StreamingHttpResponse(
         csv_lines(table(_wanted(resource, reader))), content_type="text/csv; charset=utf-8"
     )

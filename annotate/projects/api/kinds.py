@@ -1,4 +1,4 @@
-"""Kinds of projects: what there are, and the kind of a project."""
+"""The kinds of projects, and the kind of a project."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from base.api.resource import Resource, Scope, Sent, reads, writes
 
 
 class KindGradeSerializer(serializers.Serializer[Any]):
-    """A grade that the kind judges with."""
+    """A grade of the kind."""
 
     value = serializers.IntegerField()
     name = serializers.CharField()
@@ -42,12 +42,12 @@ class PlannedCheckSerializer(serializers.Serializer[Any]):
     is_drawn = serializers.BooleanField(help_text="False: suspects from runs, which are picked.")
     modes = serializers.ListField(
         child=serializers.CharField(),
-        help_text="Sides of the narratives, each a sample of its own.",
+        help_text="Sides of the narratives, each with its own sample.",
     )
 
 
 class KindSerializer(serializers.Serializer[Any]):
-    """One way of working, with everything it sets."""
+    """A kind of project, with everything it sets."""
 
     key = serializers.CharField()
     name = serializers.CharField()
@@ -58,7 +58,7 @@ class KindSerializer(serializers.Serializer[Any]):
     must_hold = MustHoldSerializer(many=True)
     steps = serializers.ListField(child=serializers.CharField())
     step_names = serializers.DictField(
-        child=serializers.CharField(), help_text="Steps that the paper calls otherwise, by key."
+        child=serializers.CharField(), help_text="Names of steps that differ in the paper, by key."
     )
     taxonomy = serializers.CharField(allow_blank=True)
     rubric = serializers.CharField(allow_blank=True)
@@ -68,7 +68,7 @@ class KindSerializer(serializers.Serializer[Any]):
 
 
 class DifferenceSerializer(serializers.Serializer[Any]):
-    """A rule of the project that is otherwise than the kind sets it."""
+    """A rule of the project that differs from what the kind sets."""
 
     field = serializers.CharField()
     here = serializers.JSONField()
@@ -76,14 +76,14 @@ class DifferenceSerializer(serializers.Serializer[Any]):
 
 
 class KindOfProjectSerializer(serializers.Serializer[Any]):
-    """The kind of a project."""
+    """The kind of a project, and the rules that differ from it."""
 
     kind = serializers.CharField()
-    differences = DifferenceSerializer(many=True, help_text="Rules that were changed since.")
+    differences = DifferenceSerializer(many=True, help_text="Rules that the project has changed.")
 
 
 class SentKind(Sent):
-    """The kind that a project shall have."""
+    """The new kind of a project."""
 
     kind = serializers.ChoiceField(choices=list(KINDS))
 
@@ -95,7 +95,7 @@ class Kinds(Resource):
 
     @reads(KindSerializer, many=True)
     def get(self, request: Request) -> Response:
-        """List the kinds with what each sets."""
+        """List the kinds and what each sets."""
         return Response([_as_json(kind) for kind in KINDS.values()])
 
 
@@ -106,12 +106,12 @@ class KindOfProject(Resource):
 
     @reads(KindOfProjectSerializer)
     def get(self, request: Request, slug: str) -> Response:
-        """Read the kind, and what the project has changed of it."""
+        """Return the kind, and what the project has changed."""
         return Response(_of(access.lead(self.person, slug).project))
 
     @writes(KindOfProjectSerializer, sent=SentKind, scope=Scope.LEAD)
     def put(self, request: Request, slug: str) -> Response:
-        """Give the project another kind, with what it sets; refused where that loses something."""
+        """Give the project another kind and its settings; refused if that would lose data."""
         by = access.lead(self.person, slug)
         return Response(_of(kind_settings.change_kind(key=self.sent()["kind"], by=by)))
 

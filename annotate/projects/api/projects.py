@@ -1,4 +1,4 @@
-"""Projects: what there is, and the rules by which people work."""
+"""Projects and their rules in the API."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ class GradeSerializer(Sent):
 
 
 class RulesSerializer(serializers.ModelSerializer[Project]):
-    """By which rules a project works: for its leads."""
+    """The rules of a project; for its leads."""
 
-    # The model's would have the range of whichever database it is.
+    # The model's field would have a range that depends on the database.
     relevant_from = serializers.IntegerField(
         min_value=-SMALL - 1, max_value=SMALL, help_text="The lowest grade that counts as relevant."
     )
@@ -44,22 +44,22 @@ class RulesSerializer(serializers.ModelSerializer[Project]):
 class ProjectSerializer(serializers.Serializer[Any]):
     """A project as one of its members sees it."""
 
-    slug = serializers.CharField(help_text="Its short name, as it stands in addresses.")
+    slug = serializers.CharField(help_text="The short name, used in addresses.")
     name = serializers.CharField()
     description = serializers.CharField()
     kind = serializers.CharField(help_text="The way of working that it follows.")
-    role = serializers.ChoiceField(choices=Membership.Role.choices, help_text="Yours.")
+    role = serializers.ChoiceField(choices=Membership.Role.choices, help_text="Your role.")
     member = serializers.IntegerField(help_text="The key of your membership.")
     archived_at = serializers.DateTimeField(allow_null=True)
     paused_at = serializers.DateTimeField(
         allow_null=True, help_text="Since when no new tasks are given out; null: it is not paused."
     )
-    due_on = serializers.DateField(allow_null=True, help_text="By when it is to be done.")
+    due_on = serializers.DateField(allow_null=True, help_text="The day by which it should be done.")
     created_at = serializers.DateTimeField()
 
 
 class FullProjectSerializer(ProjectSerializer):
-    """A project with what those who work in it need to know."""
+    """A project with the information that its members need for their work."""
 
     grades = GradeSerializer(many=True)
     relevant_from = serializers.IntegerField(help_text="The lowest grade that counts as relevant.")
@@ -69,7 +69,7 @@ class FullProjectSerializer(ProjectSerializer):
 
 
 class SentProject(Sent):
-    """A project that shall be made."""
+    """A project to create."""
 
     slug = serializers.RegexField(r"^[a-z0-9][a-z0-9_-]{0,79}$", max_length=80)
     name = serializers.CharField(max_length=200)
@@ -83,12 +83,12 @@ class SentProject(Sent):
         min_length=2,
         max_length=20,
         required=False,
-        help_text="Left out: those of the kind.",
+        help_text="If omitted: the grades of the kind.",
     )
 
 
 class SentRules(Sent):
-    """What shall change; what is left out stays. `grades` are all that there shall be."""
+    """Changes of a project; omitted fields stay as they are. `grades` replaces all grades."""
 
     name = serializers.CharField(max_length=200, required=False)
     description = serializers.CharField(max_length=20_000, required=False, allow_blank=True)
@@ -116,15 +116,15 @@ class SentRules(Sent):
 
 
 class AskedProjects(Asked):
-    """Which projects."""
+    """A filter of projects."""
 
     archived = serializers.BooleanField(
-        default=False, help_text="Those that you lead and that are put away, instead."
+        default=False, help_text="Return the archived projects that you lead instead."
     )
 
 
 class Projects(Resource):
-    """The projects of the person who asks."""
+    """Your projects."""
 
     tag = "Projects"
 
@@ -137,7 +137,7 @@ class Projects(Resource):
 
     @writes(FullProjectSerializer, sent=SentProject, status=201, scope=Scope.LEAD)
     def post(self, request: Request) -> Response:
-        """Make a project, which you lead."""
+        """Create a project and become its lead."""
         made = create_project(**self.sent(), by=self.person)
         return Response(full_project(access.member(self.person, made.slug)), status=201)
 
@@ -149,12 +149,12 @@ class OneProject(Resource):
 
     @reads(FullProjectSerializer)
     def get(self, request: Request, slug: str) -> Response:
-        """Read a project."""
+        """Return a project."""
         return Response(full_project(access.member(self.person, slug)))
 
     @writes(FullProjectSerializer, sent=SentRules, scope=Scope.LEAD)
     def patch(self, request: Request, slug: str) -> Response:
-        """Change the rules of a project that you lead, all that is sent or nothing."""
+        """Change the rules of a project that you lead, all or nothing."""
         by = access.lead(self.person, slug)
         sent = self.sent()
         grades = sent.pop("grades", None)
@@ -166,19 +166,19 @@ class OneProject(Resource):
 
 
 class Archiving(Resource):
-    """Whether a project is put away."""
+    """Whether a project is archived."""
 
     tag = "Projects"
 
     @writes(ProjectSerializer, scope=Scope.LEAD)
     def put(self, request: Request, slug: str) -> Response:
-        """Put a project away: nothing in it changes any more."""
+        """Archive a project: nothing in it can be changed."""
         rules.archive(by=access.lead(self.person, slug))
         return Response(project_as_json(access.member(self.person, slug)))
 
     @writes(ProjectSerializer, scope=Scope.LEAD)
     def delete(self, request: Request, slug: str) -> Response:
-        """Bring a project back."""
+        """Unarchive a project."""
         rules.unarchive(by=access.lead(self.person, slug))
         return Response(project_as_json(access.member(self.person, slug)))
 
@@ -205,7 +205,7 @@ def project_as_json(member: Membership) -> dict[str, Any]:
 
 
 def full_project(member: Membership) -> dict[str, Any]:
-    """Return a project with what those who work in it need to know."""
+    """Return a project with the information that its members need for their work."""
     project = member.project
     grades = project.grades.order_by("value").values("value", "name", "sentence")
     return {

@@ -1,4 +1,4 @@
-"""Whether a project is paused, and by which day it is to be done."""
+"""Pausing a project, and its due date, in the API."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from base.api.resource import Resource, Scope, Sent, writes
 
 
 class SentDueDate(Sent):
-    """The day by which a project is to be done."""
+    """The due date of a project."""
 
-    due_on = serializers.DateField(allow_null=True, help_text="null: there is none.")
+    due_on = serializers.DateField(allow_null=True, help_text="null: no due date.")
 
 
 class Pause(Resource):
@@ -24,7 +24,7 @@ class Pause(Resource):
 
     @writes(ProjectSerializer, scope=Scope.LEAD)
     def put(self, request: Request, slug: str) -> Response:
-        """Pause a project: nobody is given a new task. What people still save counts."""
+        """Pause a project: no new tasks are given out. What people still save counts."""
         schedule.pause(by=access.lead(self.person, slug))
         return Response(project_as_json(access.member(self.person, slug)))
 
@@ -36,13 +36,13 @@ class Pause(Resource):
 
 
 class DueDate(Resource):
-    """The day by which a project is to be done."""
+    """The due date of a project."""
 
     tag = "Projects"
 
     @writes(ProjectSerializer, sent=SentDueDate, scope=Scope.LEAD)
     def put(self, request: Request, slug: str) -> Response:
-        """Set the due date, or take it away."""
+        """Set or remove the due date."""
         by = access.lead(self.person, slug)
         schedule.set_due_date(due_on=self.sent()["due_on"], by=by)
         return Response(project_as_json(access.member(self.person, slug)))

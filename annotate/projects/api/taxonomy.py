@@ -1,4 +1,4 @@
-"""The types of a project's instructions."""
+"""The types of a project's instructions in the API."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from base.api.resource import Resource, Scope, Sent, reads, writes
 class CategorySerializer(Sent):
     """One type of instruction."""
 
-    key = serializers.CharField(max_length=60, help_text="As files name it.")
+    key = serializers.CharField(max_length=60, help_text="The key that files use.")
     name = serializers.CharField(max_length=120)
     sentence = serializers.CharField(max_length=500, required=False, allow_blank=True, default="")
 
 
 class TaxonomySerializer(Sent):
-    """The types of a project's instructions, in their order: all of them."""
+    """All types of a project's instructions, in their order."""
 
     categories = serializers.ListField(child=CategorySerializer(), max_length=taxonomy.MOST)
 
 
 class SentTaxonomy(Sent):
-    """A taxonomy that comes with Rejudge."""
+    """The name of a ready-made taxonomy."""
 
     name = serializers.ChoiceField(choices=list(TAXONOMIES))
 
@@ -41,7 +41,7 @@ class Categories(Resource):
 
     @reads(TaxonomySerializer)
     def get(self, request: Request, slug: str) -> Response:
-        """Read the types."""
+        """Return the types."""
         return Response(_as_json(access.lead(self.person, slug).project))
 
     @writes(TaxonomySerializer, sent=TaxonomySerializer, scope=Scope.LEAD)
@@ -53,13 +53,13 @@ class Categories(Resource):
 
 
 class Taxonomy(Resource):
-    """Taking the types of a taxonomy that comes with Rejudge."""
+    """Adding the types of a ready-made taxonomy."""
 
     tag = "Projects"
 
     @writes(TaxonomySerializer, sent=SentTaxonomy, scope=Scope.LEAD)
     def post(self, request: Request, slug: str) -> Response:
-        """Add the types of a taxonomy; a key that is there stays as it is."""
+        """Add the types of a taxonomy; types whose key exists are not changed."""
         by = access.lead(self.person, slug)
         taxonomy.take_taxonomy(name=self.sent()["name"], by=by)
         return Response(_as_json(by.project))

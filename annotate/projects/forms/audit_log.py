@@ -1,4 +1,4 @@
-"""What a lead looks for in the audit log, checked before anything is read."""
+"""The filter form of the audit log."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from annotate.projects.audit_log_page import Asked, kinds, people
 from annotate.projects.models import Membership
 from base import reader_preferences as personal
 
-# In the address, for what a command did.
+# The value of `who` in the address for actions of commands.
 COMMAND = "command"
 
 
 class AuditLogForm(forms.Form):
-    """Which audit events are shown; everything may be left open."""
+    """A filter of audit events; every field may be empty."""
 
     who = forms.ChoiceField(label=_lazy("Who"), required=False)
     what = forms.ChoiceField(label=_lazy("What"), required=False)
@@ -31,7 +31,7 @@ class AuditLogForm(forms.Form):
 
     def __init__(self, reader: Membership | None, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        #: The kinds that the reader may know of: read once, here.
+        #: The kinds that the reader may see; queried once.
         self.kinds = kinds(reader)
         self._choose(
             "who",
@@ -45,7 +45,7 @@ class AuditLogForm(forms.Form):
         self._choose("what", [("", _("Everything")), *listed])
 
     def asked(self) -> Asked:
-        """Return what was asked for; nothing in particular while the form has errors."""
+        """Return the filter; an empty one if the form has errors."""
         given = self.cleaned_data if self.is_valid() else {}
         who = given.get("who") or ""
         until = given.get("until")
@@ -53,7 +53,7 @@ class AuditLogForm(forms.Form):
             user=0 if who == COMMAND else int(who) if who else None,
             what=given.get("what") or "",
             since=_start(given.get("since")),
-            # The last day is one of them.
+            # The last day is included.
             until=_start(until + timedelta(days=1)) if until and until < date.max else None,
         )
 
@@ -64,12 +64,12 @@ class AuditLogForm(forms.Form):
 
 
 def _start(day: date | None) -> datetime | None:
-    """The first moment of a day where the reader is."""
+    """Return the start of a day in the reader's time zone, in UTC."""
     if day is None:
         return None
     zone = personal.zone_of_reader() or UTC
     try:
         return datetime.combine(day, time.min, zone).astimezone(UTC)
     except OverflowError:
-        # The first and the last day of all: nothing is before or behind them.
+        # The first or last representable day: no limit is needed.
         return None

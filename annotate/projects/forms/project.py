@@ -1,4 +1,4 @@
-"""Forms of leads: a project, its rules, its guidelines."""
+"""Forms of a project: its creation, rules, grades and due date."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from base.form_fields import SentenceField
 
 
 class NewProjectForm(forms.Form):
-    """A project before it exists."""
+    """A new project."""
 
     name = forms.CharField(max_length=200)
     slug = forms.SlugField(
         label=_lazy("Short name"),
         max_length=80,
-        help_text=_lazy("In addresses and commands: small letters, digits and hyphens."),
+        help_text=_lazy("For addresses and commands: lower-case letters, digits and hyphens."),
         error_messages={
-            "invalid": _lazy("Only small letters, digits and hyphens, such as tidal-power.")
+            "invalid": _lazy("Only lower-case letters, digits and hyphens, such as tidal-power.")
         },
-        # js/projects/slug.js proposes it.
+        # js/projects/slug.js proposes a value.
         widget=forms.TextInput(attrs={"data-slug-from": "id_name", "autocomplete": "off"}),
     )
     kind = forms.ChoiceField(
@@ -45,8 +45,8 @@ class NewProjectForm(forms.Form):
         max_length=100,
         required=False,
         help_text=_lazy(
-            "The relevance values judges may give, such as 0, 1, 2. Left empty: those of the kind. "
-            "Names and sentences come later."
+            "The relevance values judges may give, such as 0, 1, 2. Empty: those of the kind. "
+            "Names and sentences are added later."
         ),
     )
 
@@ -55,16 +55,16 @@ class NewProjectForm(forms.Form):
         slug = str(self.cleaned_data["slug"]).lower()
         if Project.objects.filter(slug=slug).exists():
             raise forms.ValidationError(
-                _("There is a project of this name already. Choose another.")
+                _("A project with this name already exists. Choose another.")
             )
         return slug
 
     def clean_kind(self) -> str:
-        """Read the kind; a form that names none makes a project of one's own."""
+        """Return the kind; "own" if the form names none."""
         return self.cleaned_data["kind"] or OWN.key
 
     def clean_grades(self) -> list[int] | None:
-        """Read the values, in their order from low to high; None for those of the kind."""
+        """Return the sorted values, or None for the grades of the kind."""
         if not self.cleaned_data["grades"].strip():
             return None
         words = [word.strip() for word in self.cleaned_data["grades"].split(",")]
@@ -75,7 +75,7 @@ class NewProjectForm(forms.Form):
         if len(values) < 2:
             raise forms.ValidationError(_("A project needs at least two grades, such as 0 and 1."))
         if values[0] < -32_768 or values[-1] > 32_767:
-            raise forms.ValidationError(_("Grades lie between -32,768 and 32,767."))
+            raise forms.ValidationError(_("Grades must be between -32,768 and 32,767."))
         return values
 
 
@@ -91,11 +91,11 @@ class RulesForm(forms.ModelForm[Project]):
             "consensus": _lazy("When several people judged"),
             "show_prior": _lazy("Show judges the relevance a document came with"),
             "show_rank": _lazy("Show judges at which rank which run had a document"),
-            "show_ids": _lazy("Show judges the ids of documents whose texts are not here"),
-            "hide_names": _lazy("Hide names where a disagreement is settled"),
+            "show_ids": _lazy("Show judges the ids of documents whose texts are not loaded"),
+            "hide_names": _lazy("Hide names while a disagreement is settled"),
             "judge_order": _lazy("Order of the documents"),
-            "order_seed": _lazy("Number that the shuffle begins with"),
-            "repeat_percent": _lazy("Documents that come to each person again, in percent"),
+            "order_seed": _lazy("Seed of the shuffle"),
+            "repeat_percent": _lazy("Documents repeated for each person, in percent"),
             "evidence_rule": _lazy("What judges must mark where relevance changes"),
             "condition_rule": _lazy("Does relevance follow from a narrative's conditions?"),
             "overlap_rewrite": _lazy("People who rewrite each narrative"),
@@ -107,41 +107,39 @@ class RulesForm(forms.ModelForm[Project]):
                 "Generated documents were written for one instruction. They are judged under that "
                 "one alone, or not at all."
             ),
-            "show_prior": _lazy("Off: judges are blind to what was said before."),
-            "show_rank": _lazy("Off: judges do not see what systems thought of it."),
+            "show_prior": _lazy("Off: judges do not see earlier relevance."),
+            "show_rank": _lazy("Off: judges do not see how systems ranked it."),
             "show_ids": _lazy(
                 "For a licensed collection that people read elsewhere. An id can give an answer "
                 "away, so other ids are hidden until somebody has answered."
             ),
             "hide_names": _lazy(
-                "A lead may reveal them for one disagreement at a time; that they did is kept."
+                "A lead may reveal them for one disagreement at a time; this is recorded."
             ),
             "judge_order": (
                 _lazy(
-                    "If people are judging already, a change keeps what they said; what is left "
-                    "comes to them in the new order."
+                    "If people are already judging, their judgments are kept, and they get the "
+                    "remaining documents in the new order."
                 )
             ),
             "order_seed": (
-                _lazy(
-                    "The same number gives everybody the same order again, so a paper can name it."
-                )
+                _lazy("The same seed always gives the same orders, so a paper can report it.")
             ),
             "repeat_percent": (
                 _lazy(
-                    "They come later and unmarked, so that each person's agreement with themselves "
-                    "can be reported. What is said the second time changes no grade. Tell people "
-                    "in the guidelines that some documents may come again."
+                    "They are shown again later and unmarked, so that each person's agreement with "
+                    "themselves can be reported. The second judgment changes no grade. Tell people "
+                    "in the guidelines that some documents may be repeated."
                 )
             ),
             "evidence_rule": (
-                _lazy("Judges who may not know what was relevant before mark it for every grade.")
+                _lazy("Judges who do not see the earlier relevance must mark it for every grade.")
             ),
-            "condition_rule": _lazy("A judge may still give another grade, with a word on why."),
+            "condition_rule": _lazy("A judge may still give another grade, with a reason."),
             "relevant_from": _lazy("The lowest grade that counts as relevant."),
-            "overlap_rewrite": _lazy("0: nobody is asked to rewrite here."),
-            "overlap_judge": _lazy("0: nobody is asked to judge here."),
-            "overlap_review": _lazy("0: nobody is asked to review here."),
+            "overlap_rewrite": _lazy("0: nobody has to rewrite."),
+            "overlap_judge": _lazy("0: nobody has to judge."),
+            "overlap_review": _lazy("0: nobody has to review."),
         }
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -150,7 +148,7 @@ class RulesForm(forms.ModelForm[Project]):
         assert isinstance(order, forms.ChoiceField)
         order.choices = [
             (Project.Order.SHUFFLED, Project.Order.SHUFFLED.label),
-            # The stored label names ids alone; a hidden id is in no order either.
+            # The model's label mentions only ids; documents with hidden ids are shuffled.
             (Project.Order.DOC_ID, _("The same for all: by id where ids are shown, else shuffled")),
         ]
 
@@ -162,7 +160,7 @@ class DueDateForm(forms.Form):
         label=_lazy("To be done by"),
         required=False,
         help_text=_lazy(
-            "Everybody in the project reads how many days are left. Empty: no due date."
+            "Everybody in the project sees how many days are left. Empty: no due date."
         ),
         error_messages={"invalid": _lazy("Write the date as year-month-day, such as 2027-03-31.")},
         widget=forms.DateInput(format="%Y-%m-%d", attrs={"type": "date"}),
@@ -182,7 +180,7 @@ GradeFormSet = formset_factory(GradeForm, extra=1, can_delete=True, max_num=20)
 
 
 def grade_rules(formset: BaseFormSet[GradeForm]) -> list[GradeRule]:
-    """The grades that were filled in and not struck out."""
+    """Return the grades that were filled in and not deleted."""
     kept: list[dict[str, Any]] = [
         form.cleaned_data
         for form in formset.forms

@@ -23,7 +23,7 @@ CategoryFormSet = formset_factory(CategoryForm, extra=2, can_delete=True, max_nu
 
 
 def kinds(formset: BaseFormSet[CategoryForm]) -> list[Kind]:
-    """The types that were filled in and not struck out."""
+    """Return the types that were filled in and not deleted."""
     kept: list[dict[str, Any]] = [
         form.cleaned_data
         for form in formset.forms

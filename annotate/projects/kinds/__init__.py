@@ -1,4 +1,4 @@
-"""Kinds of projects, one declaration each. To add one, add a module and name it here."""
+"""The kinds of projects, one declaration each. To add a kind, add a module and list it here."""
 
 from __future__ import annotations
 
@@ -21,5 +21,5 @@ KINDS: Mapping[str, ProjectKind] = {
 
 
 def kind_of(key: str) -> ProjectKind:
-    """Return the kind with that key; one that is no longer declared counts as own."""
+    """Return the kind with this key; a kind that is no longer declared counts as own."""
     return KINDS.get(key, OWN)

@@ -1,4 +1,4 @@
-"""What a kind of project is: everything that a published way of working sets. Pure."""
+"""The declaration of a kind of project: everything that a published way of working sets. Pure."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class KindGrade(NamedTuple):
-    """A grade that the kind judges with."""
+    """A grade of the kind."""
 
     value: int
     name: str
@@ -24,9 +24,9 @@ class MustHold(NamedTuple):
 class PlannedCheck(NamedTuple):
     """A sample of labels that the paper's authors checked.
 
-    `source`, `per`, `asks` and `stratify` are values of `audit.checks.models.Sample`. One that is
-    not drawn is picked: suspects from runs. Checkers see `name`, which does not
-    tell what is claimed.
+    `source`, `per`, `asks` and `stratify` are values of `audit.checks.models.Sample`. A sample that
+    is not drawn is picked: suspects from runs. Checkers see `name`, which does not reveal the
+    claims.
     """
 
     sentence: str
@@ -36,10 +36,10 @@ class PlannedCheck(NamedTuple):
     per: str = "stratum"
     asks: str = "grade"
     stratify: str = "none"
-    # Whether checkers may read why a document violates, once they have answered.
+    # Whether checkers may read why a document violates the instruction after they have answered.
     shows_reason: bool = False
     is_drawn: bool = True
-    # Each a sample of its own: values of `annotate.pairs.models.Narrative.Side`; none: one of all.
+    # Each gets its own sample: values of `annotate.pairs.models.Narrative.Side`; empty: one sample.
     modes: tuple[str, ...] = ()
 
 
@@ -52,30 +52,30 @@ class ProjectKind(NamedTuple):
     # Fields of Project, which `annotate.projects.rules.FIELDS` names.
     settings: Mapping[str, object]
     grades: tuple[KindGrade, ...]
-    # The narratives that an instruction has: values of `annotate.pairs.models.Narrative.Side`.
+    # The narratives of an instruction: values of `annotate.pairs.models.Narrative.Side`.
     sides: tuple[str, ...]
     must_hold: tuple[MustHold, ...]
     # In the order of work: keys of `annotate.overview.steps`.
     steps: tuple[str, ...]
-    # Steps that the paper calls otherwise, by key.
+    # Names of steps that differ in the paper, by key.
     step_names: Mapping[str, str] = {}
-    # What an empty project is told to load first.
+    # Shown in an empty project: what to load first.
     first_files: str = (
         "Begin with the topics, then the earlier judgments (qrels), then the documents."
     )
     # A name in TAXONOMIES; "" for none.
     taxonomy: str = ""
-    # The name of a rubric that comes with Rejudge; "" leaves the one in force.
+    # The name of a ready-made rubric; "" keeps the current one.
     rubric: str = ""
     checks: tuple[PlannedCheck, ...] = ()
     # Values of `exporters.exports.models.Export.Format`.
     exports: tuple[str, ...] = ("trec", "jsonl")
     # Measures as docs/measures.md names them.
     measures: tuple[str, ...] = ()
-    # What is asked of the rows of files: values of `annotate.judgments.intake.kind_rules.LoadRule`.
-    # A file that breaks one of them is loaded where a lead says so.
+    # Rules for rows of files: values of `annotate.judgments.intake.kind_rules.LoadRule`. A file
+    # that breaks one is loaded only if a lead confirms it.
     load_rules: tuple[MustHold, ...] = ()
-    # Whether rules also count the labels that machines and files claim where no person judged.
+    # Whether rules also count claims of machines and files for documents that nobody judged.
     counts_claims: bool = False
-    # Whether more than half of the auditors have to reject an instruction; else one is enough.
+    # Whether more than half of the auditors must reject an instruction; else one is enough.
     rejects_by_majority: bool = False

@@ -30,7 +30,7 @@ FOLLOWIR = ProjectKind(
     must_hold=(
         MustHold("shrinking"),
         MustHold("change"),
-        # About half are to drop out; the range around it is ours.
+        # The paper says about half should drop out; the range is our choice.
         MustHold("share", {"least_percent": 25, "most_percent": 75}),
     ),
     steps=("load", "choose", "rewrite", "judge", "settle", "release"),

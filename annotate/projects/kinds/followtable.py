@@ -17,7 +17,7 @@ FOLLOWTABLE = ProjectKind(
     settings={
         "judge_scope": "pool",
         "relevant_from": 1,
-        # Labels are claimed and checked on a sample.
+        # Labels are claims, checked on a sample.
         "overlap_rewrite": 0,
         "overlap_judge": 0,
         "overlap_review": 2,

@@ -17,7 +17,7 @@ INFOSEARCH = ProjectKind(
     settings={
         "judge_scope": "pool",
         "relevant_from": 1,
-        # Labels are claimed, and suspects from runs are checked.
+        # Labels are claims, and suspects from runs are checked.
         "overlap_rewrite": 0,
         "overlap_judge": 0,
         "overlap_review": 2,

@@ -21,7 +21,7 @@ MULTICONIR = ProjectKind(
         "relevant_from": CONDITIONS,
         "condition_rule": "count_met",
         "overlap_rewrite": 0,
-        # Labels are claimed and checked on a sample.
+        # Labels are claims, checked on a sample.
         "overlap_judge": 0,
         "overlap_review": 10,
     },
@@ -54,6 +54,6 @@ MULTICONIR = ProjectKind(
     ),
     measures=("win_rate", "flip_rate"),
     counts_claims=True,
-    # Ten people say valid or not; one of them alone does not make a query invalid.
+    # Ten people say valid or not; a single one cannot make a query invalid.
     rejects_by_majority=True,
 )

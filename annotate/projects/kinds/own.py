@@ -1,4 +1,4 @@
-"""A project that follows no paper: the settings that a new project has."""
+"""A project that follows no paper, with the default settings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The audit log: what leads and administrators did, to be read and taken away, never changed."""
+"""The audit log's page and its download."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from base.pagination import newest_by_key
 
 @require_GET
 def audit_log(request: PageRequest, slug: str) -> HttpResponse:
-    """List what was done, newest first; who, what and when are in the address."""
+    """List audit events, newest first, filtered by the query string: who, what, when."""
     member = access.lead(request.user, slug)
     listed = page(member, request.GET, table_url=reverse("annotate:audit_log_table", args=[slug]))
     frame = {"project": member.project, "member": member, "section": "audit_log"}
@@ -31,7 +31,7 @@ def audit_log(request: PageRequest, slug: str) -> HttpResponse:
 
 @require_GET
 def table(request: PageRequest, slug: str) -> HttpResponseBase:
-    """Send all of what the page lists as a table, oldest first."""
+    """Download all events that match the page's filter as a table, oldest first."""
     member = access.lead(request.user, slug)
     form = AuditLogForm(member, request.GET)
     if not form.is_valid():
@@ -40,9 +40,7 @@ def table(request: PageRequest, slug: str) -> HttpResponseBase:
 
 
 def page(reader: Membership | None, asked: QueryDict, *, table_url: str) -> dict[str, Any]:
-    """What the page of an audit log draws, for a lead, or with None for who looks after the
-    installation.
-    """
+    """Return the template context of an audit log; `reader`: a lead, or None for administrators."""
     form = AuditLogForm(reader, asked)
     wanted = form.asked()
     found = newest_by_key(audit_log_page.audit_events(reader, form.kinds, wanted), asked)
@@ -61,7 +59,7 @@ def page(reader: Membership | None, asked: QueryDict, *, table_url: str) -> dict
 
 
 def sent(reader: Membership | None, form: AuditLogForm, name: str) -> StreamingHttpResponse:
-    """All that a form asks for as a table, under the name of a file."""
+    """Return all events that match a form as a table, with the file name `name`."""
     return StreamingHttpResponse(
         csv_lines(
             audit_log_page.table(audit_log_page.audit_events(reader, form.kinds, form.asked()))

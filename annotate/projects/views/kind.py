@@ -1,4 +1,4 @@
-"""The page of a project's kind: what it sets, and changing it."""
+"""The page that shows and changes a project's kind."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def kind(request: PageRequest, slug: str) -> HttpResponse:
         except Refused as refused:
             messages.error(request, str(refused))
         else:
-            messages.success(request, _("Saved. The settings of this kind hold from now on."))
+            messages.success(request, _("Saved. The settings of this kind apply from now on."))
         return redirect("annotate:kind", slug)
     project = member.project
     now = kind_of(project.kind)
@@ -54,7 +54,7 @@ def kind(request: PageRequest, slug: str) -> HttpResponse:
 
 
 def _settings(shown: ProjectKind) -> list[dict[str, Any]]:
-    """The settings of a kind, as the settings page words them."""
+    """Return the settings of a kind, with the labels of the settings page."""
     return [
         {"label": _label(field), "value": _words(field, value)}
         for field, value in shown.settings.items()

@@ -24,7 +24,7 @@ from base.page_request import PageRequest
 
 @require_http_methods(["GET", "POST"])
 def new_project(request: PageRequest) -> HttpResponse:
-    """Make a project, which whoever makes it leads."""
+    """Create a project led by the person who creates it."""
     form = NewProjectForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
@@ -39,7 +39,7 @@ def new_project(request: PageRequest) -> HttpResponse:
             form.add_error("slug", str(refused))
         else:
             messages.success(
-                request, _("The project is made, and you lead it. Load a collection next.")
+                request, _("The project is created, and you lead it. Load a collection next.")
             )
             return redirect("annotate:loads", project.slug)
     return render(
@@ -49,7 +49,7 @@ def new_project(request: PageRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "POST"])
 def settings(request: PageRequest, slug: str) -> HttpResponse:
-    """The project's rules and grades."""
+    """Show and change the project's rules and grades."""
     member = access.lead(request.user, slug)
     grades = member.project.grades.order_by("value").values("value", "name", "sentence")
     form = RulesForm(request.POST or None, instance=member.project)
@@ -61,13 +61,13 @@ def settings(request: PageRequest, slug: str) -> HttpResponse:
         except Refused as refused:
             form.add_error(None, str(refused))
         else:
-            messages.success(request, _("Saved. The rules hold from now on."))
+            messages.success(request, _("Saved. The rules apply from now on."))
             if judged and {"judge_order", "order_seed"} & set(form.changed_data):
                 messages.info(
                     request,
                     _(
-                        "The documents that are left come to judges in the new order. "
-                        "What they said stays."
+                        "Judges get the remaining documents in the new order. "
+                        "Their judgments are kept."
                     ),
                 )
             return redirect("annotate:settings", slug)
@@ -92,15 +92,15 @@ def settings(request: PageRequest, slug: str) -> HttpResponse:
 
 @require_POST
 def archiving(request: PageRequest, slug: str) -> HttpResponse:
-    """Archive the project, or bring it back."""
+    """Archive or unarchive the project."""
     member = access.lead(request.user, slug)
     if request.POST.get("archived") == "yes":
         if "sure" not in request.POST:
             messages.error(request, _("Nothing was archived. Tick the box if you are sure."))
             return redirect("annotate:settings", slug)
         rules.archive(by=member)
-        messages.success(request, _("The project is archived. Nothing in it changes any more."))
+        messages.success(request, _("The project is archived. Nothing in it can be changed."))
     else:
         rules.unarchive(by=member)
-        messages.success(request, _("The project is back."))
+        messages.success(request, _("The project is no longer archived."))
     return redirect("annotate:settings", slug)

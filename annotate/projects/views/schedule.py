@@ -1,4 +1,4 @@
-"""Pause a project, resume it, and say by which day it is to be done."""
+"""Pause or resume a project, and set its due date."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from base.page_request import PageRequest
 
 @require_POST
 def pause(request: PageRequest, slug: str) -> HttpResponse:
-    """Pause the project, or resume it."""
+    """Pause or resume the project."""
     member = access.lead(request.user, slug)
     try:
         if request.POST.get("paused") == "yes":
             schedule.pause(by=member)
-            words = _("The project is paused. Nobody is given a new task.")
+            words = _("The project is paused. No new tasks are given out.")
         else:
             schedule.resume(by=member)
-            words = _("The project goes on. Tasks are given out again.")
+            words = _("The project is resumed. Tasks are given out again.")
     except Refused as refused:
         messages.error(request, str(refused))
     else:
@@ -34,7 +34,7 @@ def pause(request: PageRequest, slug: str) -> HttpResponse:
 
 @require_POST
 def due_date(request: PageRequest, slug: str) -> HttpResponse:
-    """Set the due date, or take it away."""
+    """Set or remove the due date."""
     member = access.lead(request.user, slug)
     form = DueDateForm(request.POST)
     try:

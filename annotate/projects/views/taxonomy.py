@@ -19,7 +19,7 @@ from base.page_request import PageRequest
 
 @require_http_methods(["GET", "POST"])
 def categories(request: PageRequest, slug: str) -> HttpResponse:
-    """The types of a project's instructions: read them, change them."""
+    """Show and change the types of a project's instructions."""
     member = access.lead(request.user, slug)
     rows = list(
         member.project.categories.order_by("place", "key").values("key", "name", "sentence")
@@ -59,12 +59,12 @@ def categories(request: PageRequest, slug: str) -> HttpResponse:
 
 @require_POST
 def taxonomy(request: PageRequest, slug: str) -> HttpResponse:
-    """Take the types of a taxonomy that comes with Rejudge."""
+    """Add the types of a ready-made taxonomy."""
     member = access.lead(request.user, slug)
     try:
         actions.take_taxonomy(name=request.POST.get("name", ""), by=member)
     except Refused as refused:
         messages.error(request, str(refused))
     else:
-        messages.success(request, _("Taken. Change the words as you like."))
+        messages.success(request, _("Added. You can edit the names and sentences."))
     return redirect("annotate:categories", slug)

@@ -1,4 +1,4 @@
-"""Choosing topics."""
+"""Choosing topics in the API."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from base.api.resource import Resource, Scope, Sent, reads, writes
 
 
 class SentDraw(Sent):
-    """How many topics are drawn, with what."""
+    """A draw of topics: number, seed and conditions."""
 
     number = serializers.IntegerField(min_value=1, max_value=MOST)
     seed = serializers.IntegerField(min_value=0, max_value=LARGEST)
@@ -36,7 +36,7 @@ class TopicSerializer(serializers.Serializer[Any]):
 
     query_id = serializers.CharField()
     title = serializers.CharField()
-    relevant = serializers.IntegerField(help_text="Documents that came as relevant.")
+    relevant = serializers.IntegerField(help_text="Documents that were loaded as relevant.")
     has_narrative = serializers.BooleanField()
 
 
@@ -47,14 +47,14 @@ class Topics(Resource):
 
     @reads(TopicSerializer, many=True, scope=Scope.LEAD)
     def get(self, request: Request, slug: str) -> Response:
-        """List them with what a choice can ask for."""
+        """List the topics with the values that conditions check."""
         member = access.lead(self.person, slug)
         found = choosing.topics(member.project)
         return Response(TopicSerializer([one._asdict() for one in found], many=True).data)
 
     @writes(ChangedRowsSerializer, sent=SentQueryRemoval, scope=Scope.LEAD)
     def post(self, request: Request, slug: str) -> Response:
-        """Keep these queries, and take the others out with the reason."""
+        """Keep these queries and take the others out with the reason."""
         member = access.lead(self.person, slug)
         given = self.sent()
         changed = choosing.choose_topics(
@@ -73,7 +73,7 @@ class TopicDraw(Resource):
 
     @writes(ChangedRowsSerializer, sent=SentDraw, scope=Scope.LEAD)
     def post(self, request: Request, slug: str) -> Response:
-        """Draw topics that meet the conditions, and take the others out."""
+        """Draw topics that meet the conditions and take the others out."""
         member = access.lead(self.person, slug)
         given = self.sent()
         conditions = choosing.Conditions(given["narrative"], given.get("least"), given.get("most"))

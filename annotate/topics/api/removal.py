@@ -1,4 +1,4 @@
-"""Queries and instructions that are taken out: taking some out, and bringing them back."""
+"""Taking out queries and instructions, and bringing them back, in the API."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from base.api.resource import Resource, Scope, Sent, reads, writes
 
 
 def _ids() -> Any:
-    """A field of ids, as they are."""
+    """Return a list field of ids, without trimming white space."""
     return serializers.ListField(
         child=serializers.CharField(max_length=255, trim_whitespace=False),
         max_length=MOST,
@@ -28,25 +28,25 @@ def _ids() -> Any:
 
 
 class SentQueries(Sent):
-    """Which queries."""
+    """A list of queries."""
 
     queries = _ids()
 
 
 class SentQueryRemoval(SentQueries):
-    """Which queries are taken out, and why."""
+    """Queries to take out, and the reason."""
 
     reason = serializers.CharField(max_length=MAX_REASON)
 
 
 class SentPairs(Sent):
-    """Which instructions."""
+    """A list of instructions."""
 
     pairs = _ids()
 
 
 class SentPairRemoval(SentPairs):
-    """Which instructions are taken out, and why."""
+    """Instructions to take out, and the reason."""
 
     reason = serializers.CharField(max_length=MAX_REASON)
 
@@ -69,7 +69,7 @@ class RemovedQueries(Resource):
 
     @reads(RemovedRowSerializer, paged=True, scope=Scope.LEAD)
     def get(self, request: Request, slug: str) -> Response:
-        """List them with the reasons."""
+        """List the queries that are taken out, with the reasons."""
         member = access.lead(self.person, slug)
         rows = removal.removed_queries(member.project).select_related("removed_by")
         blind = must_answer_first(member)
@@ -77,7 +77,7 @@ class RemovedQueries(Resource):
 
     @writes(ChangedRowsSerializer, sent=SentQueryRemoval, scope=Scope.LEAD)
     def post(self, request: Request, slug: str) -> Response:
-        """Take queries out: nobody works on them, and they are in no qrels."""
+        """Take queries out: nobody works on them, and they are not in qrels."""
         member = access.lead(self.person, slug)
         given = self.sent()
         changed = removal.remove_queries(
@@ -107,17 +107,19 @@ class QueryRestoration(Resource):
 
 
 class FilterCountSerializer(serializers.Serializer[Any]):
-    """What one machine's filter decided on things of one kind."""
+    """One machine's decisions on queries, instructions or documents."""
 
     machine = serializers.CharField()
     about = serializers.ChoiceField(choices=["queries", "instructions", "documents"])
     kept = serializers.IntegerField()
     discarded = serializers.IntegerField()
-    brought_back = serializers.IntegerField(help_text="Of those discarded: in again.")
+    brought_back = serializers.IntegerField(
+        help_text="Of the discarded ones: brought back by a lead."
+    )
 
 
 class Filters(Resource):
-    """What machines' filters kept and discarded."""
+    """Counts of what machines' filters kept and discarded."""
 
     tag = "Collection"
 
@@ -136,7 +138,7 @@ class RemovedPairs(Resource):
 
     @reads(RemovedRowSerializer, paged=True, scope=Scope.LEAD)
     def get(self, request: Request, slug: str) -> Response:
-        """List those that are out without their query, with the reasons."""
+        """List the instructions that are taken out without their query, with the reasons."""
         member = access.lead(self.person, slug)
         rows = removal.removed_pairs(member.project).select_related("removed_by")
         blind = must_answer_first(member)
@@ -144,7 +146,7 @@ class RemovedPairs(Resource):
 
     @writes(ChangedRowsSerializer, sent=SentPairRemoval, scope=Scope.LEAD)
     def post(self, request: Request, slug: str) -> Response:
-        """Take instructions out: nobody works on them, and they are in no qrels."""
+        """Take instructions out: nobody works on them, and they are not in qrels."""
         member = access.lead(self.person, slug)
         given = self.sent()
         changed = removal.remove_pairs(

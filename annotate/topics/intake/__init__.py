@@ -1,1 +1,1 @@
-"""Intake of what machines' filters decided."""
+"""Intake of decisions of machines' filters."""

@@ -1,4 +1,4 @@
-"""Intake of a machine's filter: decisions are kept, and what is discarded is taken out."""
+"""Intake of a machine's filter: store the decisions and take out what is discarded."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from base import bulk
 from formats.records import FilterRecord
 
 MAX_NAME = Membership._meta.get_field("name").max_length or 0
-# As reasons of what is taken out begin.
+# The beginning of the reason for taking something out.
 DISCARDED = "Discarded by {}: "
 
 
 class _Thing(NamedTuple):
-    """What a decision can be on: its table, the column of it, and which rows of the stage."""
+    """What a decision can be about: its table and column, and the rows of the stage about it."""
 
     column: str
     table: str
@@ -53,7 +53,7 @@ _THINGS = (
 
 
 class Filters(Arrivals):
-    """Decisions of machines on queries, instructions and documents that are here."""
+    """Decisions of machines on queries, instructions and documents of this project."""
 
     order = 70
     records: ClassVar = (FilterRecord,)
@@ -119,7 +119,7 @@ class Filters(Arrivals):
         counts.unchanged += bulk.number("SELECT COUNT(*) FROM stage_filter WHERE known = 1")
 
     def _refuse_other(self, thing: _Thing) -> None:
-        """Refuse another decision of the same machine; mark those that are here."""
+        """Refuse a decision that differs from an earlier one of the machine; mark known ones."""
         here = f"""
             FROM stage_filter s
             JOIN annotate_membership m ON m.project_id = %(project)s AND m.name = s.machine
@@ -140,7 +140,7 @@ class Filters(Arrivals):
         self.intake.run(f"UPDATE stage_filter SET known = 1 WHERE n IN (SELECT s.n {here})")  # noqa: S608
 
     def _write(self, thing: _Thing) -> None:
-        """Keep the new decisions on one kind of thing, and take out what they discard."""
+        """Insert the new decisions about one kind of object, and take out what they discard."""
         machine = "m.project_id = %(project)s AND m.name = s.machine"
         self.intake.run(
             f"""

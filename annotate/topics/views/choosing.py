@@ -17,13 +17,13 @@ from annotate.topics.forms import DrawForm
 from base.errors import Refused
 from base.page_request import PageRequest
 
-# Topics that one page lists, to be ticked by hand.
+# The maximum number of topics listed for choosing by hand.
 LISTED = 1_000
 
 
 @require_http_methods(["GET", "POST"])
 def topics(request: PageRequest, slug: str) -> HttpResponse:
-    """Look at a draw (`?number=`), then keep what it drew; or keep the topics that are ticked."""
+    """Preview a draw (`?number=`) and keep its topics, or keep the topics that are ticked."""
     member = access.lead(request.user, slug)
     asked = "number" in request.GET or request.method == "POST"
     form = DrawForm((request.POST or request.GET) if asked else None)
@@ -69,7 +69,7 @@ def topics(request: PageRequest, slug: str) -> HttpResponse:
 
 
 def _chosen(request: PageRequest, member: Membership, form: DrawForm) -> Changed | None:
-    """Keep what was asked for; None where the form says what is wrong."""
+    """Keep the requested topics; return None if the form is invalid."""
     if "queries" in request.POST or "by_hand" in request.POST:
         return choosing.choose_topics(
             project=member.project,
@@ -90,7 +90,7 @@ def _chosen(request: PageRequest, member: Membership, form: DrawForm) -> Changed
 
 def _tell(request: PageRequest, changed: Changed) -> None:
     if not changed.changed:
-        messages.info(request, _("Every topic is chosen, so none was taken out."))
+        messages.info(request, _("All topics are chosen, so none was taken out."))
         return
     messages.success(
         request,

@@ -1,4 +1,4 @@
-"""Taking queries and instructions out, and bringing them back."""
+"""Take queries and instructions out, and bring them back."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from base.pagination import page_by_key
 
 @require_GET
 def removed(request: PageRequest, slug: str) -> HttpResponse:
-    """List what is taken out, with the reasons."""
+    """List the queries and instructions that are taken out, with the reasons."""
     member = access.lead(request.user, slug)
     rows = removal.removed_queries(member.project).select_related("removed_by")
     page = page_by_key(rows, request.GET)
@@ -115,7 +115,7 @@ def pair_restoration(request: PageRequest, slug: str) -> HttpResponse:
 
 
 def _back(request: PageRequest, slug: str) -> str:
-    """Return the page that something was asked on, else the list of what is taken out."""
+    """Return the page that the request came from, else the list of what is taken out."""
     back = request.POST.get("back", "")
     if url_has_allowed_host_and_scheme(back, allowed_hosts=None) and back.startswith("/"):
         return back

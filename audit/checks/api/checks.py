@@ -1,4 +1,4 @@
-"""Checks of claimed labels: samples and what they come to, labels to check, and settling them."""
+"""API resources of label checks: samples, their figures, labels to check, and settling them."""
 
 from __future__ import annotations
 
@@ -76,14 +76,14 @@ class Samples(Resource):
 
     @reads(SampleSerializer, paged=True)
     def get(self, request: Request, slug: str) -> Response:
-        """List the samples, with what waits in each for you."""
+        """List the samples, with how many labels of each you can check or settle."""
         member = annotate_access.member(self.person, slug)
         found = Sample.objects.filter(project=member.project_id).select_related("rater")
         return self.page(found, lambda rows: _samples(member, rows))
 
     @writes(SampleSerializer, sent=SentSample, scope=Scope.LEAD, status=201)
     def post(self, request: Request, slug: str) -> Response:
-        """Draw a sample at random. The same seed draws the same labels, here and anywhere."""
+        """Draw a random sample. The same seed draws the same labels on any installation."""
         member = annotate_access.lead(self.person, slug)
         given = self.sent()
         asked = _claims(member, given)
@@ -93,7 +93,7 @@ class Samples(Resource):
 
 
 class SamplePlan(Resource):
-    """What a sample would take."""
+    """The strata of a sample before it is drawn."""
 
     tag = "Checks"
 
@@ -123,7 +123,7 @@ class Suspects(Resource):
 
     @reads(SuspectSerializer, asked=AskedSuspects, paged=True, scope=Scope.LEAD)
     def get(self, request: Request, slug: str) -> Response:
-        """List them, those first that most runs miss."""
+        """List the suspects, most missed first."""
         member = annotate_access.lead(self.person, slug)
         given = self.asked()
         keys = [int(key) for key in given["runs"].split(",")] if given.get("runs") else None
@@ -149,7 +149,7 @@ class Suspects(Resource):
 
     @writes(SampleSerializer, sent=SentSuspects, scope=Scope.LEAD, status=201)
     def post(self, request: Request, slug: str) -> Response:
-        """Send them to be looked at, as a sample. What is picked stands for nothing but itself."""
+        """Make a sample of the suspects. It is not a random sample of the labels."""
         member = annotate_access.lead(self.person, slug)
         given = self.sent()
         made = samples.pick_suspects(
@@ -173,19 +173,19 @@ class OneSample(Resource):
 
     @reads(SampleSerializer)
     def get(self, request: Request, sample: int) -> Response:
-        """Read how far it is, and what of it waits for you."""
+        """Read its progress, and how many labels you can check or settle."""
         member, found = access.sample(self.person, sample)
         return Response(_samples(member, [found])[0])
 
 
 class SampleFigures(Resource):
-    """What the checks of a sample come to."""
+    """The figures of a sample."""
 
     tag = "Checks"
 
     @reads(FiguresSerializer, asked=AskedSample, scope=Scope.LEAD)
     def get(self, request: Request, sample: int) -> Response:
-        """Count how many labels are wrong, and how sure that is."""
+        """Compute the error rates with their intervals, and the agreement of the two checkers."""
         member, found = access.sample(self.person, sample)
         annotate_access.lead(self.person, member.project.slug)
         return Response(FiguresSerializer(figures(found, bound=self.asked()["bound"])).data)
@@ -198,7 +198,7 @@ class SampleLabels(Resource):
 
     @reads(LabelRowSerializer, asked=AskedLabels, paged=True, scope=Scope.LEAD)
     def get(self, request: Request, sample: int) -> Response:
-        """List them, or some of them."""
+        """List the labels, or some of them."""
         member, found = access.sample(self.person, sample)
         annotate_access.lead(self.person, member.project.slug)
         rows = labels_of(found, self.asked()["show"])
@@ -211,13 +211,13 @@ class SampleLabels(Resource):
 
 
 class NextLabel(Resource):
-    """The label to go to next."""
+    """The next label to check or settle."""
 
     tag = "Checks"
 
     @reads(NextLabelSerializer, asked=AskedNext)
     def get(self, request: Request, sample: int) -> Response:
-        """Tell which label you could check, or settle, after another one."""
+        """Return the label that you can check, or settle, after another one."""
         member, found = access.sample(self.person, sample)
         asked = self.asked()
         after = asked.get("after")
@@ -235,18 +235,18 @@ class Label(Resource):
 
     @reads(LabelSerializer)
     def get(self, request: Request, item: int) -> Response:
-        """Read what there is to check, and what you said of it."""
+        """Read the label to check, and your answer to it."""
         return Response(_label(*access.item(self.person, item)))
 
 
 class LabelCheck(Resource):
-    """What you say of a claimed label, as one of two."""
+    """Your check of a claimed label, as one of two."""
 
     tag = "Checks"
 
     @writes(LabelSerializer, sent=SentCheck, scope=Scope.JUDGE)
     def put(self, request: Request, item: int) -> Response:
-        """Check it. Something else takes the place of what you said before, until it is settled."""
+        """Check the label. A different answer supersedes your previous one, until it is settled."""
         member, found = access.item(self.person, item)
         given = self.sent()
         actions.check(
@@ -260,9 +260,7 @@ class LabelCheck(Resource):
 
     @writes(None, scope=Scope.JUDGE, status=204)
     def delete(self, request: Request, item: int) -> Response:
-        """Take back what you said of it, checked or settled. Where that is nothing, nothing
-        changes.
-        """
+        """Withdraw your check or your settlement. Without one, nothing changes."""
         member, found = access.item(self.person, item)
         actions.take_back(item=found, by=member)
         return done()
@@ -275,20 +273,20 @@ class LabelReason(Resource):
 
     @writes(LabelSerializer, scope=Scope.JUDGE)
     def post(self, request: Request, item: int) -> Response:
-        """Read it once you have answered. Your answer stays as it is from then on."""
+        """Read the reason, once you have answered. After that your answer cannot change."""
         member, found = access.item(self.person, item)
         actions.read_reason(item=found, by=member)
         return Response(_label(member, found))
 
 
 class LabelSettling(Resource):
-    """What a third person says where two differ."""
+    """A third person's answer where two differ."""
 
     tag = "Checks"
 
     @writes(LabelSerializer, sent=SentCheck, scope=Scope.JUDGE)
     def put(self, request: Request, item: int) -> Response:
-        """Settle it. 422 for one of the two, and where there is nothing to settle."""
+        """Settle the label. 422 for one of the two, and if there is nothing to settle."""
         member, found = access.item(self.person, item)
         given = self.sent()
         actions.settle(
@@ -302,7 +300,7 @@ class LabelSettling(Resource):
 
 
 def _samples(member: Membership, rows: list[Sample]) -> list[dict[str, Any]]:
-    """Samples as they are told: how one came about, and how far the others are, only to leads."""
+    """Return samples as JSON; how they were made and how many are checked only for leads."""
     far = progress(member, rows)
     return [
         dict(
@@ -339,14 +337,14 @@ def _label(member: Membership, item: SampleItem) -> dict[str, Any]:
         or to_check(member, item.sample).filter(pk=item.pk).exists(),
         "can_settle": can_settle,
         "mine": mine and {"row": mine, "who": member.name, "mine": True},
-        # Whoever settles weighs what was said, not who said it.
+        # The third person sees the answers without the names.
         "said": [{"row": one, "who": str(one.place), "mine": False} for one in first_two],
     }
     return dict(LabelSerializer(told).data)
 
 
 def _claimed_breaks(item: SampleItem) -> list[int] | None:
-    """Return which conditions are claimed to be broken, once the label is checked."""
+    """Return the conditions claimed to be broken, once the label is checked."""
     rows = list(with_checks(SampleItem.objects.filter(pk=item.pk)))
     broken = broken_conditions(item.sample, rows).get(item.pk)
     return broken.claimed if broken else None
@@ -363,16 +361,18 @@ def _answering(given: Mapping[str, Any]) -> Answering:
 
 
 def _claims(member: Membership, given: Mapping[str, Any], before: str = "") -> Claims:
-    """Whose claims are meant; 400 for a machine that there is not."""
+    """Return the request for claims; 400 for an unknown machine."""
     rater = None
     if given["source"] == Sample.Source.MACHINE:
         machines = member.project.memberships.filter(is_machine=True)
         rater = machines.filter(name=given.get("rater", "")).first()
         if rater is None:
-            raise ValidationError({f"{before}rater": [_("There is no machine of that name here.")]})
+            raise ValidationError(
+                {f"{before}rater": [_("There is no machine of that name in this project.")]}
+            )
     elif given.get("rater"):
         raise ValidationError(
-            {f"{before}rater": [_("Only the judgments of machines are by name.")]}
+            {f"{before}rater": [_("Name a rater only for the judgments of a machine.")]}
         )
     return Claims(
         given["source"],
@@ -384,10 +384,12 @@ def _claims(member: Membership, given: Mapping[str, Any], before: str = "") -> C
 
 
 def _runs(member: Membership, keys: list[int] | None, field: str) -> list[Run]:
-    """Runs of the project by their keys, all without; 400 for one that there is not."""
+    """Return runs of the project by their keys, or all; 400 for an unknown run."""
     found = {run.pk: run for run in Run.objects.filter(project=member.project_id).order_by("name")}
     if keys is None:
         return list(found.values())
     if missing := [key for key in keys if key not in found]:
-        raise ValidationError({field: [_("There is no run %(key)s here.") % {"key": missing[0]}]})
+        raise ValidationError(
+            {field: [_("There is no run %(key)s in this project.") % {"key": missing[0]}]}
+        )
     return [found[key] for key in dict.fromkeys(keys)]

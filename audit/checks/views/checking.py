@@ -1,4 +1,4 @@
-"""The pages where people check labels and settle what two said of one."""
+"""Pages where people check labels and settle those on which two checkers differ."""
 
 from __future__ import annotations
 
@@ -29,28 +29,28 @@ from base import keymap
 from base.errors import Refused
 from base.page_request import PageRequest
 
-# For how long the page offers to take the last check back with one key.
+# How long the page offers to undo the last check with one key.
 UNDO_OFFERED = timedelta(hours=1)
 PAGE_SIZE = 50
 
 
 @require_GET
 def checking(request: PageRequest, pk: int) -> HttpResponse:
-    """Go to the next label that the reader could check."""
+    """Redirect to the next label that the reader can check."""
     member, found = access.sample(request.user, pk)
     return _onward(request, member, found, None)
 
 
 @require_GET
 def settling(request: PageRequest, pk: int) -> HttpResponse:
-    """Go to the next label on which two others differ."""
+    """Redirect to the next label on which two others differ."""
     member, found = access.sample(request.user, pk)
     return _settle_onward(request, member, found, None)
 
 
 @require_http_methods(["GET", "POST"])
 def check(request: PageRequest, pk: int) -> HttpResponse:
-    """Show one document and its narrative, and keep what the reader says of it; then the next."""
+    """Show a document and its narrative, and record the reader's check; then go to the next."""
     member, item = access.item(request.user, pk)
     form = CheckForm(item.sample.asks, request.POST or None)
     error = ""
@@ -86,7 +86,7 @@ def check(request: PageRequest, pk: int) -> HttpResponse:
 
 @require_POST
 def check_withdrawal(request: PageRequest, pk: int) -> HttpResponse:
-    """Take back what the reader said of a label, and show it again."""
+    """Withdraw the reader's check of a label, and show the label again."""
     member, item = access.item(request.user, pk)
     try:
         taken = actions.take_back(item=item, by=member)
@@ -94,16 +94,16 @@ def check_withdrawal(request: PageRequest, pk: int) -> HttpResponse:
         messages.error(request, str(refused))
         return redirect(item.sample)
     if taken is None:
-        messages.info(request, _("There is nothing of yours to take back here."))
+        messages.info(request, _("You have no answer here to withdraw."))
         return redirect(item.sample)
-    messages.success(request, _("Taken back."))
+    messages.success(request, _("Your answer is withdrawn."))
     settled = taken.place == Check.SETTLES
     return redirect("audit:settlement" if settled else "audit:check", item.pk)
 
 
 @require_POST
 def check_reason(request: PageRequest, pk: int) -> HttpResponse:
-    """Show why a document violates its instruction to who has answered; the answer stays then."""
+    """Record that the reader reads the reason, and show it; their answer can no longer change."""
     member, item = access.item(request.user, pk)
     try:
         mine = actions.read_reason(item=item, by=member)
@@ -116,7 +116,7 @@ def check_reason(request: PageRequest, pk: int) -> HttpResponse:
 
 @require_http_methods(["GET", "POST"])
 def settlement(request: PageRequest, pk: int) -> HttpResponse:
-    """Show what two checkers said to a third person, who settles it; then the next."""
+    """Show the two checks to a third person and record their answer; then go to the next."""
     member, item = access.item(request.user, pk)
     form = CheckForm(item.sample.asks, request.POST or None)
     error = ""
@@ -133,7 +133,7 @@ def settlement(request: PageRequest, pk: int) -> HttpResponse:
     mine = next((one for one in said if one.checker_id == member.pk), None)
     theirs = mine is not None and mine.place == Check.SETTLES
     if not theirs and not to_settle(member, item.sample).filter(pk=item.pk).exists():
-        messages.info(request, error or _("There is nothing for you to settle there."))
+        messages.info(request, error or _("There is nothing for you to settle in that label."))
         return _settle_onward(request, member, item.sample, item.pk)
     remaining = to_settle(member, item.sample)
     onward = following(remaining, item.pk)
@@ -157,7 +157,7 @@ def settlement(request: PageRequest, pk: int) -> HttpResponse:
 
 
 def _unable(request: PageRequest, mine: Check | None) -> str:
-    """The words with which the reader said that they cannot judge it, or was about to."""
+    """Return the note of the reader's "cannot judge", sent just now or stored; else ""."""
     if "cannot_judge" in request.POST:
         return str(request.POST.get("words", ""))
     return mine.words if mine is not None and mine.cannot_judge else ""
@@ -171,8 +171,8 @@ def _stage(
     answered: bool,
     given: Check | None,
 ) -> dict[str, Any]:
-    """What both pages draw: the query, the narrative, the document, and the keys. The document's id
-    shows once the reader has `answered`.
+    """Return the template context that both pages share: query, narrative, document and keys. The
+    document's id appears once the reader has `answered`.
     """
     pair = item.narrative.pair
     shown = show(item.candidate.document, words_to_mark(pair, item.narrative))
@@ -196,7 +196,7 @@ def _stage(
         "conditions": conditions,
         "counts": counts,
         "questions": _questions(request, given) if asks_questions else [],
-        # As on the judge page, whose rows of conditions these are.
+        # The template of conditions is shared with the judge page, which has a session.
         "judging_session": {"conditions": conditions if counts else []},
         "broken": _broken(item) if answered else None,
         "candidate": item.candidate,
@@ -212,7 +212,7 @@ def _stage(
 
 
 def _questions(request: PageRequest, given: Check | None) -> list[dict[str, Any]]:
-    """The two questions with what the reader answers: just now, else what stands of them."""
+    """Return the two questions with the reader's replies: those just sent, else the stored ones."""
     return [
         {
             "column": one.column,
@@ -225,7 +225,7 @@ def _questions(request: PageRequest, given: Check | None) -> list[dict[str, Any]
 
 
 def _broken(item: SampleItem) -> Broken | None:
-    """Return which conditions are claimed to be broken, once the label is checked."""
+    """Return the conditions claimed to be broken, once the label is checked."""
     if item.sample.asks != Sample.Asks.COUNT:
         return None
     rows = list(with_checks(SampleItem.objects.filter(pk=item.pk)))
@@ -233,7 +233,7 @@ def _broken(item: SampleItem) -> Broken | None:
 
 
 def _place(member: Membership, item: SampleItem) -> dict[str, Any]:
-    """How far the reader is in the sample, and where to go from here."""
+    """Return the reader's progress in the sample, and the links to the next and last label."""
     left = _left(member, item.sample, item)
     onward = next_to_check(member, left, item.pk)
     waiting = left.count()
@@ -256,8 +256,8 @@ def _place(member: Membership, item: SampleItem) -> dict[str, Any]:
 
 
 def _passes(member: Membership, item: SampleItem) -> list[dict[str, Any]]:
-    """The modes in which labels are checked, with how many wait for the reader in each; none where
-    the kind of project has no modes: one query.
+    """Return the modes with how many labels the reader can check in each; an empty list if the kind
+    of project has no modes. One query.
     """
     if not has_passes(member.project):
         return []
@@ -277,7 +277,7 @@ def _passes(member: Membership, item: SampleItem) -> list[dict[str, Any]]:
 
 
 def _last(member: Membership, item: SampleItem, *, settled: bool) -> Check | None:
-    """What the reader said last in this sample, if that is not long ago: one key takes it back."""
+    """Return the reader's last check in this sample, if recent enough to offer undo."""
     places = Q(place=Check.SETTLES)
     return (
         Check.objects.current()
@@ -293,8 +293,8 @@ def _last(member: Membership, item: SampleItem, *, settled: bool) -> Check | Non
 
 
 def _left(member: Membership, found: Sample, after: SampleItem | None) -> QuerySet[SampleItem]:
-    """What the reader could check without leaving the sample; where labels are checked in modes,
-    without leaving the mode of the last label, whichever samples it is in.
+    """Return the labels that the reader can check within the sample; if labels are checked in
+    modes, those in the mode of the last label, in any sample.
     """
     if after is not None and has_passes(member.project):
         return to_check(member).filter(narrative__side=after.narrative.side)
@@ -307,10 +307,12 @@ def _onward(
     onward = next_to_check(member, _left(member, found, after), after.pk if after else None)
     if onward is not None:
         return redirect("audit:check", onward)
-    # The page of a paused project says so itself.
+    # The page of a paused project already says that it is paused.
     if member.project.paused_at is None:
         if has_passes(member.project) and waiting_in(member):
-            messages.info(request, _("Nothing more waits for you here. Go on with another mode."))
+            messages.info(
+                request, _("You have no more labels in this mode. Continue with another mode.")
+            )
             return redirect("audit:checks", member.project.slug)
         messages.info(request, _("There is nothing more for you to check in this sample."))
     return redirect(found)
@@ -327,7 +329,7 @@ def _settle_onward(
 
 
 def with_query(asked: QueryDict, after: str) -> str:
-    """Return the filter of an address with another place to go on from."""
+    """Return the query string with another `after`."""
     link = asked.copy()
     link["after"] = after
     return "?" + link.urlencode()

@@ -1,4 +1,4 @@
-"""The pages of samples: the list, drawing one, suspects, and the figures of one."""
+"""Pages of samples: the list, drawing one, suspects, and the figures of one."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ from base.errors import Refused
 from base.page_request import PageRequest
 from base.pagination import Page, page_by_key
 
-# What may be wrong in a label, by what the sample asks. A number of conditions is neither relevant
-# nor not; from two questions follows only that.
+# The kinds of error by what the sample asks. A number of conditions is neither relevant nor not;
+# two questions determine only relevance.
 KINDS: dict[str, tuple[str, ...]] = {
     Sample.Asks.GRADE: ("status", "grade"),
     Sample.Asks.COUNT: ("grade",),
@@ -42,7 +42,7 @@ KINDS: dict[str, tuple[str, ...]] = {
 
 @require_GET
 def checks(request: PageRequest, slug: str) -> HttpResponse:
-    """List a project's samples, with what waits in each for the reader."""
+    """List a project's samples, with how many labels of each the reader can check or settle."""
     member = annotate_access.member(request.user, slug)
     page = page_by_key(
         Sample.objects.filter(project=member.project).select_related("rater", "created_by"),
@@ -68,7 +68,7 @@ def checks(request: PageRequest, slug: str) -> HttpResponse:
 
 @require_http_methods(["GET", "POST"])
 def new_sample(request: PageRequest, slug: str) -> HttpResponse:
-    """Choose what is drawn; `preview` shows the strata and draws nothing."""
+    """Show the form of a sample and draw it; `preview` shows the strata and draws nothing."""
     member = annotate_access.lead(request.user, slug)
     form = SampleForm(member, request.POST or None, initial=_planned(member, request))
     plans: list[dict[str, Any]] = []
@@ -116,7 +116,7 @@ def new_sample(request: PageRequest, slug: str) -> HttpResponse:
 def _plans(
     project: Project, asked: Asked, modes: Sequence[str], choices: dict[str, Any]
 ) -> list[dict[str, Any]]:
-    """What would be drawn in each mode, or in all together where none is named."""
+    """Return what would be drawn in each mode, or once for all modes if none is chosen."""
     wanted = [(MODES[mode], asked_in(project, asked, mode)) for mode in modes] or [("", asked)]
     found = []
     for mode, in_mode in wanted:
@@ -132,7 +132,7 @@ def _plans(
 def _made(
     request: PageRequest, member: Membership, made: Sequence[Sample], words: str
 ) -> HttpResponse:
-    """Go to the sample that was made, or to the list where there are several."""
+    """Redirect to the new sample, or to the list if there are several."""
     if len(made) == 1:
         messages.success(request, words)
         return redirect(made[0])
@@ -145,7 +145,7 @@ def _made(
 
 @require_http_methods(["GET", "POST"])
 def suspects(request: PageRequest, slug: str) -> HttpResponse:
-    """List documents claimed relevant that runs miss; a POST sends them to be looked at."""
+    """List documents claimed relevant that runs miss; a POST makes a sample of them."""
     member = annotate_access.lead(request.user, slug)
     runs = list(Run.objects.filter(project=member.project).order_by("name"))
     form = SuspectsForm(member, _asked_suspects(request, runs)) if runs else None
@@ -179,7 +179,7 @@ def suspects(request: PageRequest, slug: str) -> HttpResponse:
             except Refused as refused:
                 send.add_error(None, str(refused))
             else:
-                words = _("They are sent to be looked at: two people check each.")
+                words = _("The sample is made. Two people check each label.")
                 return _made(request, member, made, words)
         found = together(list(by_mode.values()))
     page = _suspects_page(found.suspects if found else [], request.GET)
@@ -206,7 +206,7 @@ def suspects(request: PageRequest, slug: str) -> HttpResponse:
 
 @require_GET
 def sample(request: PageRequest, pk: int) -> HttpResponse:
-    """Show what checks come to (leads), or how far the reader is, and the way to go on."""
+    """Show the figures of a sample to leads, the reader's own progress to others."""
     member, found = access.sample(request.user, pk)
     context: dict[str, Any] = {
         "project": member.project,
@@ -239,7 +239,7 @@ def sample(request: PageRequest, pk: int) -> HttpResponse:
 
 @require_GET
 def sample_labels(request: PageRequest, pk: int) -> StreamingHttpResponse:
-    """Give out the labels of a sample as a table."""
+    """Download the labels of a sample as CSV."""
     member, found = access.sample(request.user, pk)
     annotate_access.lead(request.user, member.project.slug)
     return StreamingHttpResponse(
@@ -250,7 +250,7 @@ def sample_labels(request: PageRequest, pk: int) -> StreamingHttpResponse:
 
 
 def _planned(member: Membership, request: PageRequest) -> dict[str, Any]:
-    """What the form begins with: the check of the kind that the address names by its number."""
+    """Return the form's initial values: the kind's planned check that `?planned=` numbers."""
     number = request.GET.get("planned", "")
     checks = kind_of(member.project.kind).checks
     if not (number.isascii() and number.isdecimal() and int(number) < len(checks)):
@@ -259,7 +259,7 @@ def _planned(member: Membership, request: PageRequest) -> dict[str, Any]:
 
 
 def _rates_table(counted: Figures, kind: str) -> dict[str, Any]:
-    """The table of one kind of error: a line for each stratum, and one for all."""
+    """Return the table of one kind of error: a line for each stratum, and one for all."""
     return {
         "kind": kind,
         "lines": [_rate_line(line, kind) for line in counted.strata],
@@ -269,11 +269,11 @@ def _rates_table(counted: Figures, kind: str) -> dict[str, Any]:
 
 
 def _rate_line(line: Rates, kind: str) -> dict[str, Any]:
-    """A line: how many are checked, of how many, and how many of them are wrong."""
+    """Return a line: how many are checked, of how many, and how many of them are wrong."""
     if kind in line.questions:
         of = line.questions[kind]
         checked, items, rate = of.rate.of, of.claimed, of.rate
-        # A stratum of which nothing is claimed has nothing more to check.
+        # A stratum without claims on the question has nothing more to check.
         more = of.more if of.claimed else None
     else:
         checked, items = line.checked, line.items
@@ -282,8 +282,8 @@ def _rate_line(line: Rates, kind: str) -> dict[str, Any]:
 
 
 def _row(item: Any) -> dict[str, Any]:
-    """A label in the list. Leads check and settle as well: what two said stands there once both
-    have spoken, and what was claimed once that is checked.
+    """Return a label for the list. Leads check and settle too, so the two answers appear once both
+    are given, and the claim once the label is checked.
     """
     spoken = item.spoken == 2
     return {
@@ -299,7 +299,7 @@ def _row(item: Any) -> dict[str, Any]:
 
 
 def _asked_suspects(request: PageRequest, runs: list[Run]) -> QueryDict:
-    """The rule in the address or the form; where there is none, what every run misses."""
+    """Return the rule in the query string or form; by default, documents that every run misses."""
     given = request.POST if request.method == "POST" else request.GET
     if "runs" in given or "depth" in given or request.method == "POST":
         return given
@@ -310,7 +310,7 @@ def _asked_suspects(request: PageRequest, runs: list[Run]) -> QueryDict:
 
 
 def _suspects_page(found: list[Suspect], asked: QueryDict) -> Page[Any]:
-    """The part of the list behind the suspect that `?after=` names; all of it was computed."""
+    """Return the page of suspects after the one in `?after=`; the whole list is in memory."""
     keys = [f"{one.missed}-{one.claim.under.narrative}-{one.claim.candidate}" for one in found]
     after = asked.get("after", "")
     start = keys.index(after) + 1 if after in keys else 0

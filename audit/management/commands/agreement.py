@@ -1,6 +1,6 @@
-"""`manage.py agreement PROJECT [--by …] [--json]`: how much a project's people agree, computed now.
+"""`manage.py agreement PROJECT [--by …] [--json]`: compute how much a project's people agree.
 
-What people say among themselves; with `--by machine` alone, what they say against machines.
+Compares people with each other; with `--by machine` alone, people with machines.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from audit.reports.tables import Line, Table, against_machines, lonely, tables
 from base.commands import RejudgeCommand
 from base.errors import Refused
 
-# What is printed unless one asks for something else.
+# The splits that are printed by default.
 _USUAL = ("pair", "query", "criterion", "self")
 
 
 class Command(RejudgeCommand):
-    """Computes the agreement in a project, or a part of it, and prints it; nothing is stored."""
+    """Compute and print the agreement in a project or a part of it; nothing is stored."""
 
-    help = "Compute how much the people of a project agree, and print it with what it was of."
+    help = "Compute how much the people of a project agree; print the figures and their basis."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("project", metavar="PROJECT", help="the project's short name")
@@ -46,7 +46,9 @@ class Command(RejudgeCommand):
         part.add_argument("--criterion", metavar="KEY", help="reviews on one criterion")
         part.add_argument("--people", nargs=2, metavar="NAME", help="two people")
         part.add_argument(
-            "--guideline", metavar="VERSION", help="what was said under one version; 0: before any"
+            "--guideline",
+            metavar="VERSION",
+            help="answers under one version of the guidelines; 0: before any",
         )
         part.add_argument("--week", metavar="DAY", help="judged in the week of a day: 2026-11-16")
         part.add_argument("--blind", action="store_true", help="blind judgments only")
@@ -73,9 +75,9 @@ def _lines(figures: dict[str, Any], scope: Scope, *, machines: bool) -> list[str
     of = f" ({words(scope)})" if scope else ""
     lines = [f"Agreement of {figures['project']}{of}, {figures['computed_at']}"]
     if not found and machines:
-        lines.append("No machine has judged anything here.")
+        lines.append("No machine has judged any of this.")
     elif not found and (alone := lonely(figures)):
-        lines.append(f"No two people answered the same here; there is: {', '.join(alone)}.")
+        lines.append(f"No two people answered the same; all answers are by {', '.join(alone)}.")
     elif not found and scope:
         lines.append("Nobody has answered anything in this part. Ask for a larger one.")
     elif not found:
@@ -85,12 +87,12 @@ def _lines(figures: dict[str, Any], scope: Scope, *, machines: bool) -> list[str
     lines += [""]
     lines += [f"Left out: {entry['count']} {entry['reason']}." for entry in figures["left_out"]]
     lines.append(
-        "Intervals: 95 % expanded percentile bootstrap over units unless said, BCa where a "
-        "table is skewed, "
+        "Intervals: 95 % expanded percentile bootstrap over units unless stated, BCa if a table is "
+        "skewed, "
         f"{figures['resamples']:,} resamples, seed {figures['seed']}. "
         f"Scale: {', '.join(map(str, figures['scale']))}."
     )
-    lines.append(f"Sum of what was counted: {figures['sha256']}.")
+    lines.append(f"SHA-256 of the counted answers: {figures['sha256']}.")
     return lines
 
 

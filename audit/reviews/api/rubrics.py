@@ -1,4 +1,4 @@
-"""What instructions are rated on: rubrics of a project, and which one is in force."""
+"""API resources of rubrics: those of a project, and the current one."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from formats.rubrics import RubricFaults, data, parse
 
 
 class LevelSerializer(Sent):
-    """How well an instruction meets a criterion, best first; one that rejects sends it back."""
+    """A level: how well an instruction meets a criterion. Some levels reject the instruction."""
 
     value = serializers.CharField(max_length=20)
     name = serializers.CharField(max_length=40)
@@ -39,7 +39,7 @@ class CriterionSerializer(Sent):
 
 
 class RubricSerializer(Sent):
-    """A rubric: what it says never changes under one name."""
+    """A rubric; its content never changes under one name."""
 
     name = serializers.CharField(max_length=60)
     title = serializers.CharField(max_length=120)
@@ -48,7 +48,7 @@ class RubricSerializer(Sent):
 
 
 class RubricRowSerializer(serializers.Serializer[Any]):
-    """A rubric that a project can take."""
+    """A rubric that a project can choose."""
 
     rubric = RubricSerializer()
     shipped = serializers.BooleanField(help_text="Whether it comes with Rejudge.")
@@ -56,13 +56,13 @@ class RubricRowSerializer(serializers.Serializer[Any]):
 
 
 class RubricChoiceSerializer(Sent):
-    """The rubric that is to be in force."""
+    """The name of the rubric to make current."""
 
     name = serializers.CharField(max_length=60)
 
 
 class Rubrics(Resource):
-    """Every rubric a project can take."""
+    """The rubrics that a project can choose."""
 
     tag = "Reviews"
 
@@ -85,7 +85,7 @@ class Rubrics(Resource):
 
     @writes(RubricSerializer, sent=RubricSerializer, scope=Scope.LEAD, status=201)
     def post(self, request: Request, slug: str) -> Response:
-        """Save a rubric and put it in force. A name that says something else already is refused."""
+        """Save a rubric and make it current. A name with different content is refused."""
         member = access.lead(self.person, slug)
         try:
             content = parse(json.dumps(self.sent()))
@@ -96,19 +96,19 @@ class Rubrics(Resource):
 
 
 class RubricInForce(Resource):
-    """What reviews are begun under now."""
+    """The current rubric, which new reviews use."""
 
     tag = "Reviews"
 
     @reads(RubricSerializer, scope=Scope.LEAD)
     def get(self, request: Request, slug: str) -> Response:
-        """Tell the rubric that is in force."""
+        """Read the current rubric."""
         member = access.lead(self.person, slug)
         return Response(RubricSerializer(data(rubrics.in_force(member.project_id))).data)
 
     @writes(RubricSerializer, sent=RubricChoiceSerializer, scope=Scope.LEAD)
     def put(self, request: Request, slug: str) -> Response:
-        """Put another rubric in force. What is under review already is finished as it was begun."""
+        """Make another rubric current. Versions under review keep the rubric they began with."""
         member = access.lead(self.person, slug)
         name = self.sent()["name"]
         kept = project_rubric.choose_rubric(project=member.project, name=name, by=member)

@@ -1,4 +1,4 @@
-"""Intake of decisions: what became of reviewed narratives."""
+"""Intake of decisions on reviewed narratives."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from audit.reviews.models import Decision
 from base import bulk
 from formats.records import DecisionRecord
 
-# What was taken out with a reason stays as it is.
+# Decisions in a file do not change a pair that was taken out with a reason.
 _UNLESS_OUT = {"sent_back": "", "removed": "AND annotate_instructionpair.removed_reason = ''"}
 
 
 class Decisions(OfNarratives):
-    """What became of narratives. One that stands already is not overruled by a file."""
+    """Decisions on narratives. A file cannot overrule a current decision."""
 
     order = 90
     records: ClassVar = (DecisionRecord,)
@@ -53,7 +53,9 @@ class Decisions(OfNarratives):
         if not record.reason.strip() and record.outcome != Decision.Outcome.ACCEPTED:
             self.intake.refuse("a decision to revise or remove needs a reason", place)
         elif (record.withdrawn_by is None) != (record.withdrawn_at is None):
-            self.intake.refuse("a withdrawn decision says by whom and when", place)
+            self.intake.refuse(
+                "a withdrawn decision needs both withdrawn_by and withdrawn_at", place
+            )
         elif any(len(name) > MAX_NAME for name in (record.by, record.withdrawn_by or "")):
             self.intake.refuse(f"a name has at most {MAX_NAME} characters", place)
         else:
@@ -108,7 +110,7 @@ class Decisions(OfNarratives):
             WHERE s.known IS NULL AND s.withdrawn_at IS NULL
             """,
             lambda version, pair, who, outcome: (
-                f"{who} has decided version {version} of {pair} here already: "
+                f"{who} has already decided on version {version} of {pair}: "
                 f"{Decision.Outcome(outcome).label.lower()}"
             ),
         )
@@ -132,7 +134,7 @@ class Decisions(OfNarratives):
         self.count()
 
     def _link(self, newest: int) -> None:
-        """Put what was decided since the key `newest`, and what was withdrawn, into their chain."""
+        """Append decisions with keys after `newest`, and withdrawn ones, to their chain."""
         project = self.intake.project.pk
         withdrawn = bulk.select("SELECT s.known FROM stage_decisions s WHERE s.state = 1")
         fresh = chain.unlinked(sums.DECISION, project, sums.decisions(project))
@@ -144,7 +146,7 @@ class Decisions(OfNarratives):
         )
 
     def _withdraw(self) -> None:
-        """Withdraw what stands here while the file knows that it no longer does."""
+        """Withdraw current decisions that are withdrawn in the file."""
         end_known(
             self.intake,
             self.name,
@@ -166,7 +168,7 @@ class Decisions(OfNarratives):
             )
 
     def _mark_pairs(self) -> None:
-        """Let a decision have its effect on the pair, as it has on a page."""
+        """Apply new decisions to their pairs, as the page does."""
         for outcome, prefix in (("revise", "sent_back"), ("removed", "removed")):
             self.intake.run(
                 f"""

@@ -22,7 +22,7 @@ MAX_RUBRIC = Review._meta.get_field("rubric").max_length or 0
 
 
 class Reviews(OfNarratives):
-    """Auditors' passes, each with its ratings. One that is here already stays as it is."""
+    """Auditors' reviews, each with its ratings. A stored review cannot change."""
 
     order = 80
     records: ClassVar = (ReviewRecord,)
@@ -98,7 +98,7 @@ class Reviews(OfNarratives):
             self.texts.add(place, self.reviews.count, read.doc_id, read.text_version)
 
     def _rubric(self, name: str) -> Rubric | None:
-        """Return the rubric of that name; None: the project has none."""
+        """Return the rubric of this name, or None if the project does not have it."""
         if name not in self._rubrics:
             try:
                 self._rubrics[name] = rubrics.named(self.intake.project.pk, name)
@@ -146,7 +146,7 @@ class Reviews(OfNarratives):
         self.count()
 
     def _refuse_other_reviews(self) -> None:
-        """Refuse reviews that stand here with other ratings, documents or another rubric."""
+        """Refuse reviews stored with different ratings, documents or rubric, or as a draft."""
         self.intake.refuse_found(
             """
             SELECT s.n, s.place, s.who, s.version, s.pair_id FROM stage_reviews s
@@ -164,13 +164,13 @@ class Reviews(OfNarratives):
             )
             """,
             lambda who, version, pair: (
-                f"{who} has reviewed version {version} of {pair} here already, and said otherwise: "
-                "a review stays as it is"
+                f"{who} has already reviewed version {version} of {pair}, with other content: a "
+                "review cannot change"
             ),
         )
 
     def _insert(self) -> None:
-        """Write the reviews that are not here yet, with their ratings and texts."""
+        """Insert the new reviews, with their ratings and texts."""
         run = self.intake.run
         run(
             """
@@ -202,7 +202,7 @@ class Reviews(OfNarratives):
         )
 
     def _find_documents(self) -> None:
-        """Find the documents that were at hand; refuse those that are not here, and their texts."""
+        """Look up the documents that were at hand; refuse unknown documents and texts."""
         self.intake.run(
             """
             UPDATE stage_reviewed_texts SET document = (
@@ -232,7 +232,7 @@ def _no_rubric(record: ReviewRecord) -> str:
 
 
 def _fault(record: ReviewRecord, rubric: Rubric) -> str | None:
-    """Say in a sentence why this review cannot be kept, if it cannot."""
+    """Return why this review cannot be stored, or None."""
     if len(record.auditor) > MAX_NAME:
         return f"a name has at most {MAX_NAME} characters"
     rated = [rating.criterion for rating in record.ratings]

@@ -1,4 +1,4 @@
-"""Intake of rubrics: what instructions are rated on."""
+"""Intake of rubrics."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from formats.records import RubricRecord
 
 
 class Rubrics(Arrivals):
-    """What instructions are rated on. A name that is known says what it said."""
+    """Rubrics. The content of a stored name cannot change."""
 
     order = 70
     records: ClassVar = (RubricRecord,)
 
     def __init__(self, intake: Intake) -> None:
         super().__init__(intake)
-        # A file of them is short: its reader sees to that.
+        # Kept in memory: the reader limits the length of a file of rubrics.
         self.rubrics: list[tuple[RubricRecord, int]] = []
 
     def take(self, record: RubricRecord, place: int) -> None:
@@ -34,8 +34,8 @@ class Rubrics(Arrivals):
         for record, place in self.rubrics:
             if record.name in known and tuple(known[record.name]) != tuple(record):
                 self.intake.refuse(
-                    f"there is a rubric {record.name} already, and it says otherwise: give this "
-                    f"one another name, for example {rubrics.next_name(project.pk, record.name)}",
+                    f"a different rubric {record.name} already exists: give this one another "
+                    f"name, for example {rubrics.next_name(project.pk, record.name)}",
                     place,
                 )
             elif record.name not in kept:

@@ -1,10 +1,10 @@
-"""Which checks and reviews a new text of a document makes stale."""
+"""Checks that a new text of a document makes stale, and reviews that it affects."""
 
 from __future__ import annotations
 
 from annotate.collection.intake.stale import Beside, StatementTable
 
-# Checks of claimed labels, which are made of what a document says.
+# Checks of claimed labels depend on the text of a document.
 CHECKS = StatementTable(
     "audit_check",
     *("check", "checks"),
@@ -13,7 +13,7 @@ CHECKS = StatementTable(
 )
 
 
-# Reviews of instructions, beside which the documents lay.
+# Reviews of instructions, which showed the documents beside them.
 REVIEWS = Beside(
     """
     SELECT COUNT(DISTINCT t.review_id) FROM audit_reviewedtext t

@@ -1,4 +1,4 @@
-"""The page on which the instructions to review are drawn."""
+"""The page that draws the instructions to review."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from base.page_request import PageRequest
 
 @require_http_methods(["GET", "POST"])
 def review_draw(request: PageRequest, slug: str) -> HttpResponse:
-    """Look at a draw (`?size=`), then make it; `end` ends the one in force."""
+    """Preview a draw (`?size=`), make it, or end the current one (`end`)."""
     member = annotate_access.lead(request.user, slug)
     project = member.project
     asked = "size" in request.GET or request.method == "POST"

@@ -1,4 +1,4 @@
-"""The list of instructions under review: finding some, accepting many, what was sent back."""
+"""Pages of the list of instructions: filters, accepting several, and the file of rejected ones."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from base.pagination import page_by_key
 
 @require_GET
 def reviews(request: PageRequest, slug: str) -> HttpResponse:
-    """List a project's altered narratives and where their review stands, as far as one may see."""
+    """List a project's altered narratives with the progress of their reviews."""
     member = annotate_access.member(request.user, slug)
     state = request.GET.get("state", "")
     if not member.leads or state not in {TO_DECIDE, SENT_BACK, DRAWN}:
@@ -67,7 +67,7 @@ def reviews(request: PageRequest, slug: str) -> HttpResponse:
 
 @require_POST
 def acceptance(request: PageRequest, slug: str) -> HttpResponse:
-    """Accept the ticked instructions, all of which passed."""
+    """Accept the ticked instructions; all of them must have passed."""
     member = annotate_access.lead(request.user, slug)
     try:
         narratives = access.to_accept(member, keys_sent(request.POST.getlist("narratives")))
@@ -90,7 +90,7 @@ def acceptance(request: PageRequest, slug: str) -> HttpResponse:
 
 @require_GET
 def rejected_file(request: PageRequest, slug: str) -> StreamingHttpResponse:
-    """Give out what was sent back as JSON lines, for the language model that wrote it."""
+    """Download sent-back instructions as JSON lines, for the language model that wrote them."""
     member = annotate_access.lead(request.user, slug)
     found = rejected.rejected(member.project, by=member)
     response = StreamingHttpResponse(

@@ -1,4 +1,4 @@
-"""Reviewing an instruction, and the story of a pair with its decision."""
+"""Pages that review an instruction, and that show and decide the story of a pair."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ from base.word_diff import diff
 
 @require_POST
 def assignment(request: PageRequest, slug: str) -> HttpResponse:
-    """Go to the review to do next: one that was begun, or the next open assignment."""
+    """Redirect to the next review: one that was begun, or the next open assignment."""
     member = annotate_access.member(request.user, slug)
     try:
         taken = actions.take_review(by=member, become_blind=confirmed(request))
@@ -64,13 +64,13 @@ def assignment(request: PageRequest, slug: str) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def review(request: PageRequest, pk: int) -> HttpResponse:
-    """Rate one instruction; with `submit` the review is handed in, after its summary was shown."""
+    """Rate one instruction; `submit` submits the review after a summary was confirmed."""
     try:
         reviewing = access.reviewing(request.user, pk)
     except Refused as refused:
         return _leave(request, str(refused))
     if request.method == "HEAD":
-        # The page asks whether the server can be reached before it hands a review in.
+        # The page checks that the server can be reached before it submits a review.
         return HttpResponse()
     if request.method != "POST":
         return _show(request, reviewing)
@@ -79,14 +79,14 @@ def review(request: PageRequest, pk: int) -> HttpResponse:
     try:
         narrative = _version(reviewing, version)
         if not all(form.is_valid() for form in forms):
-            raise Refused(_("Something below cannot be kept as it is."))
+            raise Refused(_("An answer below cannot be saved."))
         actions.save_ratings(
             narrative=narrative,
             answers={form.criterion.key: form.answer() for form in forms},
             by=reviewing.member,
         )
         if "submit" not in request.POST:
-            messages.success(request, _("Saved. You can go on later."))
+            messages.success(request, _("Saved. You can continue later."))
             return redirect("audit:review", pk)
         actions.submit_review(
             narrative=narrative,
@@ -107,7 +107,7 @@ def review(request: PageRequest, pk: int) -> HttpResponse:
 
 @require_GET
 def pair_story(request: PageRequest, pk: int) -> HttpResponse:
-    """Tell the story of an instruction: its versions, what was said of each, what was decided."""
+    """Show the story of an instruction: its versions, their reviews and decisions."""
     member, pair = pairs_access.pair(request.user, pk)
     return render(request, "reviews/story.html", _story(member, pair, DecisionForm()))
 
@@ -124,7 +124,7 @@ def decision(request: PageRequest, narrative: int) -> HttpResponse:
 
 @require_POST
 def decision_withdrawal(request: PageRequest, narrative: int) -> HttpResponse:
-    """Take the decision on a narrative version back."""
+    """Withdraw the decision on a narrative version."""
     member, version = access.review_disagreement(request.user, narrative)
     try:
         decisions.withdraw_decision(decision=access.decision(version), by=member)
@@ -138,7 +138,7 @@ def decision_withdrawal(request: PageRequest, narrative: int) -> HttpResponse:
 def decide(
     request: PageRequest, member: Membership, narrative: Narrative, form: DecisionForm
 ) -> bool:
-    """Carry a decision out, or put into `form` why not; say whether it was done."""
+    """Make a decision and return True, or add the reason for refusal to `form`."""
     if not form.is_valid():
         return False
     try:
@@ -156,20 +156,20 @@ def decide(
 
 
 def decided_words(made: Decision) -> str:
-    """Say in a sentence what was decided."""
+    """Return a sentence that names the decision."""
     about = {"pair_id": made.narrative.pair.pair_id, "made": made.get_outcome_display().lower()}
     return _("%(pair_id)s: %(made)s.") % about
 
 
 def _leave(request: PageRequest, sentence: str) -> HttpResponse:
-    """Go back to the first page with a sentence, whoever asked: the browser or htmx."""
+    """Redirect to the home page with an error message, for plain requests and for htmx."""
     messages.error(request, sentence)
     home = reverse("annotate:home")
     return HttpResponseClientRedirect(home) if request.htmx else redirect(home)
 
 
 def _rubric(reviewing: access.Reviewing) -> Rubric:
-    """Return what the narrative is rated on."""
+    """Return the rubric for the narrative."""
     return rubrics.under(reviewing.narrative, reviewing.pair.project_id)
 
 
@@ -188,9 +188,9 @@ def _show(
     *,
     summary: bool = False,
 ) -> HttpResponse:
-    """Draw the review page: as it is stored, or with what was just sent and why it was refused.
+    """Render the review page: with the stored answers, or with those just sent and the error.
 
-    With `summary` it shows above the rows what would be submitted, and asks to confirm it.
+    With `summary` it shows what would be submitted above the rows, and asks to confirm it.
     """
     member, pair, narrative = reviewing
     said = pass_of(narrative, member)
@@ -247,7 +247,7 @@ def _show(
 
 
 def _documents(reviewing: access.Reviewing) -> dict[str, Any]:
-    """The documents at hand, what they are called to the reader, and how many there are in all."""
+    """Return the documents at hand, their names for the reader, and the size of the pool."""
     member, pair, narrative = reviewing
     candidates = at_hand(pair, narrative)
     return {
@@ -261,7 +261,7 @@ def _documents(reviewing: access.Reviewing) -> dict[str, Any]:
 def _review_rows(
     rubric: Rubric, said: Pass | None, forms: list[RatingForm] | None, *, explain: bool
 ) -> list[dict[str, Any]]:
-    """The rows of the page; `explain` says at each row what is missing."""
+    """Return the rows of the page; `explain` adds an error to each incomplete row."""
     stored = rating_forms(rubric, said)
     shown = forms or stored
     rows = []
@@ -331,15 +331,13 @@ def _story(member: Membership, pair: InstructionPair, form: DecisionForm) -> dic
 
 
 def _review_url(member: Membership, pair: InstructionPair, narrative: Narrative) -> str:
-    """Where the reader reviews the version in force, if they hold an assignment and have yet to do
-    it.
-    """
+    """Return the URL where the reader reviews the current version, or "" if they owe no review."""
     owed = must_answer_first(member, narrative)
     return reverse("audit:review", args=[pair.pk]) if owed else ""
 
 
 def _next_url(member: Membership, pair: InstructionPair) -> str:
-    """The story of the next instruction that waits for a lead: onward in the list, then around."""
+    """Return the URL of the next story that waits for a decision; wraps around at the end."""
     waiting = to_decide(member).exclude(pair=pair).order_by("pair_id")
     onward = waiting.filter(pair_id__gt=pair.pk).values_list("pair_id", flat=True).first()
     found = onward or waiting.values_list("pair_id", flat=True).first()

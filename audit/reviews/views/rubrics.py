@@ -1,4 +1,4 @@
-"""What instructions are rated on: the rubric in force, the others, and a new version."""
+"""Pages of rubrics: the current one, the others, and a new version."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from formats.rubrics import pretty
 
 @require_http_methods(["GET", "POST"])
 def rubric(request: PageRequest, slug: str) -> HttpResponse:
-    """See what is in force; with `?name=` another one; write a version, look at it, save it."""
+    """Show the current rubric or that in `?name=`; edit, preview and save a new version."""
     member = annotate_access.lead(request.user, slug)
     in_force = rubrics.in_force(member.project_id)
     asked = request.GET.get("name", "")
@@ -41,7 +41,7 @@ def rubric(request: PageRequest, slug: str) -> HttpResponse:
         form = RubricForm(request.POST, request.FILES)
         if form.is_valid():
             preview = Rubric(*form.content)
-            # What came in a file is in the text from now on, to be looked at and changed.
+            # Show the content of an uploaded file in the text field, where it can be edited.
             form = RubricForm({"text": pretty(preview)}, content=preview)
             form.is_valid()
             if "save" in request.POST and _saved(request, member, form, preview):
@@ -70,7 +70,7 @@ def rubric(request: PageRequest, slug: str) -> HttpResponse:
 
 @require_POST
 def rubric_choice(request: PageRequest, slug: str) -> HttpResponse:
-    """Put another rubric in force."""
+    """Make another rubric current."""
     member = annotate_access.lead(request.user, slug)
     try:
         chosen = project_rubric.choose_rubric(
@@ -84,7 +84,7 @@ def rubric_choice(request: PageRequest, slug: str) -> HttpResponse:
 
 
 def _saved(request: PageRequest, member: Membership, form: RubricForm, content: Rubric) -> bool:
-    """Save a rubric, or put into the form why not; say whether it was done."""
+    """Save a rubric and return True, or add the reason for refusal to the form."""
     try:
         saved = project_rubric.save_rubric(project=member.project, content=content, by=member)
     except Refused as refused:
@@ -97,13 +97,13 @@ def _saved(request: PageRequest, member: Membership, form: RubricForm, content: 
 def _say(request: PageRequest, kept: Kept) -> None:
     messages.success(
         request,
-        _("“%(name)s” is in force. What is under review already is finished as it was begun.")
+        _("“%(name)s” is now the rubric. Versions already under review keep theirs.")
         % {"name": kept.name},
     )
 
 
 def _others(member: Membership, in_force: Rubric) -> list[dict[str, Any]]:
-    """Every rubric the project can take, with how many reviews were made under it: two queries."""
+    """Return every rubric the project can choose, with the number of its reviews: two queries."""
     reviews = Review.objects.of_people().filter(auditor__project=member.project_id).order_by()
     counted = dict(reviews.values_list("rubric").annotate(n=Count("pk")))
     kept = {one.name: one for one in Kept.objects.filter(project=member.project_id)}

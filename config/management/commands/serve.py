@@ -97,10 +97,8 @@ def worker_command(concurrency: int, *, schedule: bool = True) -> list[str]:
     """
     return [
         *(sys.executable, "-W", "ignore:You're running the worker with superuser"),
-        *("-m", "celery", "--quiet", "--app", "config.celery", "worker"),
-        *(["--beat", "--pool", "threads"] if schedule else []),
-        *("--concurrency", str(concurrency), "--loglevel", "INFO"),
-        *("--without-gossip", "--without-mingle", "--without-heartbeat"),
+        *("-m", "config.worker", str(concurrency)),
+        *(["--beside-the-web"] if schedule else []),
     ]
 
 
