@@ -264,8 +264,8 @@ def test_the_rule_of_the_page_is_the_rule_of_the_server(scene):
 
     found = scene.page.evaluate(
         """async ([address, cases]) => {
-            const { derived } = await import(address);
-            return cases.map((each) => derived(...each));
+            const { deriveRelevance } = await import(address);
+            return cases.map((each) => deriveRelevance(...each));
         }""",
         [address.replace("judging/judge", "judging/derived"), cases],
     )
