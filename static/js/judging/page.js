@@ -230,7 +230,7 @@ async function answer(kind, fields, pressed) {
   const candidate = current;
   if (isFromElsewhere(candidate)) return;
   const text_version = Number(place.firstElementChild.dataset.textVersion);
-  const entry = { ...basis(kind, candidate), text_version, instead_of: judgingSession.said(candidate)?.uuid ?? null };
+  const entry = { ...newEntry(kind, candidate), text_version, instead_of: judgingSession.said(candidate)?.uuid ?? null };
   if (kind === "flag") Object.assign(entry, { flag: fields.get("kind"), words: (fields.get("words") ?? "").trim() });
   else Object.assign(entry, { relevance: Number(fields.get("relevance")), note: note.value, evidence: [], clauses: [], verdicts: {}, active_ms: clock.read(candidate), pressed });
   let refused = null;
@@ -263,7 +263,7 @@ async function undo() {
   const statement = judgingSession.last();
   if (!statement) return;
   const { candidate } = statement;
-  const entry = { ...basis("undo", candidate), undoes: statement.uuid };
+  const entry = { ...newEntry("undo", candidate), undoes: statement.uuid };
   if (statement.given) unsure.add(entry.uuid);
   await record(entry, stack.get(candidate)?.dataset.label ?? "");
   await show(candidate, candidate === current ? "stay" : "push");
