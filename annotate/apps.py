@@ -31,7 +31,7 @@ class AnnotateConfig(AppConfig):
         from annotate.judgments.intake.statements import Statements
         from annotate.pairs.intake.generated import GeneratedDocuments
         from annotate.pairs.intake.pairs import Pairs
-        from annotate.pairs.intake.shared import after_rows
+        from annotate.pairs.intake.shared import finish_load
         from annotate.pairs.intake.topics import Topics
         from annotate.pairs.longest import longest_conditions
         from annotate.people import members
@@ -49,7 +49,7 @@ class AnnotateConfig(AppConfig):
         register(
             Documents, Topics, Pairs, Qrels, Pools, Runs, GeneratedDocuments, Statements, Filters
         )
-        after_load.register(after_rows)
+        after_load.register(finish_load)
         broken_rules.register(report_broken_rules)
         chain.register(
             {

@@ -1,7 +1,7 @@
-"""Annotators without a browser: they send what `static/js/journal.js` sends, as fast as they can.
+"""Annotators without a browser, who send the requests of `static/js/journal.js` at full speed.
 
-Many sit in each process, each in a thread of its own on a connection that stays open, so that it is
-the server that is measured. Whatever is not saved ends the run with what the server said.
+Each process has many, each in its own thread with a persistent connection, so that the server is
+the bottleneck. A judgment that is not saved ends the run with the server's response.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
 
-# As the browser does it: documents in portions, entries in batches.
+# As in the browser: documents per fetch, and entries per batch.
 DOCUMENTS = 20
 ENTRIES = 50
 TOKEN = "benchmarkbenchmarkbenchmarkbench"  # noqa: S105 (any will do: cookie and header must agree)
 
 
 class Busy(Exception):
-    """The server says that it cannot take it now, and that it is to be sent again."""
+    """Raised if the server is too busy and asks to send the request again."""
 
 
 class Wire:
-    """A connection to the server that speaks as much HTTP as is needed, and costs little."""
+    """A minimal, cheap HTTP connection to the server."""
 
     def __init__(self, port: int, session: str = "") -> None:
         self._port = port
@@ -45,8 +45,9 @@ class Wire:
         return made
 
     def ask(self, path: str, body: bytes | None = None) -> bytes:
-        """GET a path, or POST a body of JSON there, and return what is answered with 200; Busy
-        where the server says so.
+        """GET a path, or POST a JSON body to it, and return the body of a response with status 200.
+
+        Raises Busy for 429 and 503.
         """
         if body is None:
             self._socket.sendall(f"GET {path} HTTP/1.1\r\n{self._head}\r\n".encode())
@@ -71,7 +72,7 @@ class Wire:
             None,
         )
         if length is None:
-            raise RuntimeError(f"an answer without a length: {head}")
+            raise RuntimeError(f"a response without a length: {head}")
         data = data[end + 4 :]
         while len(data) < length:
             data += self._more()
@@ -85,30 +86,30 @@ class Wire:
         return found
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the connection."""
         self._socket.close()
 
 
 @dataclass
 class Seen:
-    """What one annotator, or all of them, saw: seconds of each kind, and from when to when."""
+    """Times in seconds that one annotator, or all of them, measured."""
 
     saving: list[float] = field(default_factory=list)
     fetching: list[float] = field(default_factory=list)
     batches: list[int] = field(default_factory=list)
-    # When each of `saving` was over, by the clock of this machine that only goes on.
+    # When each of `saving` ended, by the monotonic clock.
     at: list[float] = field(default_factory=list)
-    # How often the server was busy, and was asked again.
+    # How often the server was busy and the request was sent again.
     busy: int = 0
     begun: float = 0.0
     ended: float = 0.0
-    # Seconds that the annotators' own processes worked.
+    # Processor time of the annotators' own processes, in seconds.
     worked: float = 0.0
     failed: str = ""
 
 
 def judge_one_by_one(wire: Wire, annotator: dict[str, Any], seconds: float, _rate: float) -> Seen:
-    """Fetch twenty documents, judge each in a request of its own, go on."""
+    """Fetch twenty documents at a time, and judge each in its own request."""
     seen = Seen(begun=time.monotonic())
     for place, (work, candidate) in enumerate(_documents(annotator)):
         if time.monotonic() - seen.begun > seconds:
@@ -130,7 +131,7 @@ def judge_as_it_piles_up(
 ) -> Seen:
     """Press `rate` keys a second whatever the server does; send what has piled up in one request.
 
-    A judgment's time is that from its key to the answer that it is saved.
+    A judgment's time is from its key press to the response that it is saved.
     """
     seen = Seen(begun=time.monotonic())
     presses = _documents(annotator)
@@ -161,10 +162,10 @@ def judge_as_it_piles_up(
 
 
 def judge_at_leisure(wire: Wire, annotator: dict[str, Any], seconds: float, rate: float) -> Seen:
-    """Press about `rate` keys a second (0: as fast as they are saved), each judgment in a request
-    of its own, for exactly as long as asked; what the server is too busy for is sent again.
+    """Press about `rate` keys a second (0: as fast as they are saved) for `seconds` seconds.
 
-    A judgment's time is that from its key to the answer that it is saved.
+    Each judgment has its own request; if the server is too busy, it is sent again. A judgment's
+    time is from its key press to the response that it is saved.
     """
     seen = Seen(begun=time.monotonic())
     chance = random.Random(annotator["user"])
@@ -176,7 +177,7 @@ def judge_at_leisure(wire: Wire, annotator: dict[str, Any], seconds: float, rate
         time.sleep(max(pressed - time.monotonic(), 0.0))
         if place % DOCUMENTS == 0:
             _fetch(wire, work, candidate, seen)
-        # Whoever waits for an answer presses no key meanwhile; that wait is counted once.
+        # No key is pressed while waiting for a response, so that wait counts only once.
         pressed = time.monotonic()
         body = _body([_entry(annotator, work, candidate)])
         while True:
@@ -195,7 +196,7 @@ def judge_at_leisure(wire: Wire, annotator: dict[str, Any], seconds: float, rate
 
 
 def ask_only(path: str) -> Callable[[Wire, dict[str, Any], float, float], Seen]:
-    """What asks for one page again and again: what the server itself costs."""
+    """Return a way that requests one page repeatedly, to measure the cost of the server itself."""
 
     def ask(wire: Wire, _annotator: dict[str, Any], seconds: float, _rate: float) -> Seen:
         seen = Seen(begun=time.monotonic())
@@ -221,10 +222,10 @@ WAYS = {
 def measure(
     way: str, port: int, annotators: list[dict[str, Any]], *, seconds: float, rate: float = 0
 ) -> Seen:
-    """Let all of them work at once in one of WAYS, for so many seconds; return what they saw.
+    """Let all annotators work at once in one of WAYS for `seconds`; return their times.
 
-    `rate`: keys a second of each, where the way has one. Raises RuntimeError if anything was not
-    saved.
+    `rate`: keys a second of each annotator, if the way has a rate. Raises RuntimeError if anything
+    was not saved.
     """
     context = multiprocessing.get_context("spawn")
     processes = min(len(annotators), os.cpu_count() or 1)
@@ -237,14 +238,14 @@ def measure(
         context.Process(
             target=_sit, args=(way, port, share, seconds, rate, start, sender), daemon=True
         ).start()
-        # Held by the process alone, so that its end is heard.
+        # Only the process keeps its end open, so that reading fails once the process ends.
         sender.close()
         results.append(receiver)
     for receiver in results:
         try:
             found += receiver.recv()
         except EOFError as error:
-            raise RuntimeError("a process of annotators ended without a word") from error
+            raise RuntimeError("a process of annotators ended without a result") from error
     if failed := [seen.failed for seen in found if seen.failed]:
         raise RuntimeError(f"{len(failed)} of {len(found)} annotators failed: {failed[0]}")
     return Seen(
@@ -268,7 +269,7 @@ def _sit(
     start: Any,
     results: Any,
 ) -> None:
-    """One process with its share of the annotators."""
+    """Run one process with its share of the annotators."""
     found: list[Seen] = []
 
     def work(annotator: dict[str, Any]) -> None:
@@ -296,7 +297,7 @@ def _documents(annotator: dict[str, Any]) -> Iterator[tuple[dict[str, Any], int]
 
 
 def _fetch(wire: Wire, work: dict[str, Any], candidate: int, seen: Seen) -> None:
-    """Fetch a portion of the documents ahead."""
+    """Fetch the next documents ahead."""
     first = work["candidates"].index(candidate) // DOCUMENTS * DOCUMENTS
     asked = work["candidates"][first : first + DOCUMENTS]
     query = "&".join(f"candidate={one}" for one in asked)
@@ -304,7 +305,7 @@ def _fetch(wire: Wire, work: dict[str, Any], candidate: int, seen: Seen) -> None
     found = wire.ask(f"/pairs/{work['pair']}/documents/?{query}")
     seen.fetching.append(time.perf_counter() - start)
     if found.count(b'class="judge__document-view"') != len(asked):
-        raise RuntimeError(f"not all of {len(asked)} documents came: {found[:500]!r}")
+        raise RuntimeError(f"not all of {len(asked)} documents arrived: {found[:500]!r}")
 
 
 def _entry(annotator: dict[str, Any], work: dict[str, Any], candidate: int) -> dict[str, Any]:
@@ -334,4 +335,4 @@ def _body(entries: list[dict[str, Any]]) -> bytes:
 def _check(answered: bytes) -> None:
     for answer in json.loads(answered)["answers"]:
         if answer["state"] != "saved" or answer["sentence"]:
-            raise RuntimeError(f"not simply saved: {answer}")
+            raise RuntimeError(f"not saved as expected: {answer}")

@@ -1,27 +1,27 @@
-"""How judging feels while the house is busy: many annotators, a large load and exports at once.
+"""Speed of judging on a busy server: many annotators, large loads and exports at once.
 
     python -m benchmarks.load [--sqlite] [--postgresql] [--seconds 20] [--annotators 8 32 128]
                               [--lines 1000000]
 
-Fills a new database with 10,000 documents in 100 pools, starts the server as people do (`manage.py
-serve`: two web processes and a worker) on a free port, and lets a lead hand in one file of qrels
-after the other (`lines` each, looked through first and loaded then) and ask for one export after
-the other. Meanwhile annotators without a browser judge, each judgment in a request of its own:
+Fills a new database with 10,000 documents in 100 pools and starts the server as people do
+(`manage.py serve`: two web processes and a worker) on a free port. A lead uploads one qrels file
+after the other (`lines` each, previewed and then loaded) and requests one export after the other.
+At the same time annotators without a browser judge, each judgment in its own request:
 
-- `paced`: a key every two seconds of each, which is fast for people who read;
+- `paced`: each presses a key every two seconds, which is fast for people who read;
 - `flat_out`: the next key as soon as the judgment before is saved.
 
-Prints JSON. A judgment's time is that from its key to the answer that it is saved, with all times
-that the server was too busy and was asked again (`busy`). `ms` is of all, `ms_while` of those that
-fell into each step of a load; `alone` is the same crowd with nothing else going on. Any answer that
-is neither ends the run, and at the end the judgments that were acknowledged are counted in the
-database: `lost` is their difference.
+Prints JSON. A judgment's time is from its key press to the response that it is saved, including
+the retries while the server was too busy (`busy`). `ms` is over all judgments, `ms_while` over
+those during each step of a load; `alone` is the same crowd with no other load. Any other response
+ends the run. At the end the acknowledged judgments are compared with those in the database: `lost`
+is the difference.
 
-`memory_mb` is the PSS of all processes of the server over time, by what they are: its median in
-each tenth of the run (in the first ones nothing is loaded yet), and the most. `bounds` is what no
-server of this kind gets past on this machine, measured in the same run: the same rows written by
-the bare driver, a transaction each; and the sign-in page, which reads nothing. The annotators, the
-server and the database share the machine. PostgreSQL waits for the disk at each commit.
+`memory_mb` is the PSS of the server's processes over time, by type: its median in each tenth of
+the run (in the first ones nothing is loaded yet), and its maximum. `bounds` are upper bounds for
+this machine, measured in the same run: the same rows written by the bare driver, one transaction
+each; and the sign-in page, which reads nothing. The annotators, the server and the database share
+the machine. PostgreSQL waits for the disk at each commit.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ from benchmarks.annotators import Seen, measure
 from benchmarks.serving import memory, new_database, quantiles, run_step, running_server
 from tests.chaos.people import Unanswered, Wire
 
-# Keys a second of one person who reads.
+# Keys a second of a person who reads.
 PACE = 0.5
-# No server here saves more judgments a second than this.
+# More judgments a second than any server here saves.
 MOST = 600
 QUERIES = 250
 GOAL_P95_MS = 100
@@ -137,13 +137,13 @@ def _summary(seen: Seen, steps: list[tuple[float, str]]) -> dict[str, Any]:
         "ms": quantiles([1_000 * one for one in seen.saving]),
         "twenty_documents_ms": quantiles([1_000 * one for one in seen.fetching]),
         "busy": seen.busy,
-        # What was not answered as it should be ends the run.
+        # Always 0, because any unexpected response ends the run.
         "errors": 0,
     }
     if steps:
         by_step: dict[str, list[float]] = {}
         for took, at in zip(seen.saving, seen.at, strict=True):
-            # A judgment that waited through a step fell into it, too.
+            # A judgment that waited through a step counts for that step, too.
             during = {
                 step
                 for (start, step), end in zip(
@@ -160,7 +160,7 @@ def _summary(seen: Seen, steps: list[tuple[float, str]]) -> dict[str, Any]:
 
 
 class _Lead(threading.Thread):
-    """Hands in one file after the other and takes exports, until it is enough."""
+    """A lead who uploads one file after the other and requests exports, until told to stop."""
 
     def __init__(self, port: int, who: dict[str, Any], lines: int) -> None:
         super().__init__(daemon=True)
@@ -173,7 +173,7 @@ class _Lead(threading.Thread):
         self._lines = lines
 
     def run(self) -> None:
-        """Load and export, at the same time, again and again."""
+        """Load and export repeatedly at the same time."""
         try:
             number = 0
             while not self.enough.is_set():
@@ -206,12 +206,12 @@ class _Lead(threading.Thread):
         self.counts["files_loaded"] += 1
 
     def _export(self) -> None:
-        """Ask for an export; it is made beside the load, by the worker's other thread."""
+        """Request an export, which the worker's other thread makes during the load."""
         if self._wire.form("/projects/bench/exports/", format="trec").status == 302:
             self.counts["exports_asked_for"] += 1
 
     def _follow(self, path: str) -> None:
-        """Write down the steps of a job until it is over."""
+        """Record the steps of a job until it is over."""
         while True:
             page = self._wire.ask("GET", path).body.decode()
             now = time.monotonic()
@@ -228,7 +228,7 @@ class _Lead(threading.Thread):
 
 
 class _Watch(threading.Thread):
-    """Looks at the server's memory every two seconds."""
+    """Records the server's memory every two seconds."""
 
     def __init__(self, server: int) -> None:
         super().__init__(daemon=True)
@@ -237,18 +237,18 @@ class _Watch(threading.Thread):
         self._seen: list[dict[str, float]] = []
 
     def run(self) -> None:
-        """Look."""
+        """Record the memory until told to stop."""
         while not self.enough.wait(2):
             try:
                 found = memory(self._server)
             except (OSError, KeyError):
-                # One of them has just ended.
+                # A process has just ended.
                 continue
             by_kind = {kind: float(sum(each)) for kind, each in found["processes"].items()}
             self._seen.append({"all": float(found["pss"]), **by_kind})
 
     def summary(self) -> dict[str, Any]:
-        """The median of each tenth of the time, by what the processes are; and the most."""
+        """Return the median of each tenth of the time, and the maximum, by type of process."""
         tenths = [
             self._seen[len(self._seen) * n // 10 : len(self._seen) * (n + 1) // 10]
             for n in range(10)

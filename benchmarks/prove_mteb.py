@@ -1,7 +1,7 @@
-"""The two halves of prove_mteb.sh: make the oracle's run here, have MTEB evaluate it there.
+"""The two halves of prove_mteb.sh: write the oracle's run, and let MTEB evaluate it.
 
-`run` needs Rejudge and writes the rankings with the p-MRR of `measures`. `evaluate` runs in the
-environment of MTEB and imports nothing of Rejudge.
+`run` needs Rejudge and writes the rankings and the p-MRR of `measures`. `evaluate` runs in MTEB's
+environment and does not import Rejudge.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ DIGITS = 5
 
 
 def write_run(folder: Path, target: Path) -> None:
-    """Write the oracle's ranking of each query, and the p-MRR that measures gives it."""
+    """Write the oracle's ranking of each query, and its p-MRR by `measures`."""
     import django
 
     django.setup()
@@ -46,7 +46,7 @@ class Oracle:
         self.mteb_model_meta = meta
 
     def index(self, *_: Any, **__: Any) -> None:
-        """Nothing is indexed."""
+        """Do nothing: the rankings are known."""
 
     def search(self, queries: Any, **_: Any) -> dict[str, dict[str, float]]:
         """Return the known scores of each query."""
@@ -54,7 +54,7 @@ class Oracle:
 
 
 def evaluate(folder: Path, source: Path) -> None:
-    """Evaluate the oracle with the task of the folder, and compare."""
+    """Evaluate the oracle with the task of the folder, and compare the p-MRR."""
     known = json.loads(source.read_text())
     spec = importlib.util.spec_from_file_location("task", folder / "task.py")
     assert spec is not None

@@ -1,4 +1,4 @@
-"""The cache in the database, which says when it could not keep what it was given."""
+"""A cache in the database that raises an error if it cannot store a value."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from django.utils import timezone
 
 
 class SharedDatabaseCache(DatabaseCache):
-    """Django's cache in the database, but for writes that fail.
+    """Django's database cache, except that a failed write raises an error.
 
-    Django answers that somebody else was faster. Who counts attempts to sign in would take a full
-    disk for too many of them.
+    Django reports a failed write as if another process had been faster. The limit on sign-in
+    attempts would then mistake a full disk for too many attempts.
     """
 
     def _base_set(self, mode: str, key: str, value: Any, timeout: Any = DEFAULT_TIMEOUT) -> bool:
-        """Keep a value; DatabaseError where the database cannot."""
+        """Store a value. Raise DatabaseError if the database cannot."""
         connection = connections[router.db_for_write(self.cache_model_class)]
         errors: list[DatabaseError] = []
 
@@ -37,7 +37,7 @@ class SharedDatabaseCache(DatabaseCache):
             return done
         if errors:
             raise errors[-1]
-        # It failed at the end of its transaction: another write fails for the same reason.
+        # The write failed at the end of its transaction: another one fails for the same reason.
         self._write(connection)
         return done
 

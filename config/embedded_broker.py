@@ -1,10 +1,10 @@
 """The embedded broker: messages in a table of one SQLite file, as a transport of kombu.
 
-kombu's own transport for SQLite goes through SQLAlchemy, which took 20 MB of each process that
-touches the broker and 1.5 s of its first message (decision 0025).
+kombu's own transport for SQLite uses SQLAlchemy, which took 20 MB in each process that uses the
+broker and delayed its first message by 1.5 s (decision 0025).
 
-A message is deleted when a worker takes it. One that is lost with a killed worker is published
-again by `jobs.reconcile`: the job's row is the truth.
+A message is deleted when a worker takes it. If it is lost with a killed worker, `jobs.reconcile`
+publishes it again: the job's row is the source of truth.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from typing import Any
 
 from kombu.transport import TRANSPORT_ALIASES, virtual
 
-# A broker's URL: this, "://", and the path of the file, which is made when it is needed.
+# A broker's URL is this, "://", and the path of the file, which is created when needed.
 SCHEME = "embedded"
-# How long a process waits for another one that writes, in seconds.
+# How long a process waits for another process to finish writing, in seconds.
 PATIENCE = 20
-# How long a worker waits between two looks into the file, in seconds.
+# How long a worker waits between two checks for messages, in seconds.
 LOOKS_EVERY = 0.2
 
 _TABLE = """
@@ -33,12 +33,12 @@ _TABLE = """
 
 
 def is_embedded(broker_url: str) -> bool:
-    """Tell whether a URL is one of the embedded broker."""
+    """Return whether a URL is that of the embedded broker."""
     return broker_url.startswith(f"{SCHEME}://")
 
 
 class Channel(virtual.Channel):
-    """Puts messages into the file and takes them out. kombu does the rest."""
+    """Writes messages to the file and takes them out again; kombu does the rest."""
 
     def _put(self, queue: str, message: dict[str, Any], **_: Any) -> None:
         with self._file() as rows:
@@ -47,7 +47,7 @@ class Channel(virtual.Channel):
             )
 
     def _get(self, queue: str, timeout: float | None = None) -> Any:
-        # Looking first takes no lock: most of the time there is nothing.
+        # Counting first takes no write lock: most of the time the queue is empty.
         if not self._size(queue):
             raise Empty
         with self._file() as rows:
@@ -71,9 +71,9 @@ class Channel(virtual.Channel):
 
     @contextmanager
     def _file(self) -> Iterator[sqlite3.Connection]:
-        """Open the file, each statement a transaction of its own.
+        """Open the file in autocommit mode.
 
-        No connection is kept: a forked worker must not use its parent's.
+        No connection is kept open: a forked worker must not use its parent's.
         """
         client: Any = self.connection.client
         path = client.hostname.removeprefix(f"{SCHEME}://")
@@ -86,10 +86,10 @@ class Channel(virtual.Channel):
 
 
 class Transport(virtual.Transport):
-    """What kombu knows the embedded broker by."""
+    """The embedded broker as a transport of kombu."""
 
     Channel = Channel
-    # kombu leaves the URL to us: its path is a file's.
+    # kombu must not parse the URL: it holds the path of a file.
     can_parse_url = True
     polling_interval = LOOKS_EVERY
     default_port = 0

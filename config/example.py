@@ -1,4 +1,4 @@
-"""The example project: made once in a new data folder, through the doors that everybody uses."""
+"""The example project: made once in a new data folder, by the same actions that pages use."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ GRADES = (
 )
 LEAD = "carla"
 ANNOTATORS = ("ada", "ben", "dan")
-# In this order: what a file refers to has come before it.
+# In this order: each file comes after those that it refers to.
 FILES = (
     ("topics.trec", "trec-topics"),
     ("documents.trec", "trec-docs"),
@@ -65,23 +65,25 @@ FILES = (
 
 
 class Login(NamedTuple):
-    """Who may sign in to the example; `password` is None for who has one of their own."""
+    """An account of the example; `password` is None if the account has a password of its own."""
 
     username: str
     password: str | None
 
 
 def ensure_example() -> list[Login]:
-    """Make the example project where there is none yet, and return its logins.
+    """Make the example project if there is none yet, and return its logins.
 
-    All of it or nothing. Where there is one nothing is changed, and the passwords that were made
-    with it are read back from `logins.txt` in the data folder, which only its owner can read.
+    It is made in one transaction. If it exists already, nothing changes, and the passwords that
+    were made with it are read back from `logins.txt` in the data folder, which only its owner can
+    read.
     """
     if Project.objects.filter(slug=SLUG).exists():
         return _saved_logins()
     with transaction.atomic():
         logins = _make(Path(settings.BASE_DIR) / "example")
-        # Before the commit: a password too many can be made again, one too few locks everybody out.
+        # Before the commit: if the commit fails, new passwords can be made; if this failed after
+        # it, nobody could sign in.
         _keep(logins)
     return logins
 
@@ -103,7 +105,7 @@ def _make(folder: Path) -> list[Login]:
     )
     text = (folder / "guideline.md").read_text(encoding="utf-8")
     guidelines.write_guideline(text=text, by=lead, based_on=0)
-    taxonomy.take_taxonomy(name="FollowTable", by=lead)
+    taxonomy.add_taxonomy(name="FollowTable", by=lead)
     for name, kind in FILES:
         _load(project, folder / name, kind)
     _assignment_judges(project)
@@ -113,7 +115,7 @@ def _make(folder: Path) -> list[Login]:
 
 
 def _account(name: str) -> Login:
-    """An account of this name: the one that is there, or a new one with a made-up password."""
+    """Return the account of this name; create it with a random password if there is none."""
     if User.objects.filter(username=name).exists():
         return Login(name, None)
     password = secrets.token_urlsafe(12)
@@ -122,14 +124,15 @@ def _account(name: str) -> Login:
 
 
 def _load(project: Project, path: Path, kind: str) -> None:
-    report = intake.load(project=project, kind=lookup(kind), arrived=intake.on_disk(str(path)))
+    report = intake.load(project=project, kind=lookup(kind), file=intake.file_on_disk(str(path)))
     if report.refused:
         raise RuntimeError(f"the example project does not load: {report.problems[0]}")
 
 
 def _assignment_judges(project: Project) -> None:
-    """Give those who judged the assignments they would have judged in; who is not done goes on
-    there.
+    """Give each judge the assignments in which they would have judged.
+
+    An assignment with documents left to judge stays open.
     """
     judged = Judgment.objects.of_people().filter(annotator__project=project)
     flagged = Flag.objects.filter(annotator__project=project)
@@ -154,7 +157,7 @@ def _assignment_judges(project: Project) -> None:
 def _judging_sessions(
     spoken: Iterable[tuple[int, int, datetime]],
 ) -> Iterator[tuple[InstructionPair, Membership, list[datetime]]]:
-    """Group (pair, member, moment) by pair and member."""
+    """Group (pair, member, time) by pair and member."""
     times: dict[tuple[int, int], list[datetime]] = {}
     for pair, member, at in spoken:
         times.setdefault((pair, member), []).append(at)
@@ -167,7 +170,7 @@ def _judging_sessions(
 
 
 def _audit(project: Project, path: Path) -> None:
-    """Rate and decide as the people of the file did, at the times they did it."""
+    """Repeat the reviews and decisions of the file, at the times it gives."""
     kind = lookup("judgments-jsonl")
     with kind.open(path) as source:
         for record in kind.read(source):
@@ -218,8 +221,8 @@ def _narrative(project: Project, record: ReviewRecord | DecisionRecord) -> Narra
 
 
 def _keep(logins: list[Login]) -> None:
-    """Write the passwords made here to a file that only its owner can read."""
-    lines = ["# account, password, mark of the account as it was when the password was made"]
+    """Write the generated passwords to a file that only its owner can read."""
+    lines = ["# account, password, hash of the account's password entry when the password was made"]
     for user in User.objects.filter(username__in=[login.username for login in logins]):
         password = dict(logins)[user.username]
         lines.append(f"{user.username} {password} {_mark(user)}" if password else user.username)
@@ -233,7 +236,7 @@ def _keep(logins: list[Login]) -> None:
 
 
 def _saved_logins() -> list[Login]:
-    """Read the logins back, without the passwords that are no longer those of their accounts."""
+    """Read the logins back, leaving out passwords that have been changed since."""
     path = _path()
     if not path.exists():
         return []
@@ -244,7 +247,7 @@ def _saved_logins() -> list[Login]:
 
 
 def _valid(user: User, password: str | None = None, mark: str = "") -> str | None:
-    # The mark spares the slow check of a password at every start.
+    # The mark avoids the slow password check at every start.
     if password and (mark == _mark(user) or check_password(password, user.password)):
         return password
     return None

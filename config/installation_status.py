@@ -1,4 +1,4 @@
-"""How the installation is: what it stands on, who works in it, what waits, what failed."""
+"""The state of the installation: its services, workers, queues and failed jobs."""
 
 from __future__ import annotations
 
@@ -23,9 +23,7 @@ logger = logging.getLogger(__name__)
 
 
 class Ready(NamedTuple):
-    """Whether each thing that Rejudge stands on is there; `migrations`: the database is as new as
-    the code.
-    """
+    """Whether each service answers; `migrations` is whether every migration is applied."""
 
     database: bool
     broker: bool
@@ -33,14 +31,14 @@ class Ready(NamedTuple):
 
 
 def ready() -> Ready:
-    """Look at what Rejudge stands on; what does not answer is logged."""
+    """Check the database, the broker and the migrations; log those that do not answer."""
     database = _database_answers()
     return Ready(database, messages() is not None, database and not unapplied())
 
 
 def messages() -> int | None:
-    """Count the messages that wait in the broker; None, and a line of the log, where it is away."""
-    # Read when it is first asked: Celery takes its time and its memory.
+    """Count the messages waiting in the broker. Log it and return None if it does not answer."""
+    # Imported only when needed: Celery is slow to import and takes memory.
     from config.celery import BrokerAway, waiting_messages
 
     try:
@@ -51,14 +49,14 @@ def messages() -> int | None:
 
 
 def unapplied() -> list[str]:
-    """Return the migrations that the code has and the database lacks, as in jobs.0001_initial."""
+    """Return the migrations that the database lacks, as in jobs.0001_initial."""
     applied = MigrationRecorder(connection).applied_migrations()
     return sorted(f"{app}.{name}" for app, name in _known() - applied.keys())
 
 
 @cache
 def _known() -> frozenset[tuple[str, str]]:
-    """The migrations in the code; they do not change while it runs."""
+    """Return the migrations in the code, which do not change while it runs."""
     return frozenset(MigrationLoader(None).disk_migrations or {})
 
 
@@ -74,7 +72,7 @@ def _database_answers() -> bool:
 
 
 class Queue(NamedTuple):
-    """The jobs of one kind: how many wait, since when the first does, how many run, and failed."""
+    """Counts of the jobs of one kind; `oldest` is when the first waiting one was requested."""
 
     label: str
     name: str
@@ -85,7 +83,7 @@ class Queue(NamedTuple):
 
 
 def queues() -> list[Queue]:
-    """Count the jobs of every kind: one query each."""
+    """Count the jobs of every kind, with one query each."""
     return [_queue(model) for model in job_models()]
 
 
@@ -101,12 +99,12 @@ def _queue(model: type[Job]) -> Queue:
 
 
 def name_of(model: type[Job]) -> str:
-    """What a person calls jobs of this kind."""
+    """Return the name of this kind of job, for people."""
     return str(capfirst(model._meta.verbose_name))
 
 
 class Place(NamedTuple):
-    """Where a job stands among those that failed: the newest comes first."""
+    """The position of a job in the list of failed jobs, which is sorted newest first."""
 
     finished_at: datetime
     label: str
@@ -114,9 +112,10 @@ class Place(NamedTuple):
 
 
 def failed(*, before: Place | None = None, size: int = 25) -> tuple[list[Job], Place | None]:
-    """Return failed jobs of all kinds, the newest first, and where the next ones begin.
+    """Return a page of failed jobs of all kinds, newest first, and the place of its last job.
 
-    `before`: only those that come after this place in the list. One query a kind.
+    The place is None if no more follow. `before`: only jobs after this place in the list. Takes
+    one query for each kind.
     """
     found: list[Job] = []
     for model in job_models():
@@ -130,9 +129,7 @@ def failed(*, before: Place | None = None, size: int = 25) -> tuple[list[Job], P
 
 
 def running() -> list[Job]:
-    """Return the jobs under way, of all kinds, the oldest first: never more than there are workers
-    to do them.
-    """
+    """Return the running jobs of all kinds, oldest first: at most one for each worker process."""
     found: list[Job] = []
     for model in job_models():
         found += _with_project(model._default_manager.filter(state=Job.State.RUNNING), model)
@@ -140,16 +137,16 @@ def running() -> list[Job]:
 
 
 def find(label: str, pk: int) -> Job | None:
-    """Return the job of this kind and key; None where there is none."""
+    """Return the job of this kind with this key, or None."""
     model = next((model for model in job_models() if model.label() == label), None)
     return model._default_manager.filter(pk=pk).first() if model else None
 
 
 def try_again(*, job: Job, by: User | None, now: datetime | None = None) -> bool:
-    """Let a job that failed be done again, and keep that `by` asked for it (None: a command).
+    """Retry a failed job, and record in the audit log that `by` did (None: a command).
 
-    Returns whether this did it: one that waits or runs already stays. Raises `queue.NotAgain` with
-    a sentence where it cannot be.
+    Returns False if the job already waits or runs. Raises `queue.CannotRetry` with a sentence if it
+    cannot be retried.
     """
     with transaction.atomic():
         done = queue.retry(job, by=by.get_username() if by else "the command line")
@@ -176,7 +173,7 @@ def _place(job: Job) -> Place:
 
 
 def _after(place: Place, label: str) -> Q:
-    """What comes after a place in the list, of one kind."""
+    """Return the filter for the jobs of one kind that come after a place in the list."""
     older = Q(finished_at__lt=place.finished_at)
     if label > place.label:
         return older

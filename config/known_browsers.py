@@ -1,4 +1,4 @@
-"""Browsers from which an account has signed in before: a signed cookie says so."""
+"""Browsers from which an account has signed in before, recognized by a signed cookie."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from django.utils.crypto import get_random_string
 from base.users import User
 
 COOKIE = "known_browser"
-# Sent with forms of signing in only.
+# The cookie is sent with sign-in forms only.
 PATH = "/accounts/"
 SALT = "config.known_browsers"
 DAYS = 90
-# How many accounts one browser is known to, the latest ones.
+# How many accounts, the latest ones, one browser is known to.
 MOST = 10
 
 
 def remember(request: HttpRequest, response: HttpResponseBase, user: User) -> None:
-    """Let the browser that gets `response` be known to the account from now on."""
+    """Set the cookie by which the account will recognize this browser."""
     browser, accounts = _read(request)
     accounts = [*(one for one in accounts if one != user.pk), user.pk][-MOST:]
     response.set_cookie(
@@ -38,8 +38,9 @@ def remember(request: HttpRequest, response: HttpResponseBase, user: User) -> No
 
 
 def known_to(request: HttpRequest, login: str) -> str | None:
-    """Return the browser's id if the account with this name or mail address has signed in from it;
-    else None.
+    """Return the browser's id if the account `login` has signed in from it, else None.
+
+    `login` is a user name or a mail address.
     """
     browser, accounts = _read(request)
     if not accounts:
@@ -49,7 +50,7 @@ def known_to(request: HttpRequest, login: str) -> str | None:
 
 
 def _read(request: HttpRequest) -> tuple[str, list[int]]:
-    """The browser's id and the accounts that know it; nothing of a cookie that is not ours."""
+    """Return the browser's id and the accounts that know it; empty if the cookie is not valid."""
     try:
         told: Any = signing.loads(request.COOKIES.get(COOKIE, ""), salt=SALT, max_age=DAYS * 86_400)
     except signing.BadSignature:

@@ -1,6 +1,6 @@
-"""What is left out of the log: secrets of addresses, and the hundredth line that says the same.
+"""Log filters: one removes secrets from URLs, the other drops repeated lines.
 
-Both are filters of the log's only handler, so that they hold for every library as well.
+Both are filters of the only log handler, so they also apply to every library.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Callable
 from jobs.unavailable import is_away
 
 LEFT_OUT = "…"
-# What stands before a secret, and the secret, up to the next character that no address has.
+# The text before a secret, and the secret, up to the next character that ends it.
 SECRETS = re.compile(
     r"((?:/|%2F)invitations(?:/|%2F))(?!\d+(?:[/\s]|$))[^/\s'\"]+"
     r"|(/password/reset/|%2Fpassword%2Freset%2F)(?!(?:sent|done)(?:[/\s]|$))[^/\s'\"]+"
@@ -22,18 +22,18 @@ SECRETS = re.compile(
     r"|(\brejudge_)[\w-]+"
 )
 
-# Of lines that say the same, so many are written in so many seconds; the next one counts the rest.
+# At most `MOST` similar lines are written in `SECONDS` seconds; the next one counts the others.
 MOST = 10
 SECONDS = 60.0
 
 
 def without_secrets(text: str) -> str:
-    """Return a text in which no address tells its secret."""
+    """Return the text with the secrets in URLs replaced."""
     return SECRETS.sub(lambda found: next(filter(None, found.groups())) + LEFT_OUT, text)
 
 
 class WithoutSecrets(logging.Filter):
-    """Lets every record through, its message and its traceback without secrets of addresses."""
+    """Removes the secrets in URLs from the message and traceback of every record."""
 
     _format = logging.Formatter()
 
@@ -43,20 +43,21 @@ class WithoutSecrets(logging.Filter):
             record.exc_text = self._format.formatException(record.exc_info)
         if record.exc_text:
             record.exc_text = without_secrets(record.exc_text)
-        # Both formatters take the text where there is no exception.
+        # Both formatters use `exc_text` if there is no `exc_info`.
         record.exc_info = None
         return True
 
 
 class Sparing(logging.Filter):
-    """Makes one line of what is refused, and of a database that is away; and drops such lines where
-    there are many.
+    """Shortens records of refused requests and of an unavailable database to one line.
+
+    It drops such lines if there are many.
     """
 
     def __init__(self, name: str = "", *, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__(name)
         self._clock = clock
-        # When the lines of one kind began to be counted, and how many there were since.
+        # For each kind of line: when counting began, and how many there have been since.
         self._counts: dict[object, tuple[float, int]] = {}
 
     def filter(self, record: logging.LogRecord) -> bool:
@@ -73,7 +74,7 @@ class Sparing(logging.Filter):
         return self._counted(kind, record)
 
     def _counted(self, kind: object, record: logging.LogRecord) -> bool:
-        """Whether the line is written; the first after many that were not says so."""
+        """Return whether to write the line; the first line after dropped ones gets their number."""
         now = self._clock()
         began, lines = self._counts.get(kind, (now, 0))
         if now - began >= SECONDS:
@@ -86,5 +87,5 @@ class Sparing(logging.Filter):
 
 
 def _in_short(error: BaseException | None) -> str:
-    """An exception in one line."""
+    """Return an exception as one line."""
     return f"{type(error).__name__}: {' '.join(str(error).split())}"[:300]

@@ -1,6 +1,6 @@
-"""The figures of /metrics that nobody counts as they happen: they are looked up when asked for.
+"""Metrics that are looked up when /metrics is requested, not counted as events happen.
 
-They are of the whole installation: never of a project, and never of a person.
+They are about the whole installation, never about one project or one person.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from jobs.status import workers
 
 logger = logging.getLogger(__name__)
 
-# Where web processes keep what they count, so that any of them can give it out for all.
+# The variable that names the folder of all web processes' metrics, so that any can report for all.
 FOLDER = "PROMETHEUS_MULTIPROC_DIR"
 
 
 def exposition() -> bytes:
-    """Return all figures, in the format that Prometheus reads."""
+    """Return all metrics in Prometheus's text format."""
     counted = REGISTRY
     if FOLDER in os.environ:
         counted = CollectorRegistry()
@@ -37,10 +37,10 @@ def exposition() -> bytes:
 
 
 class _Installation(Collector):
-    """Jobs, workers, the broker and the database, as they are at this moment."""
+    """Current metrics of jobs, workers, the broker and the database."""
 
     def describe(self) -> Iterator[Metric]:
-        # Nothing is looked up to learn the names.
+        # Empty, so that registering the collector does not query the database for names.
         return iter(())
 
     def collect(self) -> Iterator[Metric]:
@@ -67,10 +67,10 @@ class _Installation(Collector):
 def _from_rows() -> Iterator[Metric]:
     now = timezone.now()
     jobs = GaugeMetricFamily(
-        "rejudge_jobs", "Jobs that wait, run, or failed, by kind.", labels=["kind", "state"]
+        "rejudge_jobs", "Jobs waiting, running or failed, by kind.", labels=["kind", "state"]
     )
     oldest = GaugeMetricFamily(
-        "rejudge_jobs_oldest_seconds", "How long the first job has waited.", labels=["kind"]
+        "rejudge_jobs_oldest_seconds", "How long the oldest job has waited.", labels=["kind"]
     )
     for queue in installation_status.queues():
         for state in ("waiting", "running", "failed"):
@@ -80,7 +80,7 @@ def _from_rows() -> Iterator[Metric]:
     yield jobs
     yield oldest
     seen = GaugeMetricFamily(
-        "rejudge_worker_silent_seconds", "Since a worker's last sign of life.", labels=["worker"]
+        "rejudge_worker_silent_seconds", "Time since a worker was last seen.", labels=["worker"]
     )
     for worker in workers(now=now):
         seen.add_metric([worker.name], (now - worker.seen_at).total_seconds())

@@ -1,4 +1,4 @@
-"""Writing a backup: everything that rows and files say at one moment, while people go on."""
+"""Writing a backup: a consistent snapshot of rows and files, while people go on working."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from base.errors import Refused
 from base.snapshot import snapshot
 from keeping import archive, files, migration_state, tables, values
 
-# Rows fetched at once; of tables that may hold long texts fewer.
+# Rows fetched at once: by default, and from tables that may have long texts.
 _MANY, _FEW = 2_000, 50
 _LONG = {"TextField", "JSONField"}
 
 
 class BackedUp(NamedTuple):
-    """What a backup came to hold."""
+    """Counts of what a backup contains."""
 
     rows: int
     files: int
@@ -39,8 +39,9 @@ class BackedUp(NamedTuple):
 def back_up(*, path: Path, project: str | None = None, progress: Progress) -> BackedUp:
     """Write a backup of the whole installation, or of one project (its short name), to a new file.
 
-    All or nothing, of one moment; nobody has to wait for it. Memory does not grow with what there
-    is. Refused: a file that is there, a project that is not, a database that is not up to date.
+    The backup is complete or not written at all, and consistent; nobody has to wait for it. Memory
+    use does not depend on its size. Refused: a file that already exists, a project that does not, a
+    database that is not up to date.
     """
     migration_state.refuse_unless_up_to_date()
     of = None
@@ -56,7 +57,7 @@ def back_up(*, path: Path, project: str | None = None, progress: Progress) -> Ba
     except BaseException:
         writing.drop()
         raise
-    # Whoever has the file has all of it: that it was made is kept for good.
+    # Whoever has the file has all of the data, so the audit log keeps a record of it.
     record(project=of, what="project.backed_up", about=path.name, by=None)
     return BackedUp(
         rows=sum(table["rows"] for table in manifest["tables"]),
@@ -68,17 +69,17 @@ def back_up(*, path: Path, project: str | None = None, progress: Progress) -> Ba
 
 @contextmanager
 def _one_moment(progress: Progress) -> Iterator[None]:
-    """Let everything read inside come from one moment in which no load is half written."""
+    """Let every query inside read the same snapshot, in which no load is half written."""
     with ExitStack() as stack:
         with slices.turn(progress):
             stack.enter_context(snapshot())
-            # On SQLite the moment is that of the first thing read.
+            # On SQLite the snapshot is taken at the first read.
             Project.objects.exists()
         yield
 
 
 class _Part(NamedTuple):
-    """Rows of one table, and which of its columns."""
+    """The rows and columns of one table to write."""
 
     model: tables.AnyModel
     rows: models.QuerySet[Any]
@@ -139,7 +140,7 @@ def _of_project(project: Project) -> list[_Part]:
 
 
 def _rows(writing: archive.Writing, part: _Part, progress: Progress) -> archive.TableEntry:
-    """Write the rows of a table in the order of their keys."""
+    """Write the rows of a table, in the order of their keys."""
     model, columns = part.model, part.columns
     key = model._meta.pk.attname
     place = [column.field.attname for column in columns].index(key)
@@ -171,7 +172,7 @@ def _rows(writing: archive.Writing, part: _Part, progress: Progress) -> archive.
 
 
 def _words_of(model: tables.AnyModel) -> Any:
-    """What finds the words for a row of a table that no backup keeps."""
+    """Return a function that maps a key of `model`, which no backup keeps, to its natural key."""
 
     @cache
     def words(key: int | None) -> tuple[str, ...] | None:
@@ -191,7 +192,7 @@ def _with_words(row: Sequence[Any], words: Sequence[tuple[int, Any]]) -> list[An
 
 
 def _file(writing: archive.Writing, name: str) -> archive.FileEntry | None:
-    """Write a file of the storage; None where it is not there."""
+    """Write a file of the storage. Return None if it does not exist."""
     try:
         stored = default_storage.open(name, "rb")
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""The files that rows name: a backup keeps them with the rows."""
+"""The files that rows name; a backup keeps them with the rows."""
 
 from __future__ import annotations
 
@@ -16,35 +16,36 @@ from exporters.releases import contents, file_store
 from exporters.releases.models import Release
 from keeping import tables
 
-# Shelves of the storage; in each, what is of a project lies in a folder called by its key.
+# Top folders of the storage; in each, a project's files are in a folder named by its key.
 SHELVES = ("runs", "uploads", "exports", "releases")
 # Columns that name a folder of the storage: (table, column).
 FOLDERS = {("exporters.export", "folder")}
 
 
 def named_by_rows(project: int | None = None) -> list[str]:
-    """The names, within the storage, of all files that rows name, in order; of one project (a key)
-    or of all. A file is named also where it is missing.
+    """Return the sorted storage names of all files that rows of one project (a key) or of all name.
+
+    Files that do not exist are included.
     """
     found = {*_of_fields(project), *_of_exports(project), *_of_releases(project)}
     return sorted(found)
 
 
 def moved(name: str, before: int, now: int) -> str:
-    """What a file is called in an installation where its project has another key."""
+    """Return a file's name in an installation where its project has the key `now`."""
     shelf, _, rest = name.partition("/")
     owner, _, inside = rest.partition("/")
     return f"{shelf}/{now}/{inside}" if shelf in SHELVES and owner == str(before) else name
 
 
 def file_fields(model: type[models.Model]) -> list[str]:
-    """The columns of a table that name files."""
+    """Return the columns of a table that name files."""
     fields = [column.field for column in tables.columns(model)]
     return [str(field.column) for field in fields if isinstance(field, models.FileField)]
 
 
 def clear(project: int) -> int:
-    """Delete everything that lies on the shelves of a project; return how many files it was."""
+    """Delete all files in a project's folders; return how many there were."""
     return sum(_clear(f"{shelf}/{project}") for shelf in SHELVES)
 
 
@@ -92,7 +93,7 @@ def _of_releases(project: int | None) -> Iterator[str]:
 
 
 def of_the_storage(project: Project) -> list[str]:
-    """What lies on the shelves of a project, named by rows or not, in order."""
+    """Return the sorted names of all files in a project's folders, named by rows or not."""
     return sorted(name for shelf in SHELVES for name in _walk(f"{shelf}/{project.pk}"))
 
 

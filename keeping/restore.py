@@ -1,4 +1,4 @@
-"""Bringing back what a backup holds: all of it or nothing."""
+"""Restoring a backup completely or not at all."""
 
 from __future__ import annotations
 
@@ -21,8 +21,10 @@ from keeping.restored_rows import RestoredRows
 
 
 class Restored(NamedTuple):
-    """What was brought back: `found` are the accounts of a project that were here already, `made`
-    those that were not, and have no password yet.
+    """What was restored.
+
+    Of the accounts of a project, `found` already existed, and `made` are new and have no password
+    yet.
     """
 
     project: str | None
@@ -34,8 +36,9 @@ class Restored(NamedTuple):
 
 
 def check(*, path: Path, progress: Progress) -> archive.Manifest:
-    """Compare everything in a backup with its sums, and return what it says it is. Refused: a file
-    that is damaged, or no backup, or from a later version.
+    """Compare everything in a backup with its digests and return its manifest.
+
+    Refused: a file that is damaged, is not a backup, or is from a later version.
     """
     reading = archive.Reading(path)
     try:
@@ -46,12 +49,12 @@ def check(*, path: Path, progress: Progress) -> archive.Manifest:
 
 
 def restore(*, path: Path, slug: str | None = None, progress: Progress) -> Restored:
-    """Bring back what a backup holds, all of it or nothing.
+    """Restore a backup completely or not at all.
 
-    A whole installation comes back into one that is empty, and a project into any that does not
-    have it; `slug` gives the project another short name. What an earlier version wrote comes into
-    an empty installation only, and is brought up to date there. Refused: all else, and a backup
-    that is damaged.
+    A whole installation can be restored into an empty one, and a project into any that does not
+    have it; `slug` gives the project another short name. A backup by an earlier version can only be
+    restored into an empty installation, and is brought up to date there. Refused: everything else,
+    and a damaged backup.
     """
     reading = archive.Reading(path)
     try:
@@ -81,8 +84,8 @@ def _restore(reading: archive.Reading, slug: str | None, progress: Progress) -> 
         empty = _is_empty()
         if whole and not empty:
             raise Refused(
-                "There are rows here already. A whole installation comes back into an empty one: "
-                "set REJUDGE_DATA and DATABASE_URL to a new folder and a new database."
+                "This installation is not empty. A whole installation can only be restored into an "
+                "empty one: set REJUDGE_DATA and DATABASE_URL to a new folder and a new database."
             )
         if not same and not empty:
             raise Refused(
@@ -98,7 +101,7 @@ def _restore(reading: archive.Reading, slug: str | None, progress: Progress) -> 
         into.refuse_strange()
         into.refuse_known()
         into.make_room()
-        # Before the rows: what rows name is there.
+        # Before the rows, so that the files that rows name exist.
         into.files(stored)
         with transaction.atomic():
             into.rows()
@@ -132,7 +135,7 @@ def _project(apps: Apps) -> Any:
 
 
 def _is_empty() -> bool:
-    """Whether nobody has an account here, and nothing is judged."""
+    """Return whether this installation has no accounts and no projects."""
     people: Any = present.get_model(tables.USER)
     return not any(model._base_manager.exists() for model in (people, _project(present)))
 
@@ -141,10 +144,10 @@ def _sentence(error: DatabaseError, whole: bool) -> str:
     said = str(error).strip().splitlines()
     words = said[0] if said else type(error).__name__
     if whole:
-        return f"The database refused a row, so nothing was brought back: {words}"
+        return f"The database refused a row, so nothing was restored: {words}"
     return (
-        f"The database refused a row, so nothing was brought back: {words}. If it says that "
-        "something is there already, then so is this project, under another short name."
+        f"The database refused a row, so nothing was restored: {words}. If it says that something "
+        "already exists, this project is here already, under another short name."
     )
 
 

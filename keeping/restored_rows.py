@@ -1,4 +1,4 @@
-"""Rows of a backup on their way into the tables, with new keys where they need some."""
+"""Inserting the rows and files of a backup, with new keys where needed."""
 
 from __future__ import annotations
 
@@ -19,15 +19,13 @@ from base import bulk, row_keys
 from base.errors import Refused
 from keeping import archive, files, tables, values
 
-# Bytes of a backup that are sent to the database at once, and rows.
+# Bytes and rows of a backup that are sent to the database at once.
 _WEIGHT = 4_000_000
-
-
 _ROWS = 5_000
 
 
 class RestoredRows:
-    """Where the rows and files of one backup go."""
+    """Inserts the rows and files of one backup."""
 
     def __init__(
         self, reading: archive.Reading, apps: Apps, slug: str | None, progress: Progress
@@ -38,29 +36,29 @@ class RestoredRows:
         self.slug = slug
         self.progress = progress
         self.models = {tables.label(model): model for model in tables.every_table(apps)}
-        # What is left out by now may have been kept once.
+        # Earlier versions may have backed up tables that are left out now.
         self.entries = [
             entry for entry in reading.manifest["tables"] if entry["table"] not in tables.LEFT_OUT
         ]
         self.of_project = self.manifest["project"] is not None
         self.owned = tables.paths(apps) if self.of_project else {}
         self.shifts: dict[str, int] = dict.fromkeys(self.models, 0)
-        # Of a project: keys of accounts there -> here.
+        # For a project: keys of accounts in the backup -> keys here.
         self.people: dict[int, int] = {}
         self.found: list[str] = []
         self.made: list[str] = []
 
     def refuse_known(self) -> None:
-        """Refuse a project whose short name another one has here."""
+        """Raise Refused if a project here already has the short name."""
         projects: Any = self.models[tables.PROJECT]
         if self.slug is not None and projects._base_manager.filter(slug=self.slug).exists():
             raise Refused(
-                f"There is a project “{self.slug}” here already. Give this one another short name "
-                "with --as."
+                f"A project “{self.slug}” exists already. Give this one another short name with "
+                "--as."
             )
 
     def refuse_strange(self) -> None:
-        """Refuse tables or columns that are not those of our models: nothing else is written."""
+        """Raise Refused for tables or columns that our models do not have."""
         for entry in self.entries:
             model = self.models.get(entry["table"])
             wanted = {column.name for column in tables.columns(model)} if model else set()
@@ -70,11 +68,12 @@ class RestoredRows:
                 wanted = set()
             if not wanted or set(entry["columns"]) != wanted:
                 raise Refused(
-                    f"This backup is not one of ours: its table {entry['table']} is strange."
+                    f"This backup is not valid: its table {entry['table']} is unknown or has other "
+                    "columns."
                 )
 
     def rows(self) -> None:
-        """Bring back every row."""
+        """Insert every row."""
         entries = self.entries
         self.progress.start(sum(entry["rows"] for entry in entries), "Rows")
         for entry in entries:
@@ -90,7 +89,7 @@ class RestoredRows:
                     cursor.execute(statement)
 
     def files(self, stored: list[str]) -> None:
-        """Put every file into the storage; `stored` gets the names of those that are new there."""
+        """Put every file into the storage, and add the names of new ones to `stored`."""
         entries = self.manifest["files"]
         self.progress.start(len(entries), "Files")
         for entry in entries:
@@ -107,30 +106,31 @@ class RestoredRows:
                     if _same(name, scratch):
                         continue
                     raise Refused(
-                        f"{name} lies in the storage already, and is another file. Restore into "
+                        f"{name} exists in the storage already, with other content. Restore into "
                         "an empty folder."
                     )
                 saved = default_storage.save(name, File(scratch))
                 stored.append(saved)
                 if saved != name:
-                    raise Refused(f"The storage calls {name} {saved}.")
+                    raise Refused(f"The storage saved {name} as {saved}.")
             self.progress.advance()
 
     def make_room(self) -> None:
-        """Find keys that nobody has, and will have, for every row of a project: each table's keys
-        move on by one number, so that rows stay in their order.
+        """Reserve free keys for every row of a project.
+
+        All keys of a table are shifted by the same number, so rows keep their order.
         """
         for entry in self.entries if self.of_project else ():
             model = self.models[entry["table"]]
             first, last = entry["first"], entry["last"]
             if entry["table"] == tables.USER or first is None or last is None:
                 continue
-            if not row_keys.counts(model):
+            if not row_keys.has_numbered_keys(model):
                 continue
-            self.shifts[entry["table"]] = row_keys.reserve(model, first, last)
+            self.shifts[entry["table"]] = row_keys.reserve_keys(model, first, last)
 
     def _shift_of(self, table: str) -> int:
-        """By how much the keys of a table move; where they are another table's, as those do."""
+        """Return the shift of a table's keys, or of the keys of the table that they refer to."""
         model = self.models[table]
         key: Any = model._meta.pk
         return (
@@ -148,7 +148,7 @@ class RestoredRows:
     # --- people -----------------------------------------------------------------------------------
 
     def _meet(self, entry: archive.TableEntry) -> None:
-        """Find each person of the project here by their name, or make them an account."""
+        """Find the account of each of the project's people by user name, or create one."""
         user: Any = self.models[tables.USER]
         for row in self._read(entry):
             said = dict(zip(entry["columns"], row, strict=True))
@@ -169,7 +169,9 @@ class RestoredRows:
             for line in member.lines():
                 row = values.read(line)
                 if len(row) != width:
-                    raise Refused(f"This backup is damaged: a row of {entry['table']} is cut.")
+                    raise Refused(
+                        f"This backup is damaged: a row of {entry['table']} is incomplete."
+                    )
                 yield row
                 self.progress.advance()
 
@@ -178,7 +180,7 @@ class RestoredRows:
         _insert(model, entry["columns"], self._anew(model, entry))
 
     def _anew(self, model: tables.AnyModel, entry: archive.TableEntry) -> Iterator[list[Any]]:
-        """The rows of a table as they are to stand here."""
+        """Yield the rows of a table with the values that they get here."""
         columns = {column.name: column for column in tables.columns(model)}
         at = {name: place for place, name in enumerate(entry["columns"])}
         changes: list[tuple[int, Callable[[Any, list[Any]], Any]]] = []
@@ -197,7 +199,7 @@ class RestoredRows:
     def _change(
         self, model: tables.AnyModel, column: tables.Column, at: Mapping[str, int]
     ) -> Callable[[Any, list[Any]], Any] | None:
-        """What makes of a column's value the one that stands here."""
+        """Return a function from a column's value in the backup to its value here, or None."""
         table = tables.label(model)
         if column.field.is_relation and column.keys_of in tables.BY_WORDS:
             find = _by_words(self.models[column.keys_of])
@@ -226,7 +228,10 @@ class RestoredRows:
 
 
 def _by_words(model: tables.AnyModel) -> Callable[..., int]:
-    """What finds the key of a row that every installation makes itself, or makes it."""
+    """Return a function from a natural key of `model` to the row's key; it creates missing rows.
+
+    These are rows that every installation creates itself.
+    """
 
     @cache
     def find(*words: str) -> int:
@@ -246,7 +251,7 @@ def _by_words(model: tables.AnyModel) -> Callable[..., int]:
 
 
 def _insert(model: tables.AnyModel, names: list[str], rows: Iterator[list[Any]]) -> None:
-    """Put rows into a table, a number of them at once."""
+    """Insert rows into a table in batches."""
     quote = connection.ops.quote_name
     fields = {column.name: column.field for column in tables.columns(model)}
     turns = [
@@ -265,7 +270,7 @@ def _insert(model: tables.AnyModel, names: list[str], rows: Iterator[list[Any]])
     with connection.cursor() as cursor:
         if bulk.on_postgresql():
             copied = f"COPY {table} ({listed}) FROM STDIN"
-            # Each batch is there before it is sent: while it is, nothing else can be asked.
+            # Each batch is complete before it is sent: during COPY no other query can run.
             for some in _batches(turned()):
                 with connection.wrap_database_errors, cursor.copy(copied) as copy:
                     for row in some:
@@ -291,7 +296,7 @@ def _batches(rows: Iterator[list[Any]]) -> Iterator[list[list[Any]]]:
 
 
 def _same(name: str, scratch: Any) -> bool:
-    """Whether a file of the storage is the same, byte for byte."""
+    """Return whether a file of the storage has the same bytes as `scratch`."""
     with default_storage.open(name, "rb") as stored:
         while True:
             one, other = stored.read(archive.CHUNK), scratch.read(archive.CHUNK)

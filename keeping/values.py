@@ -1,4 +1,4 @@
-"""One value of a row as a backup holds it, and as each of the two databases takes it."""
+"""Converting the values of a row between a backup and each of the two databases."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from base import bulk
 
 Turn = Callable[[Any], Any]
 
-# Kinds of fields whose values stand in JSON as they are.
+# Types of fields whose values are JSON already.
 PLAIN = {
     *("AutoField", "BigAutoField", "SmallAutoField"),
     *("IntegerField", "BigIntegerField", "SmallIntegerField", "FloatField", "BooleanField"),
@@ -24,7 +24,7 @@ PLAIN = {
     *("CharField", "TextField", "SlugField", "EmailField", "URLField"),
     *("FileField", "FilePathField", "GenericIPAddressField"),
 }
-# Kinds that are written as text, and read again by what stands here.
+# Types of fields whose values are written as text, with the function that parses the text.
 _READ: dict[str, Turn] = {
     "DateTimeField": datetime.fromisoformat,
     "DateField": date.fromisoformat,
@@ -37,16 +37,16 @@ KINDS = {*PLAIN, *_READ, "JSONField"}
 
 
 def kind_of(field: Any) -> str:
-    """What a field holds; of a foreign key, what the key at its end holds."""
+    """Return the internal type of a field; of a foreign key, that of the key it points to."""
     while field.is_relation:
         field = field.target_field
     return str(field.get_internal_type())
 
 
 def written(row: Any) -> bytes:
-    """One row, a sequence of values as the models give them, as a line of a backup."""
+    """Return one row, a sequence of values from the models, as a line of a backup."""
     text = json.dumps(row, ensure_ascii=False, separators=(",", ":"), default=_as_text)
-    # Half of a pair may stand in JSON that SQLite keeps; it comes back as it was.
+    # JSON in SQLite may contain a lone surrogate; it is restored unchanged.
     return text.encode("utf-8", "surrogatepass") + b"\n"
 
 
@@ -63,13 +63,13 @@ def _as_text(value: Any) -> str:
 
 
 def read(line: bytes) -> list[Any]:
-    """A line of a backup as a list of values, texts where JSON has nothing else."""
+    """Parse a line of a backup into a list of values; types that JSON lacks stay strings."""
     row: list[Any] = json.loads(line.decode("utf-8", "surrogatepass"))
     return row
 
 
 def for_database(field: Any) -> Turn | None:
-    """What makes a value of a line one that this database takes; None where nothing is to do."""
+    """Return a function from a parsed value to one for this database, or None if not needed."""
     kind = kind_of(field)
     if kind == "JSONField":
         return _json_or_null if field.null else _json

@@ -11,9 +11,9 @@ from django.utils.translation import gettext as _
 from annotate.judging.judging_session import others_unsettled_sql, read_judging_session
 from annotate.judgments import assignments
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
-from annotate.pairs.pool import narratives_in_force
+from annotate.pairs.pool import judged_narratives
 from annotate.projects.models import Membership, Project
-from base.bulk import moment, run
+from base.bulk import datetime_parameter, run
 from base.errors import Refused
 
 Task = Assignment.Task
@@ -58,7 +58,7 @@ def end_finished(project: Project, concerned: Iterable[tuple[int, int]], now: da
 
     One SQL statement for each judge or, in projects with repeats, for each assignment.
     """
-    in_force = set(narratives_in_force(project).values_list("pk", flat=True))
+    in_force = set(judged_narratives(project).values_list("pk", flat=True))
     narratives_of: dict[int, list[int]] = {}
     for narrative, member in concerned:
         if narrative in in_force:
@@ -87,7 +87,11 @@ def end_finished(project: Project, concerned: Iterable[tuple[int, int]], now: da
                 AND v.id IN ({", ".join(map(str, narratives))}) AND NOT {left}
             )
             """,  # noqa: S608 (keys, and what `pool` writes)
-            {"now": moment(now), "member": member, "relevant_from": project.relevant_from},
+            {
+                "now": datetime_parameter(now),
+                "member": member,
+                "relevant_from": project.relevant_from,
+            },
         )
 
 

@@ -28,12 +28,12 @@ from annotate.judgments import assignments
 from annotate.judgments.in_force import judgments_in_force
 from annotate.judgments.models import Judgment, RejudgeRequest
 from annotate.pairs.models import Assignment, InstructionPair
-from annotate.pairs.pool import judged_narrative, pool
+from annotate.pairs.pool import candidates_to_judge, judged_narrative
 from annotate.projects import access as projects_access
-from annotate.projects.audit_log import many, record
+from annotate.projects.audit_log import name_documents, record
 from annotate.projects.models import Guideline, Membership, Project
-from base.bulk import moment
-from base.errors import Refused, Stale, refuse_strange
+from base.bulk import datetime_parameter
+from base.errors import Refused, Stale, refuse_invalid_characters
 
 MAX_WORDS = 2_000
 
@@ -98,7 +98,7 @@ def ask(
         in_force = judged_narrative(pair)
         if in_force is None or in_force.pk != judgment.narrative_id:
             raise Stale(_("The narrative changed. Nobody judges under this version any more."))
-        if not pool(pair).filter(pk=judgment.candidate_id).exists():
+        if not candidates_to_judge(pair).filter(pk=judgment.candidate_id).exists():
             raise Refused(_("This document is not among those to be judged for this query."))
         assignment = lock_assignment(pair, author, now)
         stored = Judgment.objects.only("superseded_at", "text_replaced_at").get(pk=judgment.pk)
@@ -204,7 +204,7 @@ def ask_older(
             cursor.execute(
                 "INSERT INTO annotate_lookagain (judgment_id, by_id, words, guideline_id, at) "  # noqa: S608 (Django's own query)
                 f"SELECT q.id, %s, %s, %s, %s FROM ({sql}) q",
-                [by.pk, words, guideline.pk, moment(now), *parameters],
+                [by.pk, words, guideline.pk, datetime_parameter(now), *parameters],
             )
         pairs: dict[int, list[int]] = {}
         for annotator, pair in touched:
@@ -259,7 +259,7 @@ def _record(what: str, rejudge_request: RejudgeRequest, by: Membership, now: dat
 def _record_many(
     what: str, guideline: Guideline, count: int, by: Membership, now: datetime
 ) -> None:
-    named = many(count, guideline)
+    named = name_documents(count, guideline)
     record(project=by.project, what=what, about=guideline, named=named, by=by, now=now)
 
 
@@ -312,7 +312,7 @@ def _clean_words(words: str) -> str:
             _("These words have %(length)s characters; at most %(most)s are allowed.")
             % {"length": f"{len(words):,}", "most": f"{MAX_WORDS:,}"}
         )
-    refuse_strange(words)
+    refuse_invalid_characters(words)
     return words
 
 

@@ -44,7 +44,7 @@ from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.pairs.pool import judged_narrative
 from annotate.projects import chain
 from annotate.projects.models import Membership
-from base.errors import NotHere, Refused
+from base.errors import ObjectNotFound, Refused
 from base.raw_sql import insert
 
 
@@ -118,9 +118,9 @@ def record_grade(
     that the project does not have, a span outside the text, missing evidence where the project
     requires it, unanswered conditions, a grade that contradicts the conditions without a note, a
     UUID already used for other content, an assignment that is not theirs, a document that is not
-    to be judged, a text version that the document does not have. Raises NotHere if the document or
-    the narrative does not belong to the pair, and Stale, unless `late`, if the narrative or the
-    text has a newer version.
+    to be judged, a text version that the document does not have. Raises ObjectNotFound if the
+    document or the narrative does not belong to the pair, and Stale, unless `late`, if the
+    narrative or the text has a newer version.
     """
     content = JudgmentContent(
         relevance,
@@ -229,7 +229,7 @@ def _recording(
     The lock serializes statements that one person sends from several tabs.
     """
     if target.narrative not in VALID_KEYS or target.candidate not in VALID_KEYS:
-        raise NotHere(not_in_pair_message())
+        raise ObjectNotFound(not_in_pair_message())
     now = now or timezone.now()
     try:
         with transaction.atomic():
@@ -298,7 +298,7 @@ def _chain_event(
         made_at=row.made_at,
         text_version=row.text_version,
     )
-    return chain.said(judgment_chain.KIND, row.uuid, hashed)
+    return chain.content_event(judgment_chain.KIND, row.uuid, hashed)
 
 
 # --- repeats --------------------------------------------------------------------------------------

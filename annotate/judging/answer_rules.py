@@ -13,7 +13,7 @@ from annotate.judgments.conditions import derive_relevance
 from annotate.judgments.evidence import merge_spans, missing_evidence, needs_evidence
 from annotate.judgments.models import Judgment, Verdict
 from annotate.projects.models import Grade, Membership, Project
-from base.errors import Refused, refuse_strange
+from base.errors import Refused, refuse_invalid_characters
 
 MAX_NOTE = 10_000
 
@@ -131,7 +131,7 @@ def clean_text(text: str, what: str) -> str:
             % {"what": what, "length": f"{len(text):,}", "most": f"{MAX_NOTE:,}"}
         )
     text = text.replace("\r\n", "\n").replace("\r", "\n")
-    refuse_strange(text)
+    refuse_invalid_characters(text)
     return text
 
 

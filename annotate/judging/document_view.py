@@ -11,7 +11,7 @@ from uuid import UUID
 from django.db.models import Q
 from django.urls import reverse
 
-from annotate.collection.document_rendering import DocumentPane, ShownTable, prepared
+from annotate.collection.document_rendering import DocumentPane, ShownTable, build_pane
 from annotate.collection.models import Candidate, Document, Run, RunLine
 from annotate.judging.answer_rules import grades_that_need_evidence
 from annotate.judging.judging_session import JudgingSession
@@ -23,7 +23,7 @@ from annotate.pairs.models import InstructionPair, Narrative
 from annotate.projects.models import Grade, Membership
 from base.prepared_queries import Built
 from base.prepared_queries import prepared as prepared_query
-from base.raw_sql import columns, every
+from base.raw_sql import all_rows, columns
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,7 @@ def document_views(
                 candidate=candidate,
                 position=positions[spot],
                 url=f"{url.removesuffix('0/')}{number}/",
-                shown=prepared(candidate.document, texts[candidate.pk], words),
+                shown=build_pane(candidate.document, texts[candidate.pk], words),
                 name=name_of(
                     candidate.document,
                     pair.project,
@@ -166,7 +166,7 @@ def _read_candidates(keys: Collection[int]) -> tuple[dict[int, Candidate], dict[
     """  # noqa: S608 (the columns of our own tables)
     candidates: dict[int, Candidate] = {}
     texts: dict[int, str | None] = {}
-    for candidate, document, text in every(sql, list(keys), Candidate, Document):
+    for candidate, document, text in all_rows(sql, list(keys), Candidate, Document):
         candidate.document = document
         candidates[candidate.pk], texts[candidate.pk] = candidate, text
     return candidates, texts

@@ -10,12 +10,12 @@ from uuid import UUID
 from django.db.models.functions import Length
 
 from annotate.collection.models import Candidate
-from annotate.collection.unseen_rows import Unseen, seen
+from annotate.collection.unseen_rows import Unseen, seen_condition
 from annotate.judgments import repeats
 from annotate.judgments.models import Flag, Judgment, RejudgeRequest, Repeat
 from annotate.judgments.repeats import Spot
 from annotate.pairs.models import InstructionPair, Narrative
-from annotate.pairs.pool import in_scope, pool_sql, repeat_words
+from annotate.pairs.pool import in_scope, pool_sql, repeat_seed
 from annotate.projects.models import Membership, Project
 from base.prepared_queries import Built, prepared
 
@@ -170,7 +170,7 @@ def _add_repeats(
     planned = repeats.plan_repeats(
         ordered,
         percent=by.project.repeat_percent,
-        words=repeat_words(narrative.pair, narrative.side, narrative.version, by),
+        words=repeat_seed(narrative.pair, narrative.side, narrative.version, by),
         answered=again,
     )
     numbers = [(at, first[candidate]) for at, candidate in answered]
@@ -259,7 +259,7 @@ def others_unsettled_sql(project: Project, *, again: bool = False) -> str:
         EXISTS (
             SELECT 1 FROM annotate_candidate o
             WHERE o.query_id = %(query)s AND o.removed_at IS NULL
-            {others} {scope} AND {seen(Unseen.Kind.CANDIDATE, "o.id")}
+            {others} {scope} AND {seen_condition(Unseen.Kind.CANDIDATE, "o.id")}
             AND NOT EXISTS (
                 SELECT 1 FROM annotate_judgment p WHERE p.narrative_id = %(narrative)s
                 AND p.candidate_id = o.id AND p.annotator_id = %(member)s
@@ -290,7 +290,7 @@ def pool_and_repeats_sql(project: Project, *, again: bool = False) -> str:
         (
             SELECT COUNT(*) FROM annotate_candidate o
             WHERE o.query_id = %(query)s AND o.removed_at IS NULL {scope}
-            AND {seen(Unseen.Kind.CANDIDATE, "o.id")}
+            AND {seen_condition(Unseen.Kind.CANDIDATE, "o.id")}
         ),
         (
             SELECT COUNT(*) FROM annotate_repeat p

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 
 from annotate.collection import text_versions
 from annotate.collection.models import Document
-from annotate.collection.unseen_rows import Unseen, seen
+from annotate.collection.unseen_rows import Unseen, seen_condition
 from annotate.judging.judging_session import (
     others_unsettled_sql,
     pool_and_repeats_sql,
@@ -24,12 +24,12 @@ from annotate.judgments import assignments, judgment_chain
 from annotate.judgments.models import Repeat
 from annotate.judgments.repeats import chance, count_repeats
 from annotate.pairs.models import Assignment
-from annotate.pairs.pool import is_put_before_judges, repeat_words
+from annotate.pairs.pool import is_shown_to_judges, repeat_seed
 from annotate.projects import access as projects_access
 from annotate.projects import chain
 from annotate.projects.models import Membership, Project
-from base.errors import NotHere, Refused, Stale
-from base.raw_sql import moment, values_of
+from base.errors import ObjectNotFound, Refused, Stale
+from base.raw_sql import aware_datetime, first_values
 
 
 class CurrentStatement(NamedTuple):
@@ -253,7 +253,7 @@ def _lookup_sql(target: Target, project: Project) -> str:
             {"AND f.flag <> ''" if target.again else ""}
         {_FIRST if target.again else ""}
         WHERE v.id = %(narrative)s AND v.pair_id = %(pair)s
-            AND {seen(Unseen.Kind.CANDIDATE, "c.id")}
+            AND {seen_condition(Unseen.Kind.CANDIDATE, "c.id")}
         {text_versions.SHARE_LOCK if _is_postgresql() else ""}
     """  # noqa: S608
 
@@ -265,7 +265,7 @@ def look_up(target: Target, by: Membership, uuid: uuids.UUID, now: datetime) -> 
     """
     project = by.project
     links = chain.of_assignment(target.pair.pair_id, by.name)
-    row = values_of(
+    row = first_values(
         _lookup_sql(target, project),
         {
             "project": project.pk,
@@ -281,11 +281,11 @@ def look_up(target: Target, by: Membership, uuid: uuids.UUID, now: datetime) -> 
         },
     )
     if row is None:
-        raise NotHere(not_in_pair_message())
+        raise ObjectNotFound(not_in_pair_message())
     side, version, length, stale, prior, made_for, doc_id, newest, *rest = row
     text, document_length, markup, replaced_at, grades, conditions, *rest = rest
     if target.text and text is None:
-        raise Refused(text_versions.no_version(target.text, newest))
+        raise Refused(text_versions.missing_version_message(target.text, newest))
     judgment, flagged = _read_statement(rest[0:4]), _read_statement(rest[4:8])
     for standing in (judgment, flagged):
         if standing:
@@ -298,13 +298,13 @@ def look_up(target: Target, by: Membership, uuid: uuids.UUID, now: datetime) -> 
         version=version,
         narrative_length=length,
         stale=bool(stale),
-        is_to_judge=is_put_before_judges(
+        is_to_judge=is_shown_to_judges(
             project, prior=prior, made_for=made_for, pair=target.pair.pk
         ),
         prior=prior,
         doc_id=doc_id,
         text_version=text,
-        text_replaced_at=moment(replaced_at),
+        text_replaced_at=aware_datetime(replaced_at),
         document_length=document_length,
         markable=markup == Document.Markup.PLAIN and bool(document_length),
         grades=sorted(map(int, (grades or "").split(",") if grades else ())),
@@ -358,7 +358,7 @@ def _repeats_left(
     percent = by.project.repeat_percent
     if not percent:
         return False
-    planned = count_repeats(size, percent, chance(repeat_words(target.pair, side, version, by)))
+    planned = count_repeats(size, percent, chance(repeat_seed(target.pair, side, version, by)))
     return settled + target.again < planned
 
 
@@ -375,7 +375,7 @@ def _read_statement(columns: Sequence[Any]) -> CurrentStatement | None:
         return None
     # SQLite stores a UUID as hexadecimal digits.
     uuid = uuid if isinstance(uuid, uuids.UUID) else uuids.UUID(uuid)
-    made_at = moment(at)
+    made_at = aware_datetime(at)
     assert made_at is not None
     return CurrentStatement(pk, uuid, made_at, content)
 

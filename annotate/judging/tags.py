@@ -16,8 +16,8 @@ from django.utils.safestring import SafeString
 from annotate.collection.spans import Span
 from annotate.judging.forms import VERDICT_PREFIX
 from annotate.judgments.models import Judgment, Repeat
-from annotate.pairs.clauses import Part, clauses, parts, touched
-from base.word_diff import Op, Piece, is_anew
+from annotate.pairs.clauses import DiffPart, clauses, overlapping_clauses, split_diff
+from base.word_diff import Op, Piece, is_rewritten
 
 register = template.Library()
 
@@ -46,13 +46,13 @@ def chose(given: Judgment | Repeat | None, clause: Clause) -> bool:
     """Return whether a judgment marks this clause as decisive."""
     marked = given.clauses if given is not None else ()
     span = Span(clause.start, clause.end)
-    return bool(touched([span], [Span(one["start"], one["end"]) for one in marked]))
+    return bool(overlapping_clauses([span], [Span(one["start"], one["end"]) for one in marked]))
 
 
 @register.filter
 def written_anew(pieces: Sequence[Piece] | None) -> bool:
     """Return whether too little of the original is left to mark the change word by word."""
-    return bool(pieces) and is_anew(pieces or ())
+    return bool(pieces) and is_rewritten(pieces or ())
 
 
 @register.simple_tag
@@ -67,10 +67,10 @@ def narrative_clauses(
     """
     spans = clauses(text)
     before = _join(())
-    if pieces and is_anew(pieces):
+    if pieces and is_rewritten(pieces):
         before = format_html("<del>{}</del>", original)
         pieces = None
-    cut = parts(pieces or [Piece(Op.KEPT, text)], spans)
+    cut = split_diff(pieces or [Piece(Op.KEPT, text)], spans)
     drawn = [
         _render_clause(number, spans[number], inner) if number is not None else inner
         for number, inner in _render_runs(cut)
@@ -104,7 +104,7 @@ def _render_clause(number: int, span: tuple[int, int], inner: SafeString) -> Saf
     )
 
 
-def _render_runs(cut: Iterable[Part]) -> Iterable[tuple[int | None, SafeString]]:
+def _render_runs(cut: Iterable[DiffPart]) -> Iterable[tuple[int | None, SafeString]]:
     """Yield, in order, each clause's number and rendered parts; None for text between clauses."""
     number: int | None = None
     inner: list[SafeString] = []
@@ -120,7 +120,7 @@ def _render_runs(cut: Iterable[Part]) -> Iterable[tuple[int | None, SafeString]]
         yield number, _join(inner)
 
 
-def _render_part(part: Part, before: Op | None) -> SafeString:
+def _render_part(part: DiffPart, before: Op | None) -> SafeString:
     if part.op == Op.REMOVED:
         return format_html("<del>{}</del>", part.text)
     if part.op == Op.ADDED:

@@ -50,7 +50,7 @@ def withdraw(
         )
         if row is None:
             raise Refused(_("The answer to take back was not found: it was not saved."))
-        text_versions.hold(row.candidate_id)
+        text_versions.lock_text(row.candidate_id)
         return _withdraw(row, pair, by, now or timezone.now())
 
 
@@ -75,7 +75,7 @@ def undo(
         last = max((row for row in current if row), key=lambda row: row.at, default=None)
         if last is None:
             raise Refused(_("There is nothing to take back here."))
-        text_versions.hold(last.candidate_id)
+        text_versions.lock_text(last.candidate_id)
         _withdraw(last, narrative.pair, by, now or timezone.now())
     return last
 

@@ -18,7 +18,7 @@ from annotate.judgments.attributes import (
 from annotate.judgments.models import Verdict
 from annotate.pairs.models import Condition
 from annotate.pairs.pool import in_pool_of
-from base.api.resource import Resource, Scope, Sent, reads, writes
+from base.api.resource import RequestBody, Resource, Scope, reads, writes
 
 
 class AttributeSerializer(serializers.Serializer[Any]):
@@ -49,7 +49,7 @@ class DocumentAttributesSerializer(serializers.Serializer[Any]):
     is_verified = serializers.BooleanField(help_text="Whether people answered every attribute.")
 
 
-class SentNegated(Sent):
+class SentNegated(RequestBody):
     """The attributes that the reversed query negates."""
 
     negated = serializers.ListField(
@@ -73,11 +73,11 @@ class Attributes(Resource):
         _member, found = pair_for_lead(self.person, pair)
         return Response(_attributes(current_conditions(found)))
 
-    @writes(AttributeSerializer, sent=SentNegated, scope=Scope.LEAD, many=True)
+    @writes(AttributeSerializer, body=SentNegated, scope=Scope.LEAD, many=True)
     def put(self, request: Request, pair: int) -> Response:
         """Set which attributes the reversed query negates: at least one."""
         member, found = pair_for_lead(self.person, pair)
-        numbers = self.sent()["negated"]
+        numbers = self.body()["negated"]
         return Response(_attributes(set_negated(pair=found, numbers=numbers, by=member)))
 
 

@@ -14,7 +14,7 @@ from annotate.pairs.models import Narrative
 from annotate.pairs.pool import in_pool_of
 from base.errors import Refused
 from base.page_request import PageRequest
-from base.pagination import key, page_by_key
+from base.pagination import page_by_key, parse_key
 
 
 @require_http_methods(["GET", "POST"])
@@ -25,7 +25,7 @@ def attributes(request: PageRequest, pk: int) -> HttpResponse:
     """
     member, pair = access.pair_for_lead(request.user, pk)
     if request.method == "POST":
-        numbers = [key(word) for word in request.POST.getlist("negated")]
+        numbers = [parse_key(word) for word in request.POST.getlist("negated")]
         try:
             set_negated(pair=pair, numbers=[one or 0 for one in numbers], by=member)
         except Refused as refused:

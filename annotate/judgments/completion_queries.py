@@ -18,12 +18,12 @@ from annotate.pairs.models import InstructionPair
 from annotate.pairs.pool import (
     PoolRules,
     common_rules,
-    in_scope_of_some,
-    narratives_in_force,
+    in_scope_of_any,
+    judged_narratives,
     pairs_with_pool,
 )
 from annotate.projects.models import Project
-from base.prepared_queries import Built, Prepared, counted, prepared
+from base.prepared_queries import Built, Prepared, count_of, prepared
 
 # Returns a query of submitted reviews, whose rows have `of_pair` and `of_member`: those of the
 # current altered narratives of projects (by key), or for None of any narrative. Reviews belong to
@@ -104,7 +104,7 @@ def pairs_ready_of(scope: str, project: int, relevant_from: int, queries: int) -
 def documents_of_queries(scope: str, relevant_from: int, queries: int) -> Built:
     """Count the documents to judge: query, the pair they were made for or None, documents."""
     candidates = Candidate.objects.filter(query__in=[queries])
-    found = in_scope_of_some(PoolRules(scope, relevant_from).stub(0), candidates)
+    found = in_scope_of_any(PoolRules(scope, relevant_from).stub(0), candidates)
     return found.order_by().values_list("query_id", "made_for_id").annotate(n=Count("pk"))
 
 
@@ -142,13 +142,13 @@ def _statements_under(scope: str, relevant_from: int, narratives: int) -> tuple[
 @prepared("project")
 def count_alive(project: int) -> Built:
     """Count the pairs that are not removed."""
-    return counted(InstructionPair.objects.filter(project=project).alive())
+    return count_of(InstructionPair.objects.filter(project=project).alive())
 
 
 @prepared("project")
 def count_to_rewrite(project: int) -> Built:
     """Count the pairs that need rewriting."""
-    return counted(InstructionPair.objects.filter(project=project).to_rewrite())
+    return count_of(InstructionPair.objects.filter(project=project).to_rewrite())
 
 
 @prepared("pairs")
@@ -160,9 +160,7 @@ def pairs_to_rewrite_of(pairs: int) -> Built:
 @prepared("project", "relevant_from", "pairs")
 def narratives_of_pairs(scope: str, project: int, relevant_from: int, pairs: int) -> Built:
     """Return the current narratives of these pairs: pair, then the fields of `JudgedNarrative`."""
-    found = narratives_in_force(_project_stub(scope, project, relevant_from)).filter(
-        pair__in=[pairs]
-    )
+    found = judged_narratives(_project_stub(scope, project, relevant_from)).filter(pair__in=[pairs])
     return found.values_list(
         "pair_id", "pk", "side", "version", "pair__query_id", "pair__project_id"
     )

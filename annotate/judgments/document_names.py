@@ -13,7 +13,7 @@ from annotate.collection.models import Candidate, Document, Query
 from annotate.judgments.models import Flag, Judgment
 from annotate.judgments.neutral_names import number_of, reveals_id
 from annotate.pairs.models import Assignment, Narrative
-from annotate.pairs.pool import is_in_scope, narratives_in_force
+from annotate.pairs.pool import is_in_scope, judged_narratives
 from annotate.projects.models import Membership, Project
 from base.prepared_queries import Built, prepared
 
@@ -112,7 +112,7 @@ def _in_force(scope: str, project: int, member: int, queries: int) -> Built:
     assignment = Assignment.objects.filter(
         pair=OuterRef("pair"), task=Assignment.Task.JUDGE, member=member
     )
-    found = narratives_in_force(Project(pk=project, judge_scope=scope))
+    found = judged_narratives(Project(pk=project, judge_scope=scope))
     return found.filter(pair__query__in=[queries]).values_list(
         "pair__query", "pair", "pk", Exists(assignment)
     )

@@ -9,7 +9,7 @@ from django.http import QueryDict
 
 from annotate.judgments.blindness import blind_pairs
 from annotate.judgments.models import Flag, Judgment
-from annotate.pairs.pool import narratives_in_force
+from annotate.pairs.pool import judged_narratives
 from annotate.projects.models import Membership
 from base.pagination import Page, page_by_key
 
@@ -37,7 +37,7 @@ def visible_flags(reader: Membership) -> QuerySet[Flag]:
     only after judging it.
     """
     flags = Flag.objects.current().filter(
-        narrative__in=narratives_in_force(reader.project), annotator__is_machine=False
+        narrative__in=judged_narratives(reader.project), annotator__is_machine=False
     )
     if not reader.leads:
         return flags.filter(annotator=reader)

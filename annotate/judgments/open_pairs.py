@@ -23,7 +23,7 @@ from annotate.collection.models import Candidate
 from annotate.judgments.completion_queries import submitted_reviews
 from annotate.judgments.models import Flag, Judgment
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
-from annotate.pairs.named_people import open_to
+from annotate.pairs.named_people import pairs_open_to
 from annotate.pairs.pool import (
     OF_EACH,
     WHOLE_POOL,
@@ -59,7 +59,7 @@ def open_pairs(
     if held:
         return pairs.filter(pk__in=mine)
     if not unrestricted:
-        pairs = pairs.filter(open_to(task, by.pk))
+        pairs = pairs.filter(pairs_open_to(task, by.pk))
         if is_quota_reached(by):
             pairs = pairs.none()
     assignments = _count_subquery(Assignment.objects.filter(pair=OuterRef("pk"), task=task), "pair")

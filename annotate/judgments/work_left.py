@@ -24,7 +24,7 @@ from annotate.judgments.completion_queries import (
 from annotate.judgments.models import Repeat
 from annotate.judgments.repeats import chance, count_repeats
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
-from annotate.pairs.pool import repeat_words
+from annotate.pairs.pool import repeat_seed
 from annotate.projects.models import Membership, Project
 
 Task = Assignment.Task
@@ -192,7 +192,7 @@ def _repeat_progress(
         percent = person.project.repeat_percent
         if narrative is None or not percent:
             continue
-        words = repeat_words(pairs[assignment.pair_id], narrative.side, narrative.version, person)
+        words = repeat_seed(pairs[assignment.pair_id], narrative.side, narrative.version, person)
         planned = count_repeats(sizes[assignment.pair_id], percent, chance(words))
         count, final = answered.get((narrative.pk, assignment.member_id), (0, 0))
         # Answered repeats still count if fewer are planned by now.

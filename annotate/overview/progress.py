@@ -26,7 +26,7 @@ from annotate.judgments.grade_patterns import (
 from annotate.judgments.models import Adjudication, Flag, Judgment
 from annotate.judgments.pair_rules import Change, change
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
-from annotate.pairs.pool import narratives_in_force
+from annotate.pairs.pool import judged_narratives
 from annotate.projects.models import Membership, Project
 from base.providers import Provider
 
@@ -197,7 +197,7 @@ def _judged_by_machines(project: Project) -> dict[int, int]:
     said = Judgment.objects.current().filter(
         annotator__project=project,
         annotator__is_machine=True,
-        narrative__in=narratives_in_force(project),
+        narrative__in=judged_narratives(project),
     )
     return dict(said.order_by().values_list("annotator_id").annotate(n=Count("pk")))
 
@@ -267,7 +267,7 @@ def statements_of(reader: Membership, candidates: Sequence[Candidate]) -> list[S
     queries = {candidate.query_id for candidate in candidates}
     narratives: dict[int, list[Narrative]] = defaultdict(list)
     for narrative in (
-        narratives_in_force(project)
+        judged_narratives(project)
         .filter(pair__query__in=queries)
         .select_related("pair")
         .order_by("pair__pk")
@@ -278,7 +278,7 @@ def statements_of(reader: Membership, candidates: Sequence[Candidate]) -> list[S
     flags: dict[tuple[int, int], list[Flag]] = defaultdict(list)
     mine = {} if reader.leads else {"annotator": reader}
     blind = blind_pairs(reader)
-    under = {"candidate__in": ids, "narrative__in": narratives_in_force(project)}
+    under = {"candidate__in": ids, "narrative__in": judged_narratives(project)}
     for judgment in (
         Judgment.objects.current()
         .filter(**under, **mine)

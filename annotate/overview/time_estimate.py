@@ -12,7 +12,7 @@ from annotate.judgments import revisions
 from annotate.judgments.blindness import blind_pairs
 from annotate.judgments.completion import JudgingProgress
 from annotate.judgments.models import Judgment
-from annotate.pairs.pool import in_pool_of, in_scope_of_some
+from annotate.pairs.pool import in_pool_of, in_scope_of_any
 from annotate.projects.models import Membership, Project
 
 # Seconds for one judgment if no time is known.
@@ -56,7 +56,7 @@ def _wanted_later(project: Project) -> int:
     """Count the judgments wanted of the whole pool once every narrative is written."""
     if not project.overlap_judge:
         return 0
-    documents = in_scope_of_some(project, Candidate.objects.filter(query__project=project)).filter(
+    documents = in_scope_of_any(project, Candidate.objects.filter(query__project=project)).filter(
         in_pool_of(F("query__pairs")),
         query__removed_at__isnull=True,
         query__pairs__isnull=False,

@@ -14,7 +14,7 @@ from annotate.pairs.models import InstructionPair, Narrative
 from annotate.projects.models import Membership
 from annotate.rewriting import actions
 from annotate.rewriting.models import Draft
-from annotate.rewriting.rewrite_impact import advise, look
+from annotate.rewriting.rewrite_impact import advise, find_impact
 from base.word_diff import Op
 
 
@@ -51,13 +51,13 @@ def is_key(value: str) -> bool:
     return value.isdecimal() and len(value) < 19
 
 
-def shown_impact(request: HttpRequest, desk: Desk) -> dict[str, Any]:
+def impact_context(request: HttpRequest, desk: Desk) -> dict[str, Any]:
     """Return a page of the documents at stake, with their ticks."""
     project = desk.pair.project
     drops = list(desk.draft.drops) if desk.draft else []
     if request.method == "POST":
         drops = sorted({*drops, *(int(key) for key in request.POST.getlist("drop") if is_key(key))})
-    rewrite_impact = look(desk.pair, request.GET, desk.member)
+    rewrite_impact = find_impact(desk.pair, request.GET, desk.member)
     return {
         "project": project,
         "member": desk.member,
@@ -75,7 +75,7 @@ def shown_impact(request: HttpRequest, desk: Desk) -> dict[str, Any]:
     }
 
 
-def shown_advice(desk: Desk, written: Mapping[str, Any], *, in_texts: bool) -> dict[str, Any]:
+def advice_context(desk: Desk, written: Mapping[str, Any], *, in_texts: bool) -> dict[str, Any]:
     """Return the advice on the typed text."""
     return {
         "side": desk.side,

@@ -32,7 +32,7 @@ def sample(user: Person, pk: int) -> tuple[Membership, Sample]:
     )
     if found is None:
         raise Http404(NO_SAMPLE)
-    with access.told_alike(NO_SAMPLE):
+    with access.not_found_as(NO_SAMPLE):
         return access.member(user, found.project.slug), found
 
 
@@ -50,5 +50,5 @@ def item(user: Person, pk: int) -> Checking:
     )
     if found is None:
         raise Http404(NO_LABEL)
-    with access.told_alike(NO_LABEL):
+    with access.not_found_as(NO_LABEL):
         return Checking(access.member(user, found.sample.project.slug), found)

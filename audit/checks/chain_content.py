@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from annotate.judgments.judgment_chain import of_text
 from annotate.pairs.models import Condition
 from annotate.projects import chain
-from annotate.projects.chain import Content, Kind, Row, moment
+from annotate.projects.chain import Content, Kind, Row, hashed_time
 from annotate.projects.models import Project
 from audit.checks.models import Check
 
@@ -35,15 +35,30 @@ def checks(project: int, *, texts: bool = False, **among: Any) -> Iterator[tuple
             *(("on_topic", "meets_constraint") if texts else (Value(""), Value(""))),
         )
     )
-    asked = {int(one) for row in found for one in row[-5]}
-    numbers = dict(Condition.objects.filter(pk__in=asked).values_list("pk", "number"))
-    for key, uuid, *what, at, text, verdicts, over, back, topic, constraint in found:
+    condition_ids = {int(one) for row in found for one in row[-5]}
+    numbers = dict(Condition.objects.filter(pk__in=condition_ids).values_list("pk", "number"))
+    for (
+        key,
+        uuid,
+        *what,
+        at,
+        text,
+        verdicts,
+        superseded_at,
+        withdrawn_at,
+        topic,
+        constraint,
+    ) in found:
         answers = sorted((numbers.get(int(one), 0), answer) for one, answer in verdicts.items())
         written = " ".join(f"{number}:{answer}" for number, answer in answers)
         if topic:
             written = f"topic:{topic} constraint:{constraint}"
-        ended = None if over is None and back is None else (moment(over), moment(back))
-        yield key, Row(uuid, (*what, moment(at), written, *of_text(text)), ended)
+        ended = (
+            None
+            if superseded_at is None and withdrawn_at is None
+            else (hashed_time(superseded_at), hashed_time(withdrawn_at))
+        )
+        yield key, Row(uuid, (*what, hashed_time(at), written, *of_text(text)), ended)
 
 
 def _of(narrative: str) -> tuple[str, str, str]:
@@ -51,7 +66,7 @@ def _of(narrative: str) -> tuple[str, str, str]:
 
 
 def _read_checks(project: Project | None) -> Iterator[Row]:
-    return chain.in_order(checks(project.pk, texts=True) if project else ())
+    return chain.sorted_by_uuid(checks(project.pk, texts=True) if project else ())
 
 
 def _label_check(what: Content) -> str:
@@ -70,4 +85,4 @@ def follow(
     project: int, *, new: Container[int] = (), ended: Container[int] = (), **among: Any
 ) -> None:
     """Append new and ended checks to their chain; `among` narrows the query."""
-    chain.follow(CHECK, project, checks(project, **among), new=new, ended=ended)
+    chain.append_changes(CHECK, project, checks(project, **among), new=new, ended=ended)

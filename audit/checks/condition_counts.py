@@ -11,7 +11,7 @@ from django.db.models import Max
 from annotate.judgments.models import Verdict
 from annotate.pairs.models import Condition
 from audit.checks.models import Check, Question, Sample, SampleItem
-from audit.checks.questions import Answered, answers_of
+from audit.checks.questions import QuestionReplies, question_replies_of
 from audit.checks.queue import with_checks
 
 _AT_ONCE = 500
@@ -57,7 +57,7 @@ def error_matrix(sample: Sample, outcomes: Iterable[tuple[int, int | None]]) -> 
     return ErrorMatrix(numbers, rows)
 
 
-class Broken(NamedTuple):
+class BrokenConditions(NamedTuple):
     """The numbers of the conditions that a document breaks: as claimed, and as checked.
 
     None: not known which.
@@ -67,7 +67,7 @@ class Broken(NamedTuple):
     checked: list[int] | None
 
 
-def broken_conditions(sample: Sample, items: Sequence[Any]) -> dict[int, Broken]:
+def broken_conditions(sample: Sample, items: Sequence[Any]) -> dict[int, BrokenConditions]:
     """Return which conditions the documents of checked labels break, by the keys of the items.
 
     `items` come from `with_checks`. Unchecked labels are left out, because leads check too. Up to
@@ -76,15 +76,15 @@ def broken_conditions(sample: Sample, items: Sequence[Any]) -> dict[int, Broken]
     if sample.asks != Sample.Asks.COUNT:
         return {}
     done = {item.pk: item for item in items if item.outcome is not None}
-    claimed = _claimed(sample, list(done.values()))
-    counted = _counted(list(done))
+    claimed = _claimed_as_broken(sample, list(done.values()))
+    counted = _counted_as_broken(list(done))
     return {
-        pk: Broken(claimed.get((item.narrative_id, item.candidate_id)), counted.get(pk))
+        pk: BrokenConditions(claimed.get((item.narrative_id, item.candidate_id)), counted.get(pk))
         for pk, item in done.items()
     }
 
 
-def _claimed(sample: Sample, items: Sequence[Any]) -> dict[tuple[int, int], list[int]]:
+def _claimed_as_broken(sample: Sample, items: Sequence[Any]) -> dict[tuple[int, int], list[int]]:
     """Return the conditions that the machine says are not met, where it gave verdicts."""
     found: dict[tuple[int, int], list[int]] = defaultdict(list)
     if sample.rater_id is None:
@@ -103,15 +103,15 @@ def _claimed(sample: Sample, items: Sequence[Any]) -> dict[tuple[int, int], list
     return found
 
 
-def _counted(items: Sequence[int]) -> dict[int, list[int]]:
+def _counted_as_broken(items: Sequence[int]) -> dict[int, list[int]]:
     """Return the conditions that are not met, as settled by the third or agreed by the two."""
-    said: dict[int, dict[int, frozenset[int]]] = defaultdict(dict)
+    broken_by_item: dict[int, dict[int, frozenset[int]]] = defaultdict(dict)
     rows = Check.objects.current().filter(item__in=items).values_list("item", "place", "verdicts")
     for item, place, verdicts in rows:
         broken = (int(key) for key, answer in verdicts.items() if answer == "not_met")
-        said[item][place] = frozenset(broken)
+        broken_by_item[item][place] = frozenset(broken)
     agreed = {}
-    for item, places in said.items():
+    for item, places in broken_by_item.items():
         one, *others = [places[Check.SETTLES]] if Check.SETTLES in places else places.values()
         if all(other == one for other in others):
             agreed[item] = one
@@ -141,7 +141,7 @@ def label_rows(sample: Sample) -> Iterator[list[str]]:
     """
     asks_questions = sample.asks == Sample.Asks.QUESTIONS
     yield [*HEADER, *(QUESTIONS_HEADER if asks_questions else ())]
-    answers = answers_of(sample)
+    answers = question_replies_of(sample)
     sizes = Counter(
         Condition.objects.filter(narrative__in=sample.items.values("narrative")).values_list(
             "narrative", flat=True
@@ -155,11 +155,16 @@ def label_rows(sample: Sample) -> Iterator[list[str]]:
         last = part[-1].pk
         broken = broken_conditions(sample, part)
         for item in part:
-            row = _row(item, sizes[item.narrative_id], broken.get(item.pk, Broken(None, None)))
-            yield [*row, *(_replies(item, answers.get(item.pk, ())) if asks_questions else ())]
+            row = _label_columns(
+                item, sizes[item.narrative_id], broken.get(item.pk, BrokenConditions(None, None))
+            )
+            yield [
+                *row,
+                *(_reply_columns(item, answers.get(item.pk, ())) if asks_questions else ()),
+            ]
 
 
-def _replies(item: Any, answers: Sequence[Answered]) -> list[str]:
+def _reply_columns(item: Any, answers: Sequence[QuestionReplies]) -> list[str]:
     """Return for each question the first answer, the second, and the outcome."""
     by_place = {one.place: one.replies for one in answers} if item.spoken == 2 else {}
     outcome = answers[-1].replies if answers and item.outcome is not None else {}
@@ -167,7 +172,7 @@ def _replies(item: Any, answers: Sequence[Answered]) -> list[str]:
     return [replies.get(question, "") for question in Question.values for replies in every]
 
 
-def _row(item: Any, conditions: int, broken: Broken) -> list[str]:
+def _label_columns(item: Any, conditions: int, broken: BrokenConditions) -> list[str]:
     pair, spoken = item.narrative.pair, item.spoken == 2
     done = item.outcome is not None
     values = [

@@ -17,14 +17,14 @@ from audit.checks.questions import (
     Decided,
     QuestionAgreement,
     QuestionRate,
-    agreement_of,
-    agreement_on,
-    answers_of,
-    decide,
+    agreement_of_rows,
+    agreement_on_question,
+    decide_replies,
     question_rate,
+    question_replies_of,
 )
 from audit.checks.queue import with_checks
-from audit.checks.sentence import agreed, agreed_on, sentence_of
+from audit.checks.sentence import agreement_sentence, paper_sentences, question_agreement_sentences
 
 if TYPE_CHECKING:
     from agreement import Coefficient
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 BOUND = 0.02
 
 
-class Line(NamedTuple):
+class CheckedLabel(NamedTuple):
     """One claim and the answers to it. `outcome` is None while the claim is not checked, and if it
     cannot be judged.
     """
@@ -100,7 +100,7 @@ class Rates:
         return self.frame - self.checked
 
 
-class Weighted(NamedTuple):
+class WeightedRates(NamedTuple):
     """Rates for all claims of the frame, weighted by the sizes of the strata."""
 
     status: Stratified
@@ -116,7 +116,7 @@ class Figures:
     overall: Rates
     strata: list[Rates]
     # Weighted by the sizes of the strata; None unless strata were drawn at different rates.
-    weighted: Weighted | None
+    weighted: WeightedRates | None
     differed: int
     to_settle: int
     settled: int
@@ -146,42 +146,42 @@ def figures(sample: Sample, *, bound: float = BOUND) -> Figures:
     """
     relevant_from = sample.project.relevant_from
     lines = [
-        Line(*row)
+        CheckedLabel(*row)
         for row in with_checks(SampleItem.objects.filter(sample=sample))
         .order_by()
-        .values_list(*Line._fields)
+        .values_list(*CheckedLabel._fields)
     ]
     # "Cannot judge" is not counted in agreement.
-    said = (
+    graded = (
         Check.objects.current()
         .filter(item__sample=sample, place__lt=Check.SETTLES, relevance__isnull=False)
         .order_by("item", "place")
         .values_list("item", "checker__name", "relevance")
     )
-    answers = answers_of(sample)
-    decided = decide((line.pk for line in lines if line.outcome is not None), answers)
-    asked = list(Question) if sample.asks == Sample.Asks.QUESTIONS else []
-    of_stratum: dict[str, list[Line]] = defaultdict(list)
+    answers = question_replies_of(sample)
+    decided = decide_replies((line.pk for line in lines if line.outcome is not None), answers)
+    sample_questions = list(Question) if sample.asks == Sample.Asks.QUESTIONS else []
+    of_stratum: dict[str, list[CheckedLabel]] = defaultdict(list)
     for line in lines:
         of_stratum[line.stratum].append(line)
     counted: Any = {
         "relevant_from": relevant_from,
         "bound": bound,
-        "asked": asked,
+        "sample_questions": sample_questions,
         "decided": decided,
     }
-    overall = _rates("", lines, frame=sum(sample.frame.values()), **counted)
-    rows: list[Any] = list(said)
-    percent, kappa = agreement_of(rows)
+    overall = _count_errors("", lines, frame=sum(sample.frame.values()), **counted)
+    rows: list[Any] = list(graded)
+    percent, kappa = agreement_of_rows(rows)
     differed = [line for line in lines if line.differs]
     settled = sum(1 for line in differed if line.closed)
     strata = [
-        _rates(stratum, of_stratum[stratum], frame=sample.frame.get(stratum, 0), **counted)
+        _count_errors(stratum, of_stratum[stratum], frame=sample.frame.get(stratum, 0), **counted)
         for stratum in sorted(of_stratum)
     ]
-    weighted = _weighted(sample, strata)
+    weighted = _weight_rates(sample, strata)
     by_two = sum(1 for line in lines if line.spoken == 2)
-    questions = tuple(agreement_on(question, answers) for question in asked)
+    questions = tuple(agreement_on_question(question, answers) for question in sample_questions)
     return Figures(
         sample=sample,
         bound=bound,
@@ -195,11 +195,14 @@ def figures(sample: Sample, *, bound: float = BOUND) -> Figures:
         unchecked=len(lines) - by_two,
         percent=percent,
         kappa=kappa,
-        sentence=sentence_of(
+        sentence=paper_sentences(
             sample,
             overall,
             weighted,
-            [agreed(len(differed), settled, percent, kappa), *agreed_on(questions)],
+            [
+                agreement_sentence(len(differed), settled, percent, kappa),
+                *question_agreement_sentences(questions),
+            ],
             by_two=by_two,
         ),
         questions=questions,
@@ -207,14 +210,14 @@ def figures(sample: Sample, *, bound: float = BOUND) -> Figures:
     )
 
 
-def _rates(
+def _count_errors(
     label: str,
-    lines: Sequence[Line],
+    lines: Sequence[CheckedLabel],
     *,
     relevant_from: int,
     bound: float,
     frame: int,
-    asked: Sequence[Question],
+    sample_questions: Sequence[Question],
     decided: Decided,
 ) -> Rates:
     from agreement.proportion import more_needed, proportion
@@ -233,11 +236,13 @@ def _rates(
         more_status=more_needed(status, len(checked), bound=bound),
         more_grade=more_needed(grade, len(checked), bound=bound),
         frame=frame,
-        questions={one.value: question_rate(one, labels, bound, decided) for one in asked},
+        questions={
+            one.value: question_rate(one, labels, bound, decided) for one in sample_questions
+        },
     )
 
 
-def _weighted(sample: Sample, strata: Sequence[Rates]) -> Weighted | None:
+def _weight_rates(sample: Sample, strata: Sequence[Rates]) -> WeightedRates | None:
     """Return rates weighted by stratum, or None unless strata were drawn at different rates."""
     from agreement.stratified import Stratum, stratified
 
@@ -249,7 +254,7 @@ def _weighted(sample: Sample, strata: Sequence[Rates]) -> Weighted | None:
     drawn = [(line.items, line.frame) for line in strata]
     if all(items * drawn[0][1] == drawn[0][0] * frame for items, frame in drawn):
         return None
-    return Weighted(
+    return WeightedRates(
         stratified([Stratum(one.status.count, one.status.of, one.frame) for one in strata]),
         stratified([Stratum(one.grade.count, one.grade.of, one.frame) for one in strata]),
     )

@@ -16,7 +16,7 @@ from annotate.judgments.models import Judgment
 from annotate.projects.kinds import PlannedCheck
 from annotate.projects.models import Membership
 from audit.checks.actions import MAX_WORDS
-from audit.checks.claims import Asked, why_unfit
+from audit.checks.claims import ClaimSelection, why_unfit
 from audit.checks.figures import BOUND
 from audit.checks.models import Question, Reply, Sample
 from audit.checks.modes import MODES, has_modes
@@ -27,7 +27,7 @@ MAX_SEED = 2**53 - 1
 _MACHINE = "machine-"
 
 
-def _claiming(member: Membership) -> QuerySet[Membership]:
+def _machines_with_judgments(member: Membership) -> QuerySet[Membership]:
     """Return the machines with judgments; a machine that only filtered has no claims."""
     judged = Judgment.objects.filter(annotator=OuterRef("pk"))
     machines = member.project.memberships.filter(Exists(judged), is_machine=True)
@@ -44,7 +44,7 @@ class _ClaimsForm(forms.Form):
         self._project = member.project
         if not has_modes(member.project):
             del self.fields["modes"]
-        self._machines = {f"{_MACHINE}{one.pk}": one for one in _claiming(member)}
+        self._machines = {f"{_MACHINE}{one.pk}": one for one in _machines_with_judgments(member)}
         claims = self.fields["claims"]
         assert isinstance(claims, forms.ChoiceField)
         claims.choices = [
@@ -62,18 +62,18 @@ class _ClaimsForm(forms.Form):
         given.setdefault("modes", [])
         return given
 
-    def asked(self) -> Asked:
+    def selection(self) -> ClaimSelection:
         """Return the claims that the valid form asks for."""
         chosen = self.cleaned_data["claims"]
         relevant_only = bool(self.cleaned_data.get("relevant_only"))
         machine = self._machines.get(chosen)
         asks = self.cleaned_data.get("asks") or Sample.Asks.GRADE
         if machine is not None:
-            return Asked(Sample.Source.MACHINE, machine, relevant_only, asks)
-        return Asked(chosen, None, relevant_only, asks)
+            return ClaimSelection(Sample.Source.MACHINE, machine, relevant_only, asks)
+        return ClaimSelection(chosen, None, relevant_only, asks)
 
 
-def _modes() -> forms.MultipleChoiceField:
+def _modes_field() -> forms.MultipleChoiceField:
     return forms.MultipleChoiceField(
         label=_("Modes"),
         choices=list(MODES.items()),
@@ -90,7 +90,7 @@ def _modes() -> forms.MultipleChoiceField:
 class SampleForm(_ClaimsForm):
     """The choices for a random sample."""
 
-    modes = _modes()
+    modes = _modes_field()
 
     name = forms.CharField(
         max_length=MAX_NAME,
@@ -149,7 +149,9 @@ class SampleForm(_ClaimsForm):
     def clean(self) -> dict[str, Any]:
         """Refuse a question that these labels cannot answer."""
         given = super().clean() or self.cleaned_data
-        if not self.errors and (unfit := why_unfit(self._project, self.asked(), given["stratify"])):
+        if not self.errors and (
+            unfit := why_unfit(self._project, self.selection(), given["stratify"])
+        ):
             self.add_error("asks", unfit)
         return given
 
@@ -163,7 +165,7 @@ def choices_of_planned(check: PlannedCheck, member: Membership) -> dict[str, Any
     """Return the initial values of the sample form for a check that the project's kind plans."""
     claims = check.source
     if check.source == Sample.Source.MACHINE:
-        machine = _claiming(member).first()
+        machine = _machines_with_judgments(member).first()
         claims = f"{_MACHINE}{machine.pk}" if machine is not None else ""
     names = ("name", "size", "per", "asks", "stratify", "shows_reason", "modes")
     return {"claims": claims, **{name: getattr(check, name) for name in names}}
@@ -184,7 +186,7 @@ class _Runs(forms.ModelMultipleChoiceField[Run]):
 class SuspectsForm(_ClaimsForm):
     """The rule for suspects: documents that are claimed relevant and missed by runs."""
 
-    modes = _modes()
+    modes = _modes_field()
     runs = _Runs(
         Run.objects.none(),
         widget=forms.CheckboxSelectMultiple,
@@ -277,7 +279,7 @@ class CheckForm(forms.Form):
             "relevance": given["relevance"],
             "cannot_judge": given["cannot_judge"],
             "verdicts": given["verdicts"],
-            "questions": {one.value: said for one in Question if (said := given.get(one.column))},
+            "questions": {one.value: reply for one in Question if (reply := given.get(one.column))},
             "words": given["words"],
             "uuid": sent,
             "text": given["text_version"],

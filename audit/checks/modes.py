@@ -19,7 +19,7 @@ from annotate.judgments.in_force import in_pools
 from annotate.pairs.models import Narrative
 from annotate.projects.kinds import kind_of
 from annotate.projects.models import Membership, Project
-from audit.checks.claims import Asked, frame
+from audit.checks.claims import ClaimSelection, build_frame
 from audit.checks.models import Check, Sample, SampleItem
 from audit.checks.queue import to_check, with_checks
 from base.errors import Refused
@@ -32,35 +32,35 @@ MODES: Mapping[str, str | Promise] = {
 }
 
 
-def asked_in(project: Project, asked: Asked, mode: str) -> Asked:
+def selection_in_mode(project: Project, selection: ClaimSelection, mode: str) -> ClaimSelection:
     """Return the request for claims of one mode.
 
     In the original mode the qrels are the source if the machine has no claims there.
     """
-    in_mode = asked._replace(side=mode)
-    if mode != Narrative.Side.ORIGINAL or asked.source != Sample.Source.MACHINE:
+    in_mode = selection._replace(side=mode)
+    if mode != Narrative.Side.ORIGINAL or selection.source != Sample.Source.MACHINE:
         return in_mode
-    if frame(project, in_mode).claims:
+    if build_frame(project, in_mode).claims:
         return in_mode
     return in_mode._replace(source=Sample.Source.PRIOR, rater=None)
 
 
-def passes(
-    project: Project, asked: Asked, name: str, modes: Sequence[str]
-) -> Iterator[tuple[str, Asked]]:
+def mode_samples(
+    project: Project, selection: ClaimSelection, name: str, modes: Sequence[str]
+) -> Iterator[tuple[str, ClaimSelection]]:
     """Yield for each mode the name of its sample and its request for claims."""
     for mode in modes:
         yield (
             _("%(name)s (%(mode)s)") % {"name": name, "mode": str(MODES[mode]).lower()},
-            asked_in(project, asked, mode),
+            selection_in_mode(project, selection, mode),
         )
 
 
-def make_passes(
-    make: Callable[[str, Asked], Sample],
+def make_mode_samples(
+    make: Callable[[str, ClaimSelection], Sample],
     *,
     project: Project,
-    asked: Asked,
+    selection: ClaimSelection,
     name: str,
     modes: Sequence[str],
 ) -> list[Sample]:
@@ -69,19 +69,19 @@ def make_passes(
     Refused: as by `make` (`draw_sample` or `pick_suspects`), and if no mode has any claims.
     """
     if not modes:
-        return [make(name, asked)]
+        return [make(name, selection)]
     with transaction.atomic():
         made = [
             make(of_mode, in_mode)
-            for of_mode, in_mode in passes(project, asked, name, modes)
-            if frame(project, in_mode).claims
+            for of_mode, in_mode in mode_samples(project, selection, name, modes)
+            if build_frame(project, in_mode).claims
         ]
     if not made:
         raise Refused(_("Nothing is claimed in these modes."))
     return made
 
 
-class Pass(NamedTuple):
+class ModeProgress(NamedTuple):
     """Progress on the labels of one mode: overall, by one member, and left for that member."""
 
     mode: str
@@ -93,7 +93,7 @@ class Pass(NamedTuple):
     next: int | None = None
 
 
-def has_passes(project: Project) -> bool:
+def checks_in_modes(project: Project) -> bool:
     """Return whether the kind of project checks labels in modes."""
     return any(step.startswith("check_") for step in kind_of(project.kind).steps)
 
@@ -103,16 +103,16 @@ def has_modes(project: Project) -> bool:
     instruction is reversed.
     """
     reversed_ones = Narrative.objects.filter(pair__project=project, side=Narrative.Side.REVERSED)
-    return has_passes(project) or reversed_ones.exists()
+    return checks_in_modes(project) or reversed_ones.exists()
 
 
-def passes_of(member: Membership) -> list[Pass]:
+def progress_by_mode(member: Membership) -> list[ModeProgress]:
     """Return the passes of the member's project in the order of the modes; an empty list if its
     kind has no modes. Three queries.
 
     A label belongs to the mode of its narrative, also in a sample of all modes.
     """
-    if not has_passes(member.project):
+    if not checks_in_modes(member.project):
         return []
     items = SampleItem.objects.filter(
         in_pools(), sample__project=member.project, narrative__pair__removed_at__isnull=True
@@ -125,13 +125,14 @@ def passes_of(member: Membership) -> list[Pass]:
         checked=Count("pk", filter=done),
         mine_all=Count("pk", filter=Q(mine=True)),
     )
-    waiting = waiting_in(member)
+    waiting = waiting_by_mode(member)
     return [
-        Pass(mode, *counted.get(mode, (0, 0, 0)), *waiting.get(mode, (0, None))) for mode in MODES
+        ModeProgress(mode, *counted.get(mode, (0, 0, 0)), *waiting.get(mode, (0, None)))
+        for mode in MODES
     ]
 
 
-def waiting_in(member: Membership) -> dict[str, tuple[int, int]]:
+def waiting_by_mode(member: Membership) -> dict[str, tuple[int, int]]:
     """Return by mode how many labels the member could check, and the first of them."""
     found = _by_mode(to_check(member), waiting=Count("pk"), first=Min("pk"))
     return {mode: (waiting, first) for mode, (waiting, first) in found.items()}

@@ -16,26 +16,28 @@ from audit.checks.queue import with_checks
 CHUNK = 5_000
 
 
-class Found(NamedTuple):
+class CheckOutcome(NamedTuple):
     """The outcome of one label's checks; without an outcome, whether its check is over."""
 
     outcome: int | None
     over: bool
 
 
-def newest(rows: Iterator[tuple[int, int, int | None, bool]]) -> dict[tuple[int, int], Found]:
+def newest_outcomes(
+    rows: Iterator[tuple[int, int, int | None, bool]],
+) -> dict[tuple[int, int], CheckOutcome]:
     """Return the outcome of each label, by narrative and candidate, over all samples.
 
     `rows` are in the order in which the samples were made. The newest sample with an outcome wins;
     without any outcome, the label is open while one of its samples is open.
     """
-    found: dict[tuple[int, int], Found] = {}
+    found: dict[tuple[int, int], CheckOutcome] = {}
     for narrative, candidate, outcome, unjudgeable in rows:
-        earlier = found.get((narrative, candidate), Found(None, True))
+        earlier = found.get((narrative, candidate), CheckOutcome(None, True))
         if outcome is not None:
-            found[narrative, candidate] = Found(outcome, True)
+            found[narrative, candidate] = CheckOutcome(outcome, True)
         elif earlier.outcome is None:
-            found[narrative, candidate] = Found(None, earlier.over and unjudgeable)
+            found[narrative, candidate] = CheckOutcome(None, earlier.over and unjudgeable)
     return found
 
 
@@ -57,9 +59,13 @@ def checked_labels(narratives: QuerySet[Narrative]) -> dict[tuple[int, int], int
         .values_list("narrative", "candidate", "outcome", "unjudgeable")
         .iterator(CHUNK)
     )
-    return {place: one.outcome for place, one in newest(rows).items() if one.outcome is not None}
+    return {
+        place: one.outcome
+        for place, one in newest_outcomes(rows).items()
+        if one.outcome is not None
+    }
 
 
-def checks_of(candidates: Sequence[int]) -> int:
+def count_checks(candidates: Sequence[int]) -> int:
     """Return how many current checks these candidates have."""
     return Check.objects.current().filter(item__candidate__in=candidates).count()

@@ -36,17 +36,17 @@ def _contribution(member: Membership, to_check: int, to_settle: int) -> Contribu
             Todo(_("Labels to check"), to_check, where),
             Todo(_("Checked labels to settle"), to_settle, where),
         ]
-    return Contribution(tuple(todo), details=lambda: _sampled(member) if member.leads else {})
+    return Contribution(tuple(todo), details=lambda: _count_sampled(member) if member.leads else {})
 
 
-def _sampled(member: Membership) -> dict[str, Any]:
+def _count_sampled(member: Membership) -> dict[str, Any]:
     """Return how many labels are sampled and how many of them two people checked, in total and by
     the side of their narratives; empty if the kind of project has no such step. One query.
     """
     if not any(step.startswith("check") for step in kind_of(member.project.kind).steps):
         return {}
-    said = Check.objects.current().filter(item=OuterRef("pk"))
-    both = Exists(said.filter(place=1)) & Exists(said.filter(place=2))
+    checks = Check.objects.current().filter(item=OuterRef("pk"))
+    both = Exists(checks.filter(place=1)) & Exists(checks.filter(place=2))
     rows: list[tuple[str, int, int]] = list(
         SampleItem.objects.filter(
             sample__project=member.project_id, narrative__pair__removed_at__isnull=True

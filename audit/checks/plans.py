@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from audit.checks.claims import BETWEEN, LABELS, Claim, Frame
+from audit.checks.claims import LABELS, SEPARATOR, Claim, Frame
 from audit.checks.models import Sample
 from base.sampling import CannotDraw, draw, place
 
@@ -32,21 +32,25 @@ def plan(
 ) -> Plan:
     """Return what a sample of these claims would take; a seed gives the same result anywhere."""
     by_label = stratify == Sample.Stratify.LABEL
-    sizes: dict[str, int] = {} if by_label else {one.stratum(stratify): 0 for one in found.under}
+    sizes: dict[str, int] = (
+        {} if by_label else {one.stratum(stratify): 0 for one in found.narratives}
+    )
     of_instruction = per == Sample.Per.INSTRUCTION
     # `size` claims are drawn from each group. Groups without a claim are kept, to be refused.
     groups: dict[str, dict[str, Claim]] = (
-        {one.name: {} for one in found.under} if of_instruction else {one: {} for one in sizes}
+        {one.name: {} for one in found.narratives} if of_instruction else {one: {} for one in sizes}
     )
     for claim in found.claims:
         stratum = claim.stratum(stratify)
         sizes[stratum] = sizes.get(stratum, 0) + 1
-        group = claim.under.name if of_instruction else stratum
-        name = claim.place_in_any_mode if found.side else claim.name
+        group = claim.narrative.name if of_instruction else stratum
+        name = claim.name_in_any_mode if found.side else claim.name
         groups.setdefault(group, {})[name] = claim
     sizes = dict(sorted(sizes.items()))
     # Errors name an instruction by its pair id; only originals could differ in the side.
-    said = {name: name.partition(BETWEEN)[0] if of_instruction else name for name in groups}
+    names_in_errors = {
+        name: name.partition(SEPARATOR)[0] if of_instruction else name for name in groups
+    }
     try:
         drawn = draw(
             dict(sorted(groups.items())),
@@ -64,7 +68,7 @@ def plan(
         )
     except CannotDraw as refused:
         sentence = str(refused)
-        for name, words in said.items():
+        for name, words in names_in_errors.items():
             sentence = sentence.replace(f"“{name}”", f"“{words or 'no category'}”")
         return Plan(sizes, refused=sentence)
     claims = [
@@ -74,7 +78,7 @@ def plan(
     ]
     if by_label:
         # People check in this order, which must not reveal the claims.
-        claims.sort(key=lambda one: (one[0].under.name, place(seed, one[0].name)))
+        claims.sort(key=lambda one: (one[0].narrative.name, place(seed, one[0].name)))
     taken = dict.fromkeys(sizes, 0)
     for _claim, stratum in claims:
         taken[stratum] += 1

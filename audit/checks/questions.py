@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from agreement.proportion import Proportion
 
 
-class Answered(NamedTuple):
+class QuestionReplies(NamedTuple):
     """One person's answers, by the value of the question, with their place and name."""
 
     place: int
@@ -39,7 +39,7 @@ IN_WORDS: Mapping[Question, Mapping[str, str | Promise]] = {
 }
 
 # By item, in the order of places.
-Answers = Mapping[int, Sequence[Answered]]
+Answers = Mapping[int, Sequence[QuestionReplies]]
 # The decided answers to the questions, by item: True for yes.
 Decided = Mapping[int, Mapping[str, bool]]
 # One label's claims on the questions: its item, and True, False or None by question.
@@ -70,28 +70,28 @@ class QuestionAgreement(NamedTuple):
         return self.percent, self.kappa
 
 
-def in_words(*replies: str) -> str:
+def describe_replies(*replies: str) -> str:
     """Return somebody's answers to the questions in words; "" if they are not asked."""
-    said = zip(Question, replies, strict=False)
-    return ", ".join(str(IN_WORDS[question][reply]) for question, reply in said if reply)
+    answered = zip(Question, replies, strict=False)
+    return ", ".join(str(IN_WORDS[question][reply]) for question, reply in answered if reply)
 
 
-def answers_of(sample: Sample) -> Answers:
+def question_replies_of(sample: Sample) -> Answers:
     """Return the current answers to the two questions by item, in the order of places."""
-    found: dict[int, list[Answered]] = defaultdict(list)
+    found: dict[int, list[QuestionReplies]] = defaultdict(list)
     if sample.asks != Sample.Asks.QUESTIONS:
         return found
     rows = Check.objects.current().filter(item__sample=sample).exclude(on_topic="")
     columns = [one.column for one in Question]
-    for item, place, name, *said in rows.order_by("item", "place").values_list(
+    for item, place, name, *values in rows.order_by("item", "place").values_list(
         "item", "place", "checker__name", *columns
     ):
-        replies = dict(zip(Question.values, said, strict=True))
-        found[item].append(Answered(place, name, replies))
+        replies = dict(zip(Question.values, values, strict=True))
+        found[item].append(QuestionReplies(place, name, replies))
     return found
 
 
-def decide(checked: Iterable[int], answers: Answers) -> Decided:
+def decide_replies(checked: Iterable[int], answers: Answers) -> Decided:
     """Return the decided answers of each checked item: the third's, else those both gave."""
     return {
         item: {key: reply == Reply.YES for key, reply in answers[item][-1].replies.items()}
@@ -100,7 +100,7 @@ def decide(checked: Iterable[int], answers: Answers) -> Decided:
     }
 
 
-def agreement_of(rows: list[Any]) -> tuple[Coefficient, Coefficient]:
+def agreement_of_rows(rows: list[Any]) -> tuple[Coefficient, Coefficient]:
     """Return percent agreement and Cohen's kappa of rows (item, person, answer)."""
     from agreement import Ratings, cohen_kappa, percent_agreement
 
@@ -111,7 +111,7 @@ def agreement_of(rows: list[Any]) -> tuple[Coefficient, Coefficient]:
     return percent, kappa
 
 
-def agreement_on(question: Question, answers: Answers) -> QuestionAgreement:
+def agreement_on_question(question: Question, answers: Answers) -> QuestionAgreement:
     """Return how much the two agree on a question, without the answers "can't tell"."""
     rows = [
         (item, one.name, int(one.replies[question.value] == Reply.YES))
@@ -119,7 +119,7 @@ def agreement_on(question: Question, answers: Answers) -> QuestionAgreement:
         for one in of_item
         if one.place < Check.SETTLES and one.replies[question.value] != Reply.CANT_TELL
     ]
-    return QuestionAgreement(question, *agreement_of(rows))
+    return QuestionAgreement(question, *agreement_of_rows(rows))
 
 
 def question_rate(

@@ -24,19 +24,19 @@ def with_checks(items: QuerySet[SampleItem]) -> QuerySet[Any, Any]:
     whether the third could not judge it either. Two who could not judge do not agree: a third
     settles.
     """
-    said = Check.objects.current().filter(item=OuterRef("pk"))
+    checks = Check.objects.current().filter(item=OuterRef("pk"))
 
     def place(number: int) -> Subquery:
-        return Subquery(said.filter(place=number).values("relevance")[:1])
+        return Subquery(checks.filter(place=number).values("relevance")[:1])
 
     def answers(number: int) -> Subquery:
-        rows = said.filter(place=number).annotate(
+        rows = checks.filter(place=number).annotate(
             both=Concat("on_topic", Value(" "), "meets_constraint")
         )
         return Subquery(rows.values("both")[:1])
 
     def count(**which: Any) -> Coalesce:
-        rows = said.filter(place__lt=Check.SETTLES, **which).order_by().values("item")
+        rows = checks.filter(place__lt=Check.SETTLES, **which).order_by().values("item")
         return Coalesce(Subquery(rows.annotate(n=Count("pk")).values("n")), 0)
 
     return items.annotate(
@@ -47,7 +47,7 @@ def with_checks(items: QuerySet[SampleItem]) -> QuerySet[Any, Any]:
         third=place(Check.SETTLES),
         spoken=count(),
         unsure=count(cannot_judge=True),
-        unjudgeable=Exists(said.filter(place=Check.SETTLES, cannot_judge=True)),
+        unjudgeable=Exists(checks.filter(place=Check.SETTLES, cannot_judge=True)),
     ).annotate(
         outcome=Case(
             When(third__isnull=False, then=F("third")),
@@ -58,25 +58,27 @@ def with_checks(items: QuerySet[SampleItem]) -> QuerySet[Any, Any]:
 
 
 # Items to settle: two have answered without an outcome, and no third person has settled.
-OPEN = Q(spoken=2, outcome__isnull=True, unjudgeable=False)
+TO_SETTLE = Q(spoken=2, outcome__isnull=True, unjudgeable=False)
 # The filters of a sample's labels, for leads.
-SHOWN = ("all", "wrong", "to-settle", "unsure", "unchecked")
+LABEL_FILTERS = ("all", "wrong", "to-settle", "unsure", "unchecked")
 
 
 def to_check(member: Membership, sample: Sample | None = None) -> QuerySet[SampleItem]:
     """Return the items that `member` could still check: fewer than two checks, none theirs."""
-    said = Check.objects.current().filter(item=OuterRef("pk"))
-    both = Exists(said.filter(place=1)) & Exists(said.filter(place=2))
-    return _items(member, sample).filter(~both, ~Exists(said.filter(checker__in=[member.pk])))
+    checks = Check.objects.current().filter(item=OuterRef("pk"))
+    both = Exists(checks.filter(place=1)) & Exists(checks.filter(place=2))
+    return _checkable_items(member, sample).filter(
+        ~both, ~Exists(checks.filter(checker__in=[member.pk]))
+    )
 
 
 def to_settle(member: Membership, sample: Sample | None = None) -> QuerySet[Any, Any]:
     """Return the unsettled items on which two others differ or that they could not judge."""
-    said = Check.objects.current().filter(item=OuterRef("pk"))
+    checks = Check.objects.current().filter(item=OuterRef("pk"))
     return (
-        with_checks(_items(member, sample))
-        .filter(OPEN)
-        .exclude(Exists(said.filter(checker__in=[member.pk])))
+        with_checks(_checkable_items(member, sample))
+        .filter(TO_SETTLE)
+        .exclude(Exists(checks.filter(checker__in=[member.pk])))
     )
 
 
@@ -84,16 +86,18 @@ def count_to_check(members: Sequence[Membership]) -> dict[int, int]:
     """Return how many items each of these members of different projects could still check; 0 while
     a project is paused.
     """
-    counts = _count(_to_check, [one for one in members if one.project.paused_at is None])
+    counts = _count_by_member(
+        _count_to_check, [one for one in members if one.project.paused_at is None]
+    )
     return {one.pk: counts.get(one.pk, 0) for one in members}
 
 
 def count_to_settle(members: Sequence[Membership]) -> dict[int, int]:
     """Return how many items each of these members of different projects could settle."""
-    return _count(_to_settle, members)
+    return _count_by_member(_count_to_settle, members)
 
 
-def _count(query: Prepared, members: Sequence[Membership]) -> dict[int, int]:
+def _count_by_member(query: Prepared, members: Sequence[Membership]) -> dict[int, int]:
     counts = dict(
         query.rows(member=[one.pk for one in members], project=[one.project_id for one in members])
     )
@@ -101,29 +105,29 @@ def _count(query: Prepared, members: Sequence[Membership]) -> dict[int, int]:
 
 
 @prepared("member", "project")
-def _to_check(member: int, project: int) -> Built:
-    return _by_project(to_check(Membership(pk=member, project_id=project)))
+def _count_to_check(member: int, project: int) -> Built:
+    return _count_by_project(to_check(Membership(pk=member, project_id=project)))
 
 
 @prepared("member", "project")
-def _to_settle(member: int, project: int) -> Built:
-    return _by_project(to_settle(Membership(pk=member, project_id=project)))
+def _count_to_settle(member: int, project: int) -> Built:
+    return _count_by_project(to_settle(Membership(pk=member, project_id=project)))
 
 
-def _by_project(items: QuerySet[Any, Any]) -> Built:
+def _count_by_project(items: QuerySet[Any, Any]) -> Built:
     found = SampleItem.objects.filter(pk__in=items.values("pk"))
     return found.values_list("sample__project").annotate(n=Count("pk"))
 
 
-def labels_of(found: Sample, showing: str) -> QuerySet[Any, Any]:
-    """Return the labels of a sample with their checks: all, or some of them (SHOWN)."""
+def filter_labels(found: Sample, showing: str) -> QuerySet[Any, Any]:
+    """Return the labels of a sample with their checks: all, or some of them (LABEL_FILTERS)."""
     items = with_checks(SampleItem.objects.filter(sample=found)).select_related(
         "narrative__pair", "candidate__document"
     )
     if showing == "wrong":
         return items.filter(outcome__isnull=False).exclude(outcome=F("claimed"))
     if showing == "to-settle":
-        return items.filter(OPEN)
+        return items.filter(TO_SETTLE)
     if showing == "unsure":
         return items.filter(Q(unsure__gt=0) | Q(unjudgeable=True))
     if showing == "unchecked":
@@ -137,10 +141,10 @@ def next_to_check(member: Membership, left: QuerySet[SampleItem], after: int | N
     """
     if member.project.paused_at is not None:
         return None
-    return following(left, after)
+    return next_item(left, after)
 
 
-def following(items: QuerySet[SampleItem], after: int | None) -> int | None:
+def next_item(items: QuerySet[SampleItem], after: int | None) -> int | None:
     """Return the item after `after`, then from the start again; None if none is left."""
     keys = items.order_by("pk").values_list("pk", flat=True)
     onward = keys.filter(pk__gt=after).first() if after is not None else None
@@ -150,7 +154,7 @@ def following(items: QuerySet[SampleItem], after: int | None) -> int | None:
     return rest.first()
 
 
-def _items(member: Membership, sample: Sample | None) -> QuerySet[SampleItem]:
+def _checkable_items(member: Membership, sample: Sample | None) -> QuerySet[SampleItem]:
     # Removed pairs and candidates that were taken out are not checked.
     items = SampleItem.objects.filter(in_pools(), narrative__pair__removed_at__isnull=True)
     if sample is not None:

@@ -12,7 +12,7 @@ from django.db.models import Count, Exists, OuterRef
 from annotate.collection.models import Candidate, Query, Run, RunLine
 from annotate.pairs.models import InstructionPair, Narrative
 from annotate.projects.models import Project
-from audit.checks.claims import Asked, Claim, frame
+from audit.checks.claims import Claim, ClaimSelection, build_frame
 
 
 class Suspect(NamedTuple):
@@ -24,7 +24,7 @@ class Suspect(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Suspicion:
+class FoundSuspects:
     """The suspects, most missed first, and the numbers of documents searched and left out."""
 
     suspects: list[Suspect]
@@ -35,15 +35,15 @@ class Suspicion:
     left_out_queries: int
 
 
-def suspicion(
+def find_suspects(
     project: Project,
-    asked: Asked,
+    selection: ClaimSelection,
     *,
     runs: Collection[Run],
     depth: int,
     at_least: int,
     below: float | None = None,
-) -> Suspicion:
+) -> FoundSuspects:
     """Return the documents claimed relevant that at least `at_least` runs do not rank up to
     `depth`, or score lower than `below`.
 
@@ -52,34 +52,34 @@ def suspicion(
     instructions only for those under the reversed narrative. If one mode alone is asked for, only
     the runs of that mode count. Ranks follow from the scores, as trec_eval orders them.
     """
-    gold = frame(project, asked._replace(relevant_only=True)).claims
+    gold = build_frame(project, selection._replace(relevant_only=True)).claims
     covered, hits = _coverage(project, runs), _hits(runs, depth, below)
 
     def of(claim: Claim) -> int:
-        return sum(covered[ranking] for ranking in _rankings(claim, asked.side))
+        return sum(covered[ranking] for ranking in _rankings(claim, selection.side))
 
     def missed(claim: Claim) -> int:
-        rankings = _rankings(claim, asked.side)
+        rankings = _rankings(claim, selection.side)
         return of(claim) - sum(hits[ranking, claim.document] for ranking in rankings)
 
-    kept = [claim for claim in gold if of(claim) >= at_least]
+    searched = [claim for claim in gold if of(claim) >= at_least]
     suspects = [
         Suspect(claim, missed(claim), of(claim))
-        for claim in kept
+        for claim in searched
         if of(claim) and missed(claim) >= at_least
     ]
-    suspects.sort(key=lambda one: (-one.missed, one.claim.under.query_id, one.claim.name))
-    left = {claim.under.query for claim in gold if of(claim) < at_least}
-    return Suspicion(suspects, len(kept), len(gold) - len(kept), len(left))
+    suspects.sort(key=lambda one: (-one.missed, one.claim.narrative.query_id, one.claim.name))
+    left = {claim.narrative.query for claim in gold if of(claim) < at_least}
+    return FoundSuspects(suspects, len(searched), len(gold) - len(searched), len(left))
 
 
-def together(found: Sequence[Suspicion]) -> Suspicion:
+def merge_suspects(found: Sequence[FoundSuspects]) -> FoundSuspects:
     """Merge the suspects of several modes into one list, most missed first."""
     if len(found) == 1:
         return found[0]
     every = [one for of_mode in found for one in of_mode.suspects]
-    every.sort(key=lambda one: (-one.missed, one.claim.under.query_id, one.claim.name))
-    return Suspicion(
+    every.sort(key=lambda one: (-one.missed, one.claim.narrative.query_id, one.claim.name))
+    return FoundSuspects(
         every,
         sum(of_mode.gold for of_mode in found),
         sum(of_mode.left_out for of_mode in found),
@@ -93,12 +93,12 @@ Ranking = tuple[int, int | None, str]
 
 def _rankings(claim: Claim, mode: str) -> list[Ranking]:
     """Return the rankings that count for a claim; only those of `mode`, unless it is ""."""
-    under = claim.under
+    narrative = claim.narrative
     found: list[Ranking] = []
     if mode in ("", Narrative.Side.ORIGINAL):
-        found.append((under.query, None, Run.Side.ORIGINAL))
-    if under.side != Narrative.Side.ORIGINAL:
-        found.append((under.query, under.pair, under.side))
+        found.append((narrative.query, None, Run.Side.ORIGINAL))
+    if narrative.side != Narrative.Side.ORIGINAL:
+        found.append((narrative.query, narrative.pair, narrative.side))
     return found
 
 

@@ -6,8 +6,8 @@ from django import template
 from django.utils.translation import gettext
 
 from audit.checks.modes import MODES
-from audit.checks.questions import in_words
-from audit.checks.sentence import up_to
+from audit.checks.questions import describe_replies
+from audit.checks.sentence import format_upper_bound
 from base.tags.figures import NOTHING
 
 register = template.Library()
@@ -16,7 +16,7 @@ register = template.Library()
 @register.filter
 def at_most(share: float | None) -> str:
     """Format a bound in percent, rounded up: "2.0 %"."""
-    return NOTHING if share is None else f"{up_to(share)}\N{NO-BREAK SPACE}%"
+    return NOTHING if share is None else f"{format_upper_bound(share)}\N{NO-BREAK SPACE}%"
 
 
 @register.filter
@@ -28,7 +28,7 @@ def mode_name(side: str) -> str:
 @register.filter
 def replies_in_words(replies: str | None) -> str:
     """Return one person's answers to the two questions in words; `with_checks` has "yes no"."""
-    return in_words(*(replies or "").split())
+    return describe_replies(*(replies or "").split())
 
 
 @register.filter

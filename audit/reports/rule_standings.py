@@ -1,4 +1,4 @@
-"""How the rules of a project stand: in words, for pages, programs, manifests and releases."""
+"""The state of a project's rules, in words, for pages, the API, manifests and releases."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from annotate.judgments.tally import PairStatus, RuleReport
 RULES: Mapping[Rule, tuple[Words, Words]] = {
     Rule.SHRINKING: (
         _("The relevant set only shrinks"),
-        _("No document became relevant under the altered narrative that was not before."),
+        _("No document that was not relevant before is relevant under the altered narrative."),
     ),
     Rule.CHANGE: (
         _("At least one document changes"),
-        _("The altered narrative rules out at least one document that was put before judges."),
+        _("The altered narrative rules out at least one document that judges were given."),
     ),
     Rule.SHARE: (
         _("About half of the relevant documents drop out"),
@@ -43,7 +43,7 @@ RULES: Mapping[Rule, tuple[Words, Words]] = {
         ),
     ),
     Rule.CONDITIONS: (
-        _("Condition counts lie within the number of conditions"),
+        _("Condition counts do not exceed the number of conditions"),
         _("No document meets more conditions than the narrative has."),
     ),
     Rule.ATTRIBUTES: (
@@ -57,7 +57,7 @@ RULES: Mapping[Rule, tuple[Words, Words]] = {
 
 
 class State(TextChoices):
-    """How a rule stands in the whole project."""
+    """The state of a rule in the whole project."""
 
     HOLDS = "holds", _("holds")
     BROKEN = "broken", _("broken")
@@ -66,7 +66,7 @@ class State(TextChoices):
 
 @dataclass(frozen=True)
 class RuleStanding:
-    """One rule: of how many pairs it holds or is not known, and the pairs that break it."""
+    """One rule: for how many pairs it holds or is not known, and the pairs that break it."""
 
     rule: Rule
     name: str
@@ -78,16 +78,16 @@ class RuleStanding:
 
     @property
     def state(self) -> State:
-        """How it stands in the whole project."""
+        """The state of the rule in the whole project."""
         if self.broken:
             return State.BROKEN
         return State.NOT_KNOWN if self.not_known or not self.holds else State.HOLDS
 
 
 def outside_share(found: RuleReport) -> list[PairStatus]:
-    """Return the pairs whose dropped share lies outside the range of the rule, of what is judged.
+    """Return the pairs whose dropped share of judged documents is outside the rule's range.
 
-    Documents that are open may still bring a pair back into it; a release does not wait for them.
+    Open documents may still bring a pair back into the range; a release does not wait for them.
     """
     if (limits := found.rules.get(Rule.SHARE)) is None:
         return []
@@ -100,9 +100,9 @@ def outside_share(found: RuleReport) -> list[PairStatus]:
 
 
 def rule_standings(found: RuleReport) -> list[RuleStanding]:
-    """Return how each rule of the project's kind stands.
+    """Return the state of each rule of the project's kind.
 
-    Pairs without any judgment are not known; those that the reader still judges are left out.
+    Pairs without any judgment count as not known; pairs that the reader still judges are left out.
     """
     standings = []
     for rule, limits in found.rules.items():

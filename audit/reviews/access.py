@@ -17,13 +17,13 @@ from annotate.projects import access
 from annotate.projects.access import Person
 from annotate.projects.models import Membership
 from audit.reviews.models import Decision
-from audit.reviews.passes import must_answer_first, to_decide
+from audit.reviews.passes import narratives_to_decide, owes_review
 from base.errors import Refused
 
 NO_NARRATIVE = "There is no such narrative in your projects."
 
 
-class Reviewing(NamedTuple):
+class ReviewTask(NamedTuple):
     """An auditor, and the current altered narrative of a pair to review."""
 
     member: Membership
@@ -31,7 +31,7 @@ class Reviewing(NamedTuple):
     narrative: Narrative
 
 
-def reviewing(user: Person, pk: int) -> Reviewing:
+def review_task(user: Person, pk: int) -> ReviewTask:
     """Return the pair whose review assignment the person holds, with the narrative to review.
 
     A stranger gets Http404; a member without an assignment, or without a narrative to review,
@@ -43,7 +43,7 @@ def reviewing(user: Person, pk: int) -> Reviewing:
     narrative = pair.current(Narrative.Side.ALTERED)
     if narrative is None:
         raise Refused(_("There is no altered narrative to review yet."))
-    return Reviewing(member, pair, narrative)
+    return ReviewTask(member, pair, narrative)
 
 
 def review_disagreement(user: Person, pk: int) -> tuple[Membership, Narrative]:
@@ -52,17 +52,17 @@ def review_disagreement(user: Person, pk: int) -> tuple[Membership, Narrative]:
     A stranger gets Http404; an annotator, and a lead who still owes a review, PermissionDenied.
     """
     member, found = narrative_for_lead(user, pk)
-    if must_answer_first(member, found):
+    if owes_review(member, found):
         raise PermissionDenied("You have a task here. Submit your own review first, then decide.")
     return member, found
 
 
-def to_accept(member: Membership, keys: Sequence[int]) -> list[Narrative]:
+def narratives_to_accept(member: Membership, keys: Sequence[int]) -> list[Narrative]:
     """Return the narrative versions that a lead ticked, in the order of their pairs' ids.
 
     Refused: one of them does not wait for this lead's decision.
     """
-    found = to_decide(member).filter(pk__in=keys[:MOST]).select_related("pair__project")
+    found = narratives_to_decide(member).filter(pk__in=keys[:MOST]).select_related("pair__project")
     narratives = list(found.order_by("pair__pair_id"))
     if len(narratives) != len(set(keys)):
         raise Refused(_("One of these does not wait for your decision. Reload the page."))
@@ -89,5 +89,5 @@ def narrative_for_lead(user: Person, pk: int) -> tuple[Membership, Narrative]:
     found = Narrative.objects.select_related("pair__project", "pair__query").filter(pk=pk).first()
     if found is None:
         raise Http404(NO_NARRATIVE)
-    with access.told_alike(NO_NARRATIVE):
+    with access.not_found_as(NO_NARRATIVE):
         return access.lead(user, found.pair.project.slug), found

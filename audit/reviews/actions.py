@@ -20,12 +20,11 @@ from annotate.judgments.work_left import open_assignments
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.projects import access as projects_access
 from annotate.projects.models import Membership
-from audit.reviews import chain_content as sums
-from audit.reviews import rubrics
+from audit.reviews import chain_content, rubrics
 from audit.reviews.criteria import Criterion, Rubric
 from audit.reviews.models import Rating, Review
 from audit.reviews.passes import Pass, pass_of, summary_digest
-from audit.reviews.texts_at_hand import check_texts, keep_texts
+from audit.reviews.texts_at_hand import check_texts, store_texts
 from base.errors import Refused, Stale, Unconfirmed
 
 MAX_WORDS = 10_000
@@ -63,8 +62,8 @@ def start_review(*, narrative: Narrative, by: Membership, now: datetime | None =
     """
     now = now or timezone.now()
     with transaction.atomic():
-        assignment = _assignment(narrative, by)
-        review = _begin(narrative, by, now)
+        assignment = _lock_assignment(narrative, by)
+        review = _get_or_start(narrative, by, now)
         assignments.touch(assignment, done=review.submitted_at is not None, now=now)
     return review
 
@@ -98,9 +97,9 @@ def save_ratings(
     """
     now = now or timezone.now()
     with transaction.atomic():
-        assignment = _assignment(narrative, by)
-        review = _begin(narrative, by, now)
-        rubric = rubrics.named(by.project_id, review.rubric)
+        assignment = _lock_assignment(narrative, by)
+        review = _get_or_start(narrative, by, now)
+        rubric = rubrics.get_rubric(by.project_id, review.rubric)
         for criterion, (level, words) in answers.items():
             _refuse_unknown(rubric, criterion, level, words)
         if review.submitted_at is not None:
@@ -108,12 +107,14 @@ def save_ratings(
         levels = dict(review.ratings.exclude(level="").values_list("criterion", "level"))
         for criterion, (level, words) in answers.items():
             is_replaced = level is not None and levels.get(criterion, level) != level
-            said = _rating_columns(rubric, level, "" if is_replaced and words is None else words)
-            if any(said.values()):
-                Rating.objects.update_or_create(review=review, criterion=criterion, defaults=said)
-            elif said:
+            columns = _rating_columns(rubric, level, "" if is_replaced and words is None else words)
+            if any(columns.values()):
+                Rating.objects.update_or_create(
+                    review=review, criterion=criterion, defaults=columns
+                )
+            elif columns:
                 # The words were cleared; update a row if there is one, but do not create it.
-                Rating.objects.filter(review=review, criterion=criterion).update(**said)
+                Rating.objects.filter(review=review, criterion=criterion).update(**columns)
         assignments.touch(assignment, done=False, now=now)
     return review
 
@@ -138,20 +139,22 @@ def submit_review(
     """
     now = now or timezone.now()
     with transaction.atomic():
-        assignment = _assignment(narrative, by)
-        said = pass_of(narrative, by)
-        if said is None:
+        assignment = _lock_assignment(narrative, by)
+        draft = pass_of(narrative, by)
+        if draft is None:
             raise Refused(_("Nothing is rated yet. Rate each criterion, then submit."))
-        review = said.review
+        review = draft.review
         if review.submitted_at is None:
-            _refuse_incomplete(said)
+            _refuse_incomplete(draft)
             found = check_texts(narrative, texts)
-            if confirmed is not None and confirmed != summary_digest(said):
+            if confirmed is not None and confirmed != summary_digest(draft):
                 raise Unconfirmed(_("Read what you are about to submit, then submit it."))
-            keep_texts(review, found)
+            store_texts(review, found)
             review.submitted_at = now
             review.save(update_fields=["submitted_at"])
-            sums.follow(sums.REVIEW, by.project_id, new={review.pk}, pk=review.pk, texts=True)
+            chain_content.follow(
+                chain_content.REVIEW, by.project_id, new={review.pk}, pk=review.pk, texts=True
+            )
         assignments.touch(assignment, done=True, now=now)
     return review
 
@@ -173,30 +176,30 @@ def _refuse_unknown(rubric: Rubric, criterion: str, level: str | None, words: st
 
 def _rating_columns(rubric: Rubric, level: str | None, words: str | None) -> dict[str, Any]:
     """Return the columns of a rating that an answer sets; None leaves a column unchanged."""
-    said: dict[str, Any] = {} if words is None else {"words": words}
+    columns: dict[str, Any] = {} if words is None else {"words": words}
     chosen = None if level is None else rubric.level(level)
     if chosen is not None:
-        said |= {
+        columns |= {
             "level": chosen.value,
             "place": rubric.place(chosen),
             "rejects": chosen.rejects,
         }
-    return said
+    return columns
 
 
-def _assignment(narrative: Narrative, by: Membership) -> Assignment:
+def _lock_assignment(narrative: Narrative, by: Membership) -> Assignment:
     """Return the review assignment, locked, so that one auditor's two tabs do not interfere."""
     projects_access.refuse_if_archived(by.project)
     assignment = assignments.lock(pair=narrative.pair, task=Assignment.Task.REVIEW, by=by)
     if narrative.side != Narrative.Side.ALTERED:
         raise Refused(_("Only the altered narrative is reviewed."))
-    refuse_superseded(narrative, _CHANGED)
+    refuse_if_superseded(narrative, _CHANGED)
     if narrative.author_id == by.pk:
         raise Refused(_("You wrote this narrative, so somebody else reviews it."))
     return assignment
 
 
-def _begin(narrative: Narrative, by: Membership, now: datetime) -> Review:
+def _get_or_start(narrative: Narrative, by: Membership, now: datetime) -> Review:
     begun = Review.objects.filter(narrative=narrative, auditor=by).first()
     if begun is not None:
         return begun
@@ -205,13 +208,13 @@ def _begin(narrative: Narrative, by: Membership, now: datetime) -> Review:
         raise Refused(_("This instruction was removed, so there is nothing to review."))
     if pair.sent_back_at is not None and pair.sent_back_at > narrative.created_at:
         raise Refused(_("This instruction was sent back. Review its next version."))
-    rubric = rubrics.under(narrative, by.project_id)
+    rubric = rubrics.rubric_for(narrative, by.project_id)
     return Review.objects.create(
         narrative=narrative, auditor=by, rubric=rubric.name, started_at=now
     )
 
 
-def refuse_superseded(narrative: Narrative, sentence: str | Promise) -> None:
+def refuse_if_superseded(narrative: Narrative, sentence: str | Promise) -> None:
     """Raise Stale with `sentence` if the narrative has a newer version."""
     newer = Narrative.objects.filter(
         pair=narrative.pair_id, side=narrative.side, version__gt=narrative.version
@@ -220,16 +223,17 @@ def refuse_superseded(narrative: Narrative, sentence: str | Promise) -> None:
         raise Stale(str(sentence))
 
 
-def _refuse_incomplete(said: Pass) -> None:
-    if said.unrated:
-        raise Refused(_("Not rated yet: %(said)s.") % {"said": _names(said.unrated)})
-    if said.unexplained:
+def _refuse_incomplete(draft: Pass) -> None:
+    if draft.unrated:
+        raise Refused(_("Not rated yet: %(said)s.") % {"said": _criterion_names(draft.unrated)})
+    if draft.unexplained:
         raise Refused(
-            _("Say in words why it fails on: %(said)s.") % {"said": _names(said.unexplained)}
+            _("Say in words why it fails on: %(said)s.")
+            % {"said": _criterion_names(draft.unexplained)}
         )
 
 
-def led_pair(narrative: Narrative, by: Membership) -> InstructionPair:
+def lock_led_pair(narrative: Narrative, by: Membership) -> InstructionPair:
     """Return the pair, locked against other leads and rewriters. Refused: `by` does not lead it."""
     pair = InstructionPair.objects.select_for_update().get(pk=narrative.pair_id)
     if not by.leads or by.project_id != pair.project_id:
@@ -238,5 +242,5 @@ def led_pair(narrative: Narrative, by: Membership) -> InstructionPair:
     return pair
 
 
-def _names(criteria: list[Criterion]) -> str:
+def _criterion_names(criteria: list[Criterion]) -> str:
     return ", ".join(criterion.name.lower() for criterion in criteria)

@@ -42,7 +42,7 @@ class DrawPlan:
 
 
 @dataclass(frozen=True)
-class StandingDraw:
+class CurrentDraw:
     """The current draw, with how many instructions it took of each stratum."""
 
     draw: ReviewDraw
@@ -111,11 +111,11 @@ def draw_for_review(
     if not 1 <= size <= MAX_SIZE or not 0 <= seed <= MAX_SEED:
         raise Refused(_("Draw 1 to %(most)s, with a seed of 0 or more.") % {"most": MAX_SIZE})
     with transaction.atomic():
-        _lock(project, by)
+        _lock_project(project, by)
         planned = plan_draw(project, stratify=stratify, size=size, seed=seed, fewer=fewer)
         if planned.refused:
             raise Refused(planned.refused)
-        project.review_draws.in_force().update(ended_at=now, ended_by=by)
+        project.review_draws.current().update(ended_at=now, ended_by=by)
         made = ReviewDraw.objects.create(
             project=project,
             stratify=stratify,
@@ -142,29 +142,29 @@ def end_draw(*, project: Project, by: Membership | None, now: datetime | None = 
     """
     now = now or timezone.now()
     with transaction.atomic():
-        _lock(project, by)
-        standing = standing_draw(project)
-        if standing is None:
+        _lock_project(project, by)
+        current = current_draw(project)
+        if current is None:
             return False
-        project.review_draws.in_force().update(ended_at=now, ended_by=by)
-        about = f"{standing.taken} of {standing.total} instructions · seed {standing.draw.seed}"
+        project.review_draws.current().update(ended_at=now, ended_by=by)
+        about = f"{current.taken} of {current.total} instructions · seed {current.draw.seed}"
         record(project=project, what="review_draw.ended", about=about, by=by, now=now)
     return True
 
 
-def standing_draw(project: Project) -> StandingDraw | None:
+def current_draw(project: Project) -> CurrentDraw | None:
     """Return the current draw, or None: two queries at most."""
-    found = project.review_draws.in_force().select_related("drawn_by").first()
+    found = project.review_draws.current().select_related("drawn_by").first()
     if found is None:
         return None
     taken: dict[str, int] = defaultdict(int)
     for stratum in DrawnPair.objects.filter(draw=found).values_list("stratum", flat=True):
         taken[stratum] += 1
     strata = [(label, there, taken[label]) for label, there in sorted(found.frame.items())]
-    return StandingDraw(found, strata)
+    return CurrentDraw(found, strata)
 
 
-def _lock(project: Project, by: Membership | None) -> None:
+def _lock_project(project: Project, by: Membership | None) -> None:
     """Lock the project. Refused: `by` does not lead it, or it is archived."""
     if by is not None and (not by.leads or by.project_id != project.pk):
         raise Refused(_("Only leads of this project draw the instructions to review."))

@@ -17,7 +17,7 @@ from audit.reviews.criteria import Criterion, Rubric
 from audit.reviews.draws import MAX_SEED, MAX_SIZE
 from audit.reviews.models import Decision, Review
 from audit.reviews.passes import Pass
-from audit.reviews.review_search import NO_CATEGORY, WantedReviews
+from audit.reviews.review_search import NO_CATEGORY, ReviewFilter
 from base.natural_order import natural
 from formats.json_text import NotJson
 from formats.records import RubricRecord
@@ -66,12 +66,12 @@ class RatingForm(forms.Form):
 
 
 def rating_forms(
-    rubric: Rubric, said: Pass | None, data: Mapping[str, Any] | None = None
+    rubric: Rubric, earlier: Pass | None, data: Mapping[str, Any] | None = None
 ) -> list[RatingForm]:
     """Return a form for each criterion, with the answers of an earlier review as initial values."""
     found = []
     for at, criterion in enumerate(rubric.criteria):
-        before = said.answers[at] if said else None
+        before = earlier.answers[at] if earlier else None
         initial = {
             "level": before.level.value if before and before.level else "",
             "words": before.words if before else "",
@@ -126,10 +126,10 @@ class ReviewFilterForm(forms.Form):
         assert isinstance(field, forms.ChoiceField)
         field.choices = [("", _("Any")), *choices]
 
-    def wanted(self, state: str) -> WantedReviews:
+    def filters(self, state: str) -> ReviewFilter:
         """Return the filters; only `state` if the form has errors."""
         given = self.cleaned_data if self.is_valid() else {}
-        return WantedReviews(
+        return ReviewFilter(
             state=state, **{name: value for name, value in given.items() if value not in {None, ""}}
         )
 

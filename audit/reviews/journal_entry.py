@@ -16,7 +16,7 @@ from audit.reviews.actions import save_rating
 
 
 @dataclass(frozen=True)
-class SaidRating(RegisteredEntry):
+class RatingEntry(RegisteredEntry):
     """A level, words, or both, for one criterion of a draft; None: not part of this entry."""
 
     criterion: str
@@ -37,9 +37,9 @@ class SaidRating(RegisteredEntry):
         return SavedEntry(now)
 
 
-def rating(entry: Mapping[str, Any], origin: dict[str, Any]) -> SaidRating:
+def read_rating(entry: Mapping[str, Any], origin: dict[str, Any]) -> RatingEntry:
     """Parse a journal entry with the answer to one criterion."""
-    return SaidRating(
+    return RatingEntry(
         **origin,
         criterion=text_field(entry, "criterion"),
         level=text_field(entry, "level", "") or None,

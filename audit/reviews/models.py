@@ -21,7 +21,7 @@ from formats.rubrics import data
 class RubricQuerySet(models.QuerySet["Rubric"]):
     """Rubrics of projects."""
 
-    def in_force(self, project: int) -> Rubric | None:
+    def current_of(self, project: int) -> Rubric | None:
         """Return the rubric that a project chose last, or None."""
         chosen = self.filter(project=project, chosen_at__isnull=False)
         return chosen.order_by("-chosen_at", "-pk").first()
@@ -81,7 +81,7 @@ class Rubric(models.Model):
         )
 
     @classmethod
-    def of(cls, content: RubricRecord, **fields: Any) -> Rubric:
+    def from_content(cls, content: RubricRecord, **fields: Any) -> Rubric:
         """Return an unsaved row with this content."""
         return cls(**data(content), **fields)
 

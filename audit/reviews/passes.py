@@ -101,7 +101,7 @@ class Chapter:
         return next((one for one in self.decisions if one.withdrawn_at is None), None)
 
 
-def submitted(projects: Sequence[int] | None) -> QuerySet[Review]:
+def submitted_reviews(projects: Sequence[int] | None) -> QuerySet[Review]:
     """Return people's submitted reviews of the current altered narratives of projects (by key;
     None: of all narratives), with `of_pair` and `of_member`.
     """
@@ -130,11 +130,11 @@ def passes_of(
         reviews = reviews.submitted()
     found: dict[int, list[Pass]] = defaultdict(list)
     given: dict[int, dict[str, Rating]] = defaultdict(dict)
-    listed = list(reviews.select_related("auditor").order_by("pk"))
-    for rating in Rating.objects.filter(review__in=[review.pk for review in listed]):
+    rows = list(reviews.select_related("auditor").order_by("pk"))
+    for rating in Rating.objects.filter(review__in=[review.pk for review in rows]):
         given[rating.review_id][rating.criterion] = rating
-    known = rubrics.of_reviews(listed)
-    for review in listed:
+    known = rubrics.rubrics_of(rows)
+    for review in rows:
         rubric = known[review.auditor.project_id, review.rubric]
         found[review.narrative_id].append(Pass(review, rubric, _answers(rubric, given[review.pk])))
     return found
@@ -145,18 +145,19 @@ def pass_of(narrative: Narrative, by: Membership) -> Pass | None:
     review = Review.objects.filter(narrative=narrative, auditor=by).first()
     if review is None:
         return None
-    rubric = rubrics.named(by.project_id, review.rubric)
+    rubric = rubrics.get_rubric(by.project_id, review.rubric)
     given = {one.criterion: one for one in review.ratings.all()}
     return Pass(review, rubric, _answers(rubric, given))
 
 
-def summary_digest(said: Pass) -> str:
+def summary_digest(review_pass: Pass) -> str:
     """Return a digest of the review's answers, to recognise the summary that was confirmed."""
     answers = [
-        [one.criterion.key, one.level.value if one.level else "", one.words] for one in said.answers
+        [one.criterion.key, one.level.value if one.level else "", one.words]
+        for one in review_pass.answers
     ]
-    told = json.dumps([said.review.narrative_id, said.rubric.name, answers])
-    return blake2b(told.encode(errors="surrogatepass"), digest_size=16).hexdigest()
+    content = json.dumps([review_pass.review.narrative_id, review_pass.rubric.name, answers])
+    return blake2b(content.encode(errors="surrogatepass"), digest_size=16).hexdigest()
 
 
 def verdict_of(passes: Iterable[Pass], project: Project) -> Verdict:
@@ -194,13 +195,13 @@ def contrasts(passes: list[Pass]) -> list[Contrast]:
 
     Reviews from files may have different rubrics: criteria with the same key share a row.
     """
-    asked: dict[str, Criterion] = {}
+    criteria: dict[str, Criterion] = {}
     for one in passes:
         for answer in one.answers:
-            asked.setdefault(answer.criterion.key, answer.criterion)
+            criteria.setdefault(answer.criterion.key, answer.criterion)
     given = [{answer.criterion.key: answer for answer in one.answers} for one in passes]
     found = []
-    for key, criterion in asked.items():
+    for key, criterion in criteria.items():
         answers = [answers.get(key) for answers in given]
         levels = [answer.level for answer in answers if answer and answer.level]
         found.append(Contrast(criterion, answers, straddles(levels)))
@@ -233,11 +234,11 @@ def why_sent_back(pair: InstructionPair, reader: Membership) -> SentBack | None:
         .filter(narrative=narrative, outcome=Decision.Outcome.REVISE)
         .first()
     )
-    if decision is None or must_answer_first(reader, narrative):
+    if decision is None or owes_review(reader, narrative):
         return None
     remarks = [
-        Remark(said.criterion.name, said.level.name, said.words, said.level.rejects)
-        for said in words_for(narrative)
+        Remark(one.criterion.name, one.level.name, one.words, one.level.rejects)
+        for one in words_for(narrative)
     ]
     return SentBack(
         decision.by.name,
@@ -248,7 +249,7 @@ def why_sent_back(pair: InstructionPair, reader: Membership) -> SentBack | None:
     )
 
 
-def to_decide(member: Membership) -> QuerySet[Narrative]:
+def narratives_to_decide(member: Membership) -> QuerySet[Narrative]:
     """Return the current altered narratives that wait for a lead's decision.
 
     Auditors reject them (`rejected_by_auditors`) or every wanted review is submitted; and this lead
@@ -271,11 +272,11 @@ def to_decide(member: Membership) -> QuerySet[Narrative]:
         .annotate(heard=Coalesce(Subquery(all_heard), Value(0)))
         .filter(rejected_by_auditors() | Q(heard__gte=wanted))
         .filter(~Exists(Decision.objects.current().filter(narrative=OuterRef("pk"))))
-        .filter(answered_by(member))
+        .filter(owes_no_review(member))
     )
 
 
-def answered_by(member: Membership) -> Q:
+def owes_no_review(member: Membership) -> Q:
     """Return a filter for narratives of which this member owes no review."""
     owed = Assignment.objects.filter(
         pair=OuterRef("pair"), task=Assignment.Task.REVIEW, member__in=[member.pk]
@@ -289,19 +290,21 @@ def count_to_decide(leads: Sequence[Membership]) -> dict[int, int]:
     projects, by the key of the lead.
     """
     counts = dict(
-        _to_decide.rows(member=[one.pk for one in leads], project=[one.project_id for one in leads])
+        _count_to_decide.rows(
+            member=[one.pk for one in leads], project=[one.project_id for one in leads]
+        )
     )
     return {one.pk: counts.get(one.project_id, 0) for one in leads}
 
 
 @prepared("member", "project")
-def _to_decide(member: int, project: int) -> Built:
-    found = to_decide(Membership(pk=member, project_id=project)).order_by().values("pk")
+def _count_to_decide(member: int, project: int) -> Built:
+    found = narratives_to_decide(Membership(pk=member, project_id=project)).order_by().values("pk")
     counted = Narrative.objects.filter(pk__in=found).values_list("pair__project")
     return counted.annotate(n=Count("pk"))
 
 
-def must_answer_first(who: Membership, narrative: Narrative) -> bool:
+def owes_review(who: Membership, narrative: Narrative) -> bool:
     """Return whether `who` holds a review assignment of this version and has not submitted yet."""
     own = Review.objects.submitted().filter(narrative=narrative, auditor=who)
     return must_review_first(who, narrative, own)
@@ -330,13 +333,13 @@ def story(pair: InstructionPair, reader: Membership) -> list[Chapter]:
         decisions[decision.narrative_id].append(decision)
     chapters = []
     for place, narrative in enumerate(versions):
-        said = passes[narrative.pk]
+        reviews = passes[narrative.pk]
         chapter = Chapter(
-            narrative, place == 0, said, 0, decisions[narrative.pk], machines[narrative.pk]
+            narrative, place == 0, reviews, 0, decisions[narrative.pk], machines[narrative.pk]
         )
         if chapter.is_current and not _may_see(reader, chapter):
-            own = [one for one in said if one.review.auditor_id == reader.pk]
-            chapter = Chapter(narrative, True, own, len(said) - len(own), [])
+            own = [one for one in reviews if one.review.auditor_id == reader.pk]
+            chapter = Chapter(narrative, True, own, len(reviews) - len(own), [])
         chapters.append(chapter)
     return chapters
 
@@ -347,7 +350,7 @@ def _may_see(reader: Membership, chapter: Chapter) -> bool:
         reader,
         chapter.narrative,
         submitted=[one.review.auditor_id for one in chapter.passes],
-        must_review=lambda: must_answer_first(reader, chapter.narrative),
+        must_review=lambda: owes_review(reader, chapter.narrative),
         decided_against=chapter.decision is not None and chapter.decision.outcome in against,
     )
 

@@ -40,10 +40,10 @@ def rejected(
     if undecided:
         decided = Decision.objects.current().filter(narrative=OuterRef("pk"))
         sent_back |= rejected_by_auditors() & ~Q(Exists(decided))
-    found = _altered([project.pk]).filter(sent_back)
+    found = _current_altered([project.pk]).filter(sent_back)
     if not everyone:
         found = found.filter(origin=InstructionPair.Origin.LLM)
-    return (_not_owed(found, [by]) if by is not None else found).order_by("pair_id")
+    return (_without_owed(found, [by]) if by is not None else found).order_by("pair_id")
 
 
 def count_without_rewriters(leads: Sequence[Membership]) -> dict[int, int]:
@@ -54,14 +54,14 @@ def count_without_rewriters(leads: Sequence[Membership]) -> dict[int, int]:
     if not nobody:
         return {}
     counts = (
-        _not_owed(_altered(nobody).filter(_SENT_BACK), leads)
+        _without_owed(_current_altered(nobody).filter(_SENT_BACK), leads)
         .order_by()
         .values_list("pair__project")
     )
     return {nobody[project]: n for project, n in counts.annotate(n=Count("pk"))}
 
 
-def _altered(projects: Iterable[int]) -> QuerySet[Narrative]:
+def _current_altered(projects: Iterable[int]) -> QuerySet[Narrative]:
     """Return the current altered narratives of projects (by key), without removed pairs."""
     return Narrative.objects.current().filter(
         pair__project__in=projects,
@@ -70,7 +70,7 @@ def _altered(projects: Iterable[int]) -> QuerySet[Narrative]:
     )
 
 
-def _not_owed(found: QuerySet[Narrative], by: Sequence[Membership]) -> QuerySet[Narrative]:
+def _without_owed(found: QuerySet[Narrative], by: Sequence[Membership]) -> QuerySet[Narrative]:
     """Leave out narratives of which these leads owe a review, so that they stay blind."""
     owed = Assignment.objects.filter(
         pair=OuterRef("pair"), task=Assignment.Task.REVIEW, member__in=by
@@ -92,14 +92,14 @@ def lines(narratives: QuerySet[Narrative]) -> Iterator[str]:
             return
         after = batch[-1].pair_id
         passes = passes_of(batch)
-        standing = Decision.objects.current().filter(narrative__in=batch)
-        decisions = {decision.narrative_id: decision for decision in standing}
+        current = Decision.objects.current().filter(narrative__in=batch)
+        decisions = {decision.narrative_id: decision for decision in current}
         for narrative in batch:
-            said = passes.get(narrative.pk, [])
-            yield to_json(_record(narrative, said, decisions.get(narrative.pk))) + "\n"
+            reviews = passes.get(narrative.pk, [])
+            yield to_json(_as_json(narrative, reviews, decisions.get(narrative.pk))) + "\n"
 
 
-def _record(narrative: Narrative, passes: list[Pass], decision: Decision | None) -> dict[str, Any]:
+def _as_json(narrative: Narrative, passes: list[Pass], decision: Decision | None) -> dict[str, Any]:
     pair = narrative.pair
     return {
         "type": "rejected",
@@ -114,11 +114,11 @@ def _record(narrative: Narrative, passes: list[Pass], decision: Decision | None)
         "decision": decision.outcome if decision else None,
         "reason": decision.reason if decision else "",
         "reviews": len(passes),
-        "criteria": _criteria(passes),
+        "criteria": _rejecting_criteria(passes),
     }
 
 
-def _criteria(passes: list[Pass]) -> list[dict[str, Any]]:
+def _rejecting_criteria(passes: list[Pass]) -> list[dict[str, Any]]:
     """Return the criteria on which some auditor rejects, with the rejecting answers."""
     found: dict[str, dict[str, Any]] = {}
     for one in passes:

@@ -28,12 +28,12 @@ def levels_of(rubric: Rubric) -> list[dict[str, Any]]:
     return drawn
 
 
-def previous_decision(narrative: Narrative) -> Decision | None:
+def current_decision(narrative: Narrative) -> Decision | None:
     """Return the current decision on an older version, or None."""
     return Decision.objects.current().select_related("by").filter(narrative=narrative).first()
 
 
-class ListedReview(NamedTuple):
+class ReviewRow(NamedTuple):
     """A row of the list: an altered narrative, the progress of its reviews, and its verdict."""
 
     pair: InstructionPair
@@ -60,7 +60,7 @@ def under_review(member: Membership) -> QuerySet[Any]:
     """Return the current altered narratives of a project, with `is_drawn`: whether they are to be
     reviewed.
     """
-    in_force = ReviewDraw.objects.in_force().filter(project=member.project_id)
+    in_force = ReviewDraw.objects.current().filter(project=member.project_id)
     drawn = DrawnPair.objects.filter(pair=OuterRef("pair"), draw__in=in_force)
     return (
         Narrative.objects.current()
@@ -70,7 +70,7 @@ def under_review(member: Membership) -> QuerySet[Any]:
     )
 
 
-def listed_reviews(member: Membership, narratives: Sequence[Any]) -> list[ListedReview]:
+def review_rows(member: Membership, narratives: Sequence[Any]) -> list[ReviewRow]:
     """Return a row for each narrative of `under_review`: a fixed number of queries."""
     passes = passes_of(narratives)
     decisions = {
@@ -84,19 +84,19 @@ def listed_reviews(member: Membership, narratives: Sequence[Any]) -> list[Listed
     )
     rows = []
     for narrative in narratives:
-        said = passes.get(narrative.pk, [])
-        mine = any(one.review.auditor_id == member.pk for one in said)
+        reviews = passes.get(narrative.pk, [])
+        mine = any(one.review.auditor_id == member.pk for one in reviews)
         # The verdict is visible after one's own review, and to leads who owe none.
         owes = narrative.pair_id in held and not mine and narrative.author_id != member.pk
         sees = mine or (member.leads and not owes)
         rows.append(
-            ListedReview(
+            ReviewRow(
                 pair=narrative.pair,
                 narrative=narrative,
                 text=narrative.text,
-                submitted=len(said),
+                submitted=len(reviews),
                 wanted=member.project.overlap_review if narrative.is_drawn else 0,
-                verdict=verdict_of(said, member.project) if sees else None,
+                verdict=verdict_of(reviews, member.project) if sees else None,
                 decision=decisions.get(narrative.pk) if sees else None,
                 held=narrative.pair_id in held,
                 mine=mine,

@@ -8,8 +8,8 @@ from annotate.pairs.models import Narrative
 from annotate.projects.models import Project
 from audit.reviews.criteria import DEFAULT, SHIPPED, Rubric
 from audit.reviews.models import Review
-from audit.reviews.models import Rubric as Kept
-from base.control_characters import strange
+from audit.reviews.models import Rubric as RubricRow
+from base.control_characters import first_invalid_character
 
 
 class UnknownRubric(LookupError):
@@ -22,27 +22,31 @@ def has_reviews(project: Project) -> bool:
     return bool(project.overlap_review) or reviewed.exists()
 
 
-def in_force(project: int) -> Rubric:
+def current_rubric(project: int) -> Rubric:
     """Return the current rubric of a project, which new reviews use."""
-    chosen = Kept.objects.in_force(project)
+    chosen = RubricRow.objects.current_of(project)
     return chosen.content if chosen is not None else DEFAULT
 
 
-def named(project: int, name: str) -> Rubric:
+def get_rubric(project: int, name: str) -> Rubric:
     """Return the rubric of this name, or raise UnknownRubric."""
     # A shipped rubric never changes, and a project cannot reuse its name.
     if name in SHIPPED:
         return SHIPPED[name]
     # A form may send characters that PostgreSQL rejects even in a query.
-    kept = None if strange(name) else Kept.objects.filter(project=project, name=name).first()
-    if kept is None:
+    row = (
+        None
+        if first_invalid_character(name)
+        else RubricRow.objects.filter(project=project, name=name).first()
+    )
+    if row is None:
         raise UnknownRubric(f"project {project} has no rubric {name}")
-    return kept.content
+    return row.content
 
 
-def names(project: int) -> list[str]:
+def rubric_names(project: int) -> list[str]:
     """Return the names of every rubric a project can choose: its own and the shipped ones."""
-    own = Kept.objects.filter(project=project).values_list("name", flat=True)
+    own = RubricRow.objects.filter(project=project).values_list("name", flat=True)
     return sorted({*own, *SHIPPED})
 
 
@@ -51,14 +55,14 @@ def next_name(project: int, name: str) -> str:
     stem, _, number = name.rpartition("-")
     if not stem or not number.isdecimal():
         stem, number = name, "1"
-    taken = names(project)
+    taken = rubric_names(project)
     version = int(number) + 1
     while f"{stem}-{version}" in taken:
         version += 1
     return f"{stem}-{version}"
 
 
-def under(narrative: Narrative, project: int) -> Rubric:
+def rubric_for(narrative: Narrative, project: int) -> Rubric:
     """Return the rubric for reviews of a narrative version.
 
     Everybody who reviews a version uses the same rubric: that of the first review.
@@ -70,19 +74,19 @@ def under(narrative: Narrative, project: int) -> Rubric:
         .values_list("rubric", flat=True)
         .first()
     )
-    return in_force(project) if first is None else named(project, first)
+    return current_rubric(project) if first is None else get_rubric(project, first)
 
 
-def of_reviews(reviews: Iterable[Review]) -> dict[tuple[int, str], Rubric]:
+def rubrics_of(reviews: Iterable[Review]) -> dict[tuple[int, str], Rubric]:
     """Return the rubrics of some reviews, by project and name: one query at most.
 
     The reviews must have `auditor` loaded.
     """
-    asked = {(review.auditor.project_id, review.rubric) for review in reviews}
-    found = {one: SHIPPED[one[1]] for one in asked if one[1] in SHIPPED}
-    if missing := asked - found.keys():
-        kept = Kept.objects.filter(
+    keys = {(review.auditor.project_id, review.rubric) for review in reviews}
+    found = {one: SHIPPED[one[1]] for one in keys if one[1] in SHIPPED}
+    if missing := keys - found.keys():
+        rows = RubricRow.objects.filter(
             project__in={project for project, _ in missing}, name__in={name for _, name in missing}
         )
-        found |= {(one.project_id, one.name): one.content for one in kept}
+        found |= {(one.project_id, one.name): one.content for one in rows}
     return found

@@ -21,7 +21,7 @@ from base.errors import Stale
 AT_HAND = 4
 
 
-def at_hand(pair: InstructionPair, narrative: Narrative) -> list[Candidate]:
+def documents_at_hand(pair: InstructionPair, narrative: Narrative) -> list[Candidate]:
     """Return a few documents of the pool to look at, without their texts: two queries.
 
     Up to AT_HAND are claimed relevant, by a machine under this narrative or by their earlier
@@ -61,7 +61,7 @@ def check_texts(narrative: Narrative, shown: str | None) -> list[Candidate]:
 
     `shown` is the result of `texts_of` when the page was rendered; None skips the comparison.
     """
-    found = at_hand(narrative.pair, narrative)
+    found = documents_at_hand(narrative.pair, narrative)
     if shown is not None and shown != texts_of(found):
         raise Stale(
             _(
@@ -72,7 +72,7 @@ def check_texts(narrative: Narrative, shown: str | None) -> list[Candidate]:
     return found
 
 
-def keep_texts(review: Review, candidates: Iterable[Candidate]) -> None:
+def store_texts(review: Review, candidates: Iterable[Candidate]) -> None:
     """Store the texts at hand with a review that is being submitted."""
     ReviewedText.objects.bulk_create(
         ReviewedText(
@@ -83,28 +83,28 @@ def keep_texts(review: Review, candidates: Iterable[Candidate]) -> None:
     )
 
 
-class Replaced(NamedTuple):
+class ReplacedTexts(NamedTuple):
     """Number of documents that were at hand, and how many of them have a newer text now."""
 
     documents: int
     replaced: int
 
 
-def replaced_texts(of: Sequence[Iterable[Review]]) -> list[Replaced]:
+def count_replaced_texts(of: Sequence[Iterable[Review]]) -> list[ReplacedTexts]:
     """Return for each list of reviews how many documents were at hand, and how many of them have a
     newer text now than a review had: one query.
     """
-    wanted = [{one.pk for one in reviews} for reviews in of]
-    kept = ReviewedText.objects.filter(review__in=set().union(*wanted)).annotate(
+    review_keys = [{one.pk for one in reviews} for reviews in of]
+    texts = ReviewedText.objects.filter(review__in=set().union(*review_keys)).annotate(
         is_older=Q(text_version__lt=F("document__text_version"))
     )
-    rows = list(kept.values_list("review", "document", "is_older"))
+    rows = list(texts.values_list("review", "document", "is_older"))
     return [
-        Replaced(
+        ReplacedTexts(
             len({document for review, document, _is_older in rows if review in reviews}),
             len(
                 {document for review, document, is_older in rows if review in reviews and is_older}
             ),
         )
-        for reviews in wanted
+        for reviews in review_keys
     ]

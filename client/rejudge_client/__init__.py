@@ -1,4 +1,4 @@
-"""A small typed client of Rejudge's API."""
+"""A small typed client for Rejudge's API."""
 
 from __future__ import annotations
 

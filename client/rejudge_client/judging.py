@@ -10,13 +10,13 @@ from uuid import uuid4
 from rejudge_client.connection import Connection
 from rejudge_client.records import DocumentView, Judged, Narrative
 
-# Documents with their texts that are fetched at once.
+# How many documents are fetched at once, with their texts.
 AHEAD = 10
 
 
 @dataclass(frozen=True)
 class Done:
-    """How many documents of a pool were judged now, and how many are left open."""
+    """The number of documents of a pool that were judged now, and that are still open."""
 
     judged: int
     open: int
@@ -24,7 +24,7 @@ class Done:
 
 @dataclass(frozen=True)
 class Case:
-    """A document before its judge: what is asked for, under which narrative, and the document."""
+    """A document to judge, with its query and narrative."""
 
     query: str
     narrative: str
@@ -33,12 +33,12 @@ class Case:
 
 @dataclass(frozen=True)
 class JudgingSession:
-    """You before the pool of one pair."""
+    """Your judging of the pool of one pair."""
 
     rejudge: Connection
     pair: int
     query: str
-    # Those in force.
+    # The current narratives.
     narratives: list[Narrative]
 
     def judge(
@@ -47,7 +47,7 @@ class JudgingSession:
         *,
         words: Callable[[Case], str] | None = None,
     ) -> Done:
-        """Judge what is not judged yet, in your order; see `Project.judge`."""
+        """Judge the open documents in your order; see `Project.judge`."""
         at = self.rejudge.get(f"pairs/{self.pair}/judging-session/")
         said = {int(number) for number in (*at["judged"], *at["flagged"])}
         waiting = [one for one in at["order"] if one not in said or one in at["again"]]
@@ -66,15 +66,17 @@ class JudgingSession:
         return Done(judged, len(waiting) - judged)
 
     def document_views(self, numbers: list[int]) -> list[DocumentView]:
-        """Return documents with their texts, as they come to you; some 20 at most."""
+        """Return documents with their texts, in the form that you see; at most about 20."""
         asked = {"candidates": ",".join(map(str, numbers))}
         return cast(
             list[DocumentView], self.rejudge.get(f"pairs/{self.pair}/document-views/", asked)
         )
 
     def give(self, narrative: int, number: int, relevance: int, *, note: str = "") -> Judged:
-        """Say a grade of a document under the narrative version that was read: once, however often
-        it has to be sent. Conflict: the narrative has a newer version.
+        """Record a grade for a document under the narrative version that was read.
+
+        It takes effect once, however often it is retried. Raises Conflict if the narrative has a
+        newer version.
         """
         body = {
             "uuid": str(uuid4()),

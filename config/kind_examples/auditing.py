@@ -1,4 +1,4 @@
-"""Reviews, decisions and checks of labels in a script."""
+"""Script actions: reviews, decisions and label checks."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from annotate.collection.models import Run
 from annotate.pairs.models import Assignment, Narrative
 from audit.checks import actions as checks
 from audit.checks import samples
-from audit.checks.claims import Asked
+from audit.checks.claims import ClaimSelection
 from audit.checks.models import Question, Sample, SampleItem
 from audit.reviews import actions as reviews
 from audit.reviews import decisions, draws
@@ -24,7 +24,7 @@ def review(
     *,
     submitted: bool = True,
 ) -> None:
-    """Rate a narrative: a level, or [level, words], for each criterion."""
+    """Rate a narrative. `ratings` maps each criterion to a level or to [level, words]."""
     narrative = stage.narrative(pair, side)
     take(stage, narrative.pair, Assignment.Task.REVIEW)
     answers = {
@@ -40,7 +40,7 @@ def review(
 def draw_for_review(
     stage: Stage, size: int, seed: int, stratify: str, *, fewer: bool = False
 ) -> None:
-    """Draw the instructions that are reviewed."""
+    """Draw the instructions to review."""
     draws.draw_for_review(
         project=stage.project,
         stratify=stratify,
@@ -75,13 +75,13 @@ def draw_sample(
     side: str = "",
     **shown: bool,
 ) -> None:
-    """Draw a sample of claimed labels, in one mode where a side is given.
+    """Draw a sample of claimed labels; if `side` is given, of that side only.
 
-    `shown` is what checkers see of the claim.
+    `shown` says which parts of the claim checkers see.
     """
     samples.draw_sample(
         name=name,
-        asked=Asked(source, stage.rater(rater), asks=asks, side=side),
+        selection=ClaimSelection(source, stage.rater(rater), asks=asks, side=side),
         stratify=stratify,
         per=per,
         size=size,
@@ -96,10 +96,10 @@ def draw_sample(
 def pick_suspects(
     stage: Stage, name: str, rater: str, runs: list[str], depth: int, at_least: int
 ) -> None:
-    """Pick documents claimed relevant that runs fail to rank."""
+    """Pick documents that are claimed relevant but that runs fail to rank."""
     samples.pick_suspects(
         name=name,
-        asked=Asked(Sample.Source.MACHINE, stage.rater(rater), relevant_only=True),
+        selection=ClaimSelection(Sample.Source.MACHINE, stage.rater(rater), relevant_only=True),
         runs=list(Run.objects.filter(project=stage.project, name__in=runs)),
         depth=depth,
         at_least=at_least,
@@ -115,10 +115,10 @@ def check(
     answers: dict[str, Any],
     side: str = Narrative.Side.ALTERED,
 ) -> None:
-    """Check what was sampled under a narrative, one label after the other.
+    """Check the sampled labels of a narrative one after the other.
 
-    `answers` has what the person would say of each document of the pool, as `_said` reads it: which
-    of them are asked for is drawn.
+    `answers` maps documents of the pool to answers in the form that `_said` reads. Only those of
+    documents in the sample are used, because the sample is drawn at random.
     """
     items = _items(stage, sample, pair, side)
     asked = [doc for doc in answers if doc in items]
@@ -135,13 +135,13 @@ def settle_check(
     answer: Any,
     side: str = Narrative.Side.ALTERED,
 ) -> None:
-    """Settle a label on which two checkers differ."""
+    """Settle a label on which two checkers disagree."""
     item = _items(stage, sample, pair, side)[doc]
     checks.settle(item=item, by=stage.by, now=stage.now, **_said(item, answer))
 
 
 def _items(stage: Stage, sample: str, pair: str, side: str) -> dict[str, SampleItem]:
-    """The labels of a sample under a narrative, by the id of the document."""
+    """Return a sample's items for a narrative, by document id."""
     items = SampleItem.objects.filter(
         sample__project=stage.project,
         sample__name=sample,
@@ -152,12 +152,14 @@ def _items(stage: Stage, sample: str, pair: str, side: str) -> dict[str, SampleI
     return {item.candidate.document.doc_id: item for item in found}
 
 
-def _said(item: SampleItem, answer: Any) -> checks.Answering:
-    """Read what is said of a label: a grade; or an object with `grade`, `verdicts` (a letter for
-    each condition), `questions` (a letter for each) or `cannot_judge`, and `words`.
+def _said(item: SampleItem, answer: Any) -> checks.CheckAnswer:
+    """Parse an answer to a label: a grade, or an object.
+
+    The object has `grade`, `verdicts` (a letter for each condition), `questions` (a letter for
+    each) or `cannot_judge`, and may have `words`.
     """
     given = dict(answer) if isinstance(answer, dict) else {"grade": answer}
-    said: checks.Answering = {"words": given.pop("words", "")}
+    said: checks.CheckAnswer = {"words": given.pop("words", "")}
     if "verdicts" in given:
         said["verdicts"] = verdict_answers(item.narrative, given.pop("verdicts"))
     elif "questions" in given:

@@ -1,4 +1,4 @@
-"""What a script can say that somebody did, each done by the action that the pages use."""
+"""The actions that a script can contain; each calls the action that the pages use."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from config.kind_examples.stage import Stage
 
 
 def perform(stage: Stage, line: Line, made: datetime) -> None:
-    """Do what a line says; a line that cannot be done is a RuntimeError that names it."""
+    """Perform the action of a line. Raise RuntimeError that names the line if it fails."""
     stage.by, stage.now = stage.people[line.by], line.at(made)
     try:
         ACTIONS[line.did](stage, **line.fields)

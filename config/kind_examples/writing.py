@@ -1,4 +1,4 @@
-"""Rewriting and judging in a script, and settling what judges differ on."""
+"""Script actions: rewriting, judging, and settling disagreements."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def rewrite(
 
 
 def draft(stage: Stage, pair: str, text: str, drops: list[str]) -> None:
-    """Leave a narrative half written; `drops` are documents that would drop out."""
+    """Save a narrative as a draft; `drops` are documents that would become not relevant."""
     found = stage.pair(pair)
     take(stage, found, Task.REWRITE)
     candidates = tuple(stage.candidate(found, doc).pk for doc in drops)
@@ -53,7 +53,7 @@ def draft(stage: Stage, pair: str, text: str, drops: list[str]) -> None:
 
 
 def judge(stage: Stage, pair: str, answers: dict[str, Any]) -> None:
-    """Judge documents one after the other; an answer is a grade, or fields of `_judge_one`."""
+    """Judge documents one after the other. An answer is a grade or arguments of `_judge_one`."""
     found = stage.pair(pair)
     take(stage, found, Task.JUDGE)
     for (doc, answer), (now, spent) in zip(answers.items(), clock(stage), strict=False):
@@ -76,8 +76,9 @@ def _judge_one(
 ) -> None:
     """Judge or flag a document.
 
-    `evidence` are words of it; `verdicts` has a letter for each condition (`verdict_answers`), and
-    the grade follows from them where none is given. `flag` is a kind of flag, `note` its words.
+    `evidence` is a passage of its text. `verdicts` has a letter for each condition
+    (`verdict_answers`); if `grade` is None, it follows from them. `flag` is a kind of flag, and
+    `note` its words.
     """
     narrative = judging.narrative_for(stage.by, pair)
     candidate = stage.candidate(pair, doc)
@@ -121,7 +122,7 @@ def _spans(candidate: Candidate, words: str) -> list[Span]:
 
 
 def adjudicate(stage: Stage, pair: str, doc: str, grade: int, reason: str, cause: str) -> None:
-    """Settle a document on which judges differ."""
+    """Settle a document on which judges disagree."""
     found = stage.pair(pair)
     adjudication.adjudicate(
         narrative=stage.narrative(pair),
@@ -137,7 +138,7 @@ def adjudicate(stage: Stage, pair: str, doc: str, grade: int, reason: str, cause
 def settle_condition(
     stage: Stage, pair: str, doc: str, condition: int, answer: str, reason: str, cause: str
 ) -> None:
-    """Settle one condition of a document, counted from 1."""
+    """Settle one condition of a document; conditions are numbered from 1."""
     found = stage.pair(pair)
     adjudication.settle_condition(
         condition=stage.narrative(pair).conditions.get(number=condition),

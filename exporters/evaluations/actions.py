@@ -1,6 +1,4 @@
-"""Measuring systems by their runs: asking for it, and doing it. Pages, command, API and job meet
-here.
-"""
+"""Request and compute evaluations of systems by their runs; used by pages, command, API and job."""
 
 from __future__ import annotations
 
@@ -61,15 +59,15 @@ def request_evaluation(
     by: Membership | None,
     now: datetime | None = None,
 ) -> Evaluation:
-    """Ask for systems to be measured on a release, or on the rows as they stand; return the row.
+    """Request that systems are measured on a release, or on the current rows; return the row.
 
     `options`: by measure and name, {"p-mrr.documents": "changed"}. `baseline`: the system that the
-    others are compared with; "" for none. While the same is waiting or under way, that is returned.
-    Refused: who does not lead, an archived project, systems or options that are none, a release of
-    another project or one that is not made.
+    others are compared with; "" for none. If the same evaluation is queued or running, it is
+    returned. Refused: a member who is not a lead, an archived project, invalid systems or options,
+    a release that is not finished or belongs to another project.
     """
     if by is not None and (not by.leads or by.project_id != project.pk):
-        raise Refused(_("Only leads of this project can have systems measured."))
+        raise Refused(_("Only leads of this project can measure systems."))
     refuse_if_archived(project)
     systems.check(measured, baseline)
     if any(run.project_id != project.pk for one in measured for run in one.runs.values()):
@@ -91,7 +89,7 @@ def request_evaluation(
         "baseline": baseline,
     }
     with transaction.atomic():
-        # Two requests at once: the second waits here and then finds the first.
+        # Of two concurrent requests, the second waits here and then finds the first.
         Project.objects.select_for_update(no_key=True).get(pk=project.pk)
         under_way = _under_way(asked)
         if under_way is not None:
@@ -110,7 +108,7 @@ def request_evaluation(
 
 
 def _under_way(asked: Mapping[str, Any]) -> Evaluation | None:
-    """An evaluation of the same that a worker has yet to finish."""
+    """Return a queued or running evaluation with the same inputs, or None."""
     waiting = Evaluation.objects.filter(
         project=asked["project"],
         release=asked["release"],
@@ -124,7 +122,7 @@ def _under_way(asked: Mapping[str, Any]) -> Evaluation | None:
 
 
 def compute_evaluation(job: Evaluation, progress: Progress) -> None:
-    """Measure the systems of an evaluation; the work of its job, which may be done again."""
+    """Measure the systems of an evaluation and save the results; safe to repeat."""
     progress.start(2 + 3 * len(job.systems), "Reading the qrels")
     with TemporaryDirectory(prefix="evaluation-", dir=settings.SCRATCH) as scratch:
         folder = Path(scratch)
@@ -168,9 +166,10 @@ def compute_evaluation(job: Evaluation, progress: Progress) -> None:
 def read_collection(
     folder: Path, project: Project, of_pairs: Mapping[str, str]
 ) -> tuple[Collection, list[str]]:
-    """Read what systems are measured on from an export in a folder, and say what was chosen.
+    """Read the collection that systems are measured on from an exported folder, with notes.
 
-    Where people have judged nothing and one machine claims labels, these are the changed qrels.
+    If people have judged nothing under altered narratives and one machine claims labels, its
+    labels are the changed qrels.
     """
     changed, claimed = _qrels(folder / CHANGED), _qrels(folder / CLAIMED)
     original, notes = _qrels(folder / ORIGINAL), []
@@ -181,7 +180,7 @@ def read_collection(
         whole = _qrels(folder / WHOLE)
         original = {pair: whole.get(of_pairs[pair], {}) for pair in changed}
         notes.append(
-            f"Nobody has judged under altered narratives: the labels of {CLAIMED} stand for the "
+            f"Nobody has judged under altered narratives: the labels of {CLAIMED} are used as the "
             "changed qrels."
         )
     if not changed:
@@ -205,7 +204,7 @@ def read_collection(
 
 
 def _qrels(path: Path) -> Qrels:
-    """Read qrels by topic; none where there is no file or nothing in it."""
+    """Read qrels by topic; empty if the file is missing or empty."""
     found: Qrels = {}
     if path.exists() and path.stat().st_size:
         with open_source(path) as source:
@@ -217,8 +216,10 @@ def _qrels(path: Path) -> Qrels:
 def _verdicts(
     path: Path,
 ) -> tuple[dict[str, dict[str, dict[str, bool]]], dict[str, tuple[str, ...]]]:
-    """Read which conditions documents meet, and the conditions of each topic; none where the export
-    has no such file. A condition that one cannot tell, or of which nobody agrees, has no verdict.
+    """Read which conditions documents meet, and the conditions of each topic.
+
+    Both are empty if the export has no such file. A condition answered "cannot tell", or without
+    agreement, has no verdict.
     """
     found: dict[str, dict[str, dict[str, bool]]] = {}
     asked: dict[str, dict[str, None]] = {}
@@ -233,7 +234,7 @@ def _verdicts(
 
 
 def _cores(path: Path) -> dict[str, str]:
-    """Read the core query of each pair; none where the export has no such file."""
+    """Read the core query of each pair; empty if the export has no such file."""
     if not path.exists():
         return {}
     _heading, *rows = path.read_text(encoding="utf-8").split("\n")
@@ -242,7 +243,7 @@ def _cores(path: Path) -> dict[str, str]:
 
 
 def _shared(cores: Mapping[str, str], topics: Iterable[str]) -> dict[str, str]:
-    """Return the core query of each topic; none where no two topics share one."""
+    """Return the core query of each topic; empty if no two topics share one."""
     found = {topic: cores[topic] for topic in topics if topic in cores}
     return found if len(set(found.values())) < len(found) else {}
 
@@ -256,8 +257,9 @@ def _queries_of_pairs(folder: Path) -> dict[str, str]:
 def _read_systems(
     job: Evaluation, topics: Mapping[str, str], progress: Progress
 ) -> tuple[list[Ranked], list[str]]:
-    """Read the runs of every system, as they were when the evaluation was asked for; and sentences
-    about ids that are not measured.
+    """Read the runs of every system, as they were when the evaluation was requested.
+
+    Also return notes about ids that are not measured.
     """
     found: list[Ranked] = []
     notes: dict[str, None] = {}
@@ -271,7 +273,7 @@ def _read_systems(
                 )
             except ObjectDoesNotExist as gone:
                 raise Refused(
-                    _("The run %(run)s is not there any more.") % {"run": named["name"]}
+                    _("The run %(run)s no longer exists.") % {"run": named["name"]}
                 ) from gone
             ranking = systems.read(run, side, topics, room)
             room -= ranking.lines
@@ -283,6 +285,6 @@ def _read_systems(
 
 
 def _sums(written: Manifest) -> dict[str, str]:
-    """The sha256 of every file of qrels that was read."""
+    """Return the sha256 of every qrels file that was read."""
     read = {ORIGINAL, CHANGED, REVERSED, WHOLE, CLAIMED, CLAIMED_REVERSED}
     return {entry["name"]: entry["sha256"] for entry in written["files"] if entry["name"] in read}

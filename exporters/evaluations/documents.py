@@ -1,4 +1,4 @@
-"""Where documents that results name by their ids stand in the database."""
+"""Find the database rows of documents that results name by their ids."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from annotate.collection.models import Candidate
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Project
 
-# Ids that one query names.
+# How many ids one query names.
 AT_A_TIME = 500
 
 # Sides as results call them, and as narratives do.
@@ -20,8 +20,9 @@ Place = tuple[str, str]
 def candidates_under(
     project: Project, places: Collection[Place], side: str = Narrative.Side.ALTERED
 ) -> dict[Place, tuple[int, int]]:
-    """The narrative in force on a side and the candidate, by their keys, of each pair and document
-    that is there still.
+    """Return the keys of narrative and candidate for each pair and document that still exists.
+
+    The narrative is the current one of the pair on `side`.
     """
     wanted = list(dict.fromkeys(places))
     found: dict[Place, tuple[int, int]] = {}

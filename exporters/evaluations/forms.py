@@ -1,4 +1,4 @@
-"""Which systems are measured, and on what."""
+"""The form that requests an evaluation."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from annotate.projects.models import Project
 from exporters.evaluations.systems import SIDES, System, proposed
 from exporters.releases.models import Release
 
-# Releases and runs that the lists offer, the newest first.
+# How many releases and runs the lists offer, the newest first.
 OFFERED = 500
 
 
 class EvaluationForm(forms.Form):
-    """Systems as their runs make them, one more put together by hand, and how they are measured."""
+    """Systems proposed from loaded runs, one more assembled by hand, and how to measure them."""
 
     release = forms.ChoiceField(label=gettext_lazy("Measure on"), required=False)
     systems = forms.MultipleChoiceField(
@@ -26,9 +26,9 @@ class EvaluationForm(forms.Form):
         required=False,
         widget=forms.CheckboxSelectMultiple,
         help_text=gettext_lazy(
-            "Runs are one system where their names differ only by a word for the mode, as in "
-            "bm25.original.run and bm25.changed.run, or where their tags are the same. Otherwise "
-            "put them together under “Another system”."
+            "Runs form one system if their names differ only in a word for the mode, as in "
+            "bm25.original.run and bm25.changed.run, or if their tags are the same. Otherwise "
+            "combine them under “Another system”."
         ),
     )
     name = forms.CharField(label=gettext_lazy("Name"), max_length=255, required=False)
@@ -40,7 +40,7 @@ class EvaluationForm(forms.Form):
         label=gettext_lazy("Options"),
         required=False,
         max_length=2_000,
-        help_text=gettext_lazy("One a line, as in p-mrr.documents=changed."),
+        help_text=gettext_lazy("One per line, as in p-mrr.documents=changed."),
         widget=forms.Textarea(attrs={"rows": 2, "spellcheck": "false"}),
     )
 
@@ -75,7 +75,7 @@ class EvaluationForm(forms.Form):
             name, equals, value = (part.strip() for part in line.partition("="))
             if line.strip() and not (name and equals and value):
                 raise forms.ValidationError(
-                    _("%(line)s: write MEASURE.OPTION=VALUE, one a line.") % {"line": line[:100]}
+                    _("%(line)s: write MEASURE.OPTION=VALUE, one per line.") % {"line": line[:100]}
                 )
             if name:
                 found[name] = value
@@ -83,7 +83,7 @@ class EvaluationForm(forms.Form):
 
     @property
     def measured(self) -> list[System]:
-        """The systems that were chosen."""
+        """Return the chosen systems."""
         given = self.cleaned_data
         found = [self.offered[key] for key in given["systems"]]
         by_hand = {side: self.runs[given[side]] for side in SIDES if given[side]}
@@ -94,7 +94,7 @@ class EvaluationForm(forms.Form):
 
     @property
     def release_asked(self) -> Release | None:
-        """The release that was chosen; None for the rows as they are."""
+        """Return the chosen release; None for the current rows."""
         return self.releases.get(self.cleaned_data["release"])
 
 

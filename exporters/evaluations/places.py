@@ -1,8 +1,8 @@
-"""How sure the places of systems are while people disagree.
+"""Estimate how sure the ranking of systems is while people disagree.
 
-In each of many draws every disputed document is settled as one of the people who judged it said.
-How often a system stays before another, and how many documents must be settled until neighbours
-keep their order, is counted over the draws. docs/measures.md defines the figures.
+Each of many draws settles every disputed document with the grade of one of its annotators. Over the
+draws this module counts how often a system stays before another, and how many documents must be
+settled until neighbours keep their order. docs/measures.md defines the figures.
 """
 
 from __future__ import annotations
@@ -19,12 +19,13 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 RESAMPLES = 1_000
-# Neighbours are stable when two settlements of what is left agree on their order so often.
+# Neighbours are stable when two settlements of the remaining documents agree on their order in this
+# share of draws.
 STABLE = 0.95
-# Pairs of settlements of a topic whose combinations of grades are too many, and rankings that are
-# measured for them at a time, of all systems together.
+# For topics with too many combinations of grades: the number of pairs of settlements per topic, and
+# of rankings measured for them at a time, over all systems.
 MOST_PAIRS, MOST_AGAIN = 32, 40_000
-# Means that differ by less are alike.
+# Means that differ by less count as equal.
 _ALIKE = 1e-12
 
 
@@ -32,20 +33,20 @@ Drawn = Sequence[tuple["npt.NDArray[np.float64]", "npt.NDArray[np.int64]"]]
 
 
 class Draws:
-    """Settlements of all topics, drawn together, and drawn again.
+    """Joint draws of settlements of all topics, and second draws that keep some of the grades.
 
-    Where not every combination of grades is among the settlements of a topic, a second draw that
-    keeps some grades of the first is made anew: there are so many pairs of settlements for it.
+    If the settlements of a topic do not cover every combination of grades, a second draw cannot be
+    picked from them. For such topics, `pairs` pairs of settlements are generated instead.
 
     Args:
         together: Settlements of each topic.
         resamples: How many draws.
         seed: Seed of numpy's default_rng.
-        pairs: How many pairs of settlements.
+        pairs: How many pairs of settlements to generate for a topic that is not complete.
 
     Attributes:
-        drawn: Of each topic, which of its settlements every draw has.
-        which: Which of its pairs.
+        drawn: For each topic, the index of its settlement in every draw.
+        which: For each topic, the index of its pair in every draw.
     """
 
     def __init__(
@@ -73,7 +74,7 @@ class Draws:
         ]
 
     def again(self, place: int, settled: Collection[Dispute]) -> npt.NDArray[np.int64]:
-        """Draw a topic a second time: these documents keep the grade of the first draw."""
+        """Draw a topic a second time; `settled` documents keep the grade of the first draw."""
         import numpy as np
 
         its = self._together[place]
@@ -89,7 +90,7 @@ class Draws:
     def pairs(
         self, place: int, settled: Collection[Dispute]
     ) -> tuple[list[Settlement], list[Settlement]]:
-        """The pairs of a topic: these documents have the grade of the first in the second too."""
+        """Return the pairs of a topic; `settled` documents have the first's grade in both."""
         disputes = self._together[place].disputes
         firsts: list[Settlement] = []
         seconds: list[Settlement] = []
@@ -118,7 +119,7 @@ def _draw(
     wanted: npt.NDArray[np.int64],
     random: npt.NDArray[np.float64],
 ) -> npt.NDArray[np.int64]:
-    """Draw by weight, each from the group that is wanted; `random` is between 0 and 1."""
+    """Draw by weight, each from its wanted group; `random` is between 0 and 1."""
     import numpy as np
 
     order = np.argsort(group, kind="stable")
@@ -134,8 +135,8 @@ class _Measure:
     """Values of systems under draws of settlements, for one measure.
 
     Attributes:
-        order: Systems as they are now, the best first.
-        rows: Where each of them stands in the values of settlements.
+        order: Systems in their current order, the best first.
+        rows: The row of each system in the arrays of values of settlements.
     """
 
     def __init__(
@@ -170,9 +171,9 @@ class _Measure:
         self._counts = np.array([len(its) for its in others])
 
     def under(self, drawn: Drawn) -> npt.NDArray[np.float64]:
-        """Values of the systems, shape (systems, draws), more is better; nan where undefined.
+        """Return values of the systems, shape (systems, draws); higher is better, nan if undefined.
 
-        `drawn`: of each topic the values of some settlements, and which of them every draw has.
+        `drawn`: for each topic, the values of its settlements and the index of one in every draw.
         """
         import numpy as np
 
@@ -198,13 +199,14 @@ def places(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> dict[str, dict[str, Any]]:
-    """How sure the places of systems are, by measure.
+    """Return how sure the ranking of systems is, by measure.
 
-    Of each measure: `order`, the systems as they are now, the best first; `before`, by system and
-    system, how probable it is that the one stays before the other; `judgments`, how many documents
-    have to be settled, those that move the measure most first, until the order of all neighbours is
-    stable; `documents`, how many are disputed. Where a topic has too many combinations of grades
-    to measure them all, `judgments` is found for the `chosen` measure alone, and None elsewhere.
+    For each measure: `order`, the systems in their current order, the best first; `before`, by
+    system and system, the probability that the one stays before the other; `judgments`, how many
+    documents have to be settled, those that move the measure most first, until the order of all
+    neighbours is stable; `documents`, how many are disputed. If a topic has too many combinations
+    of grades to measure them all, `judgments` is computed for the `chosen` measure only, and is
+    None for the others.
     """
     many = [its for its in together.values() if not its.complete]
     room = MOST_AGAIN // max(1, 2 * len(settled.systems) * len(many))
@@ -238,8 +240,9 @@ def _judgments(
     settled: Settled,
     documents: Sequence[Dispute],
 ) -> int:
-    """How many of the documents have to be settled until the order is stable, by halving: more
-    settled documents never make it less sure, but for chance.
+    """Return how many of the documents have to be settled until the order is stable.
+
+    Binary search: settling more documents never makes the order less sure, except by chance.
     """
 
     def is_stable(count: int) -> bool:
@@ -269,7 +272,7 @@ def _judgments(
 
 
 def _signs(first: Any, second: Any) -> Any:
-    """1 where the first is more, -1 where the second is, 0 where they are alike up to rounding."""
+    """Return 1 where the first is larger, -1 where the second is, 0 where equal up to rounding."""
     import numpy as np
 
     difference = first - second
@@ -277,7 +280,7 @@ def _signs(first: Any, second: Any) -> Any:
 
 
 def _before(order: Sequence[str], values: Any) -> dict[str, dict[str, float]]:
-    """The share of draws in which the one is before the other; half of those in which they tie."""
+    """Return the share of draws in which one is before the other; ties count half."""
     found: dict[str, dict[str, float]] = {name: {} for name in order}
     for (row, name), (other_row, other) in combinations(enumerate(order), 2):
         signs = _signs(values[row], values[other_row])
@@ -286,7 +289,7 @@ def _before(order: Sequence[str], values: Any) -> dict[str, dict[str, float]]:
 
 
 def _agree(first: Any, second: Any) -> bool:
-    """Whether both draws have the same order of all neighbours often enough."""
+    """Return whether both draws order all neighbours the same way often enough."""
     return all(
         (_signs(first[row], first[below]) == _signs(second[row], second[below])).mean() >= STABLE
         for row, below in pairwise(range(len(first)))

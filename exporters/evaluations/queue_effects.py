@@ -1,4 +1,4 @@
-"""How far settling a disagreement would move a measure: kept for the queue of disagreements."""
+"""Store how far settling each disagreement would move a measure, for the disagreement queue."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from annotate.projects.models import Project
 from exporters.evaluations.documents import SIDES, candidates_under
 from exporters.evaluations.models import Evaluation, SettlingEffect
 
-# Effects are whole numbers of this part of a measure.
+# Effects are stored as whole numbers of millionths.
 PARTS = 1_000_000
 
 
 def write(evaluation: Evaluation, rows: Iterable[Mapping[str, Any]]) -> None:
-    """Keep the figure of each document, in place of those that an earlier attempt kept."""
+    """Save the figure of each document, replacing those of an earlier attempt."""
     figures = {(row["side"], row["topic"], row["document"]): row["figure"] for row in rows}
     SettlingEffect.objects.filter(evaluation=evaluation).delete()
     made = []
@@ -36,6 +36,6 @@ def write(evaluation: Evaluation, rows: Iterable[Mapping[str, Any]]) -> None:
 
 
 def newest(project: Project) -> QuerySet[SettlingEffect]:
-    """The effects that the newest evaluation of a project kept."""
+    """Return the effects that the newest evaluation of a project saved."""
     evaluation = Evaluation.objects.computed().filter(project=project).values("pk")[:1]
     return SettlingEffect.objects.filter(evaluation=evaluation)

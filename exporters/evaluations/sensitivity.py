@@ -1,4 +1,4 @@
-"""What settling disagreements would do to the numbers: the part of an evaluation's results."""
+"""The part of an evaluation's results that says how settling disagreements would change them."""
 
 from __future__ import annotations
 
@@ -26,13 +26,14 @@ def of_disputes(
     results: Mapping[str, Any],
     check: Callable[[], None] = lambda: None,
 ) -> dict[str, Any]:
-    """Measure the systems with disputed documents settled, and return what is kept. `check` is
-    called now and then, and raises where the work must stop.
+    """Measure the systems with disputed documents settled, and return the results to store.
+
+    `check` is called regularly, and raises an exception when the work must stop.
 
     `deciding`: `disputed`, how many documents are disputed; `tried`, how many of them were settled
-    to see what it changes; `measure`, by which the queue of disagreements is ordered; `by_measure`,
-    the documents that move each measure most; `all`, every document of that one measure.
-    `places`: how many draws and with which seed, when an order is called stable, and `by_measure`.
+    to see the change; `measure`, which orders the queue of disagreements; `by_measure`, the
+    documents that move each measure most; `all`, every document of the queue's measure.
+    `places`: the number of draws and their seed, when an order counts as stable, and `by_measure`.
     """
     options = prepared.options["settling"]
     resamples, seed = options.get("resamples", RESAMPLES), options.get("seed", 0)
@@ -47,7 +48,7 @@ def of_disputes(
     asked = str(options.get("measure", ""))
     if asked and asked not in results["by_query"]:
         raise ValueError(
-            f"settling.measure is {asked}, which is not measured here; there is "
+            f"settling.measure is {asked}, which is not measured; choose one of "
             f"{', '.join(results['by_query'])}"
         )
     now = results["by_query"]

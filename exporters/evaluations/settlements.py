@@ -1,7 +1,7 @@
-"""What systems get if disputed documents are settled one way or another.
+"""Measure systems with disputed documents settled one way or another.
 
-A settlement gives disputed documents of one topic a grade that somebody gave them. The topic is
-measured again with it, under an id of its own, by everything that the evaluation measures by.
+A settlement gives disputed documents of one topic a grade that one of their annotators gave. The
+topic is measured again with these grades, under a separate id, by every measure of the evaluation.
 docs/measures.md defines the figures.
 """
 
@@ -25,24 +25,24 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-# Disputed documents whose settlement is tried: those on which relevance hangs come first.
+# How many disputed documents are tried: those whose relevance is disputed come first.
 MOST_DOCUMENTS = 1_000
-# Settlements of all disputed documents of one topic that are tried, and rankings that are measured
-# again for that, of all systems together.
+# How many joint settlements of one topic's disputed documents are tried, and how many rankings are
+# measured again for that, over all systems.
 MOST_SETTLEMENTS, MOST_RANKINGS = 64, 40_000
-# Documents that are kept of each measure: those that move it most.
+# How many documents are stored for each measure: those that move it most.
 MOST_KEPT = 100
-# Topics measured at a time.
+# How many topics are measured at a time.
 BATCH = 500
 
-# Sides of disputed.tsv on which systems are measured, as `Collection` calls them.
+# Sides of disputed.tsv on which systems are measured, with their names in `Collection`.
 _SIDES = {"altered": "changed", "reversed": "reversed"}
 
 By = Mapping[str, Mapping[str, Mapping[str, float | None]]]
 
 
 class Dispute(NamedTuple):
-    """A document that people gave different grades, which nobody has settled."""
+    """A document with different grades and no adjudication."""
 
     side: str
     topic: str
@@ -51,7 +51,7 @@ class Dispute(NamedTuple):
 
     @property
     def shares(self) -> dict[int, float]:
-        """The share of people who gave each grade."""
+        """Return the share of annotators who gave each grade."""
         return {
             grade: self.grades.count(grade) / len(self.grades) for grade in sorted({*self.grades})
         }
@@ -61,7 +61,7 @@ Settlement = tuple[tuple[Dispute, int], ...]
 
 
 class Weighted(NamedTuple):
-    """A settlement of all disputed documents of a topic, and how probable it is."""
+    """A settlement of all disputed documents of a topic, and its probability."""
 
     settlement: Settlement
     weight: float
@@ -72,7 +72,7 @@ class Together(NamedTuple):
 
     Attributes:
         disputes: The documents.
-        every: The settlements; of all combinations of grades where `complete`, else of some.
+        every: The settlements: one for each combination of grades if `complete`, else a sample.
     """
 
     disputes: Sequence[Dispute]
@@ -81,7 +81,7 @@ class Together(NamedTuple):
 
 
 def read_disputes(path: Path) -> list[Dispute]:
-    """Read disputed.tsv of an export: what people differ on, on the sides that are measured."""
+    """Read disputed.tsv of an export: the disputes on the sides that are measured."""
     _heading, *rows = path.read_text(encoding="utf-8").split("\n")
     found = []
     for row in rows:
@@ -94,8 +94,9 @@ def read_disputes(path: Path) -> list[Dispute]:
 
 
 def chosen(disputes: Iterable[Dispute], collection: Collection) -> list[Dispute]:
-    """The disputes that are tried: of topics that are measured, those on which relevance hangs
-    first, and no more than MOST_DOCUMENTS.
+    """Return the disputes to try, at most MOST_DOCUMENTS, of measured topics only.
+
+    Those that decide whether a document is relevant come first.
     """
 
     def place(one: Dispute) -> tuple[Any, ...]:
@@ -109,15 +110,15 @@ def chosen(disputes: Iterable[Dispute], collection: Collection) -> list[Dispute]
 
 
 def single(disputes: Iterable[Dispute]) -> list[Settlement]:
-    """Each document settled as each grade that somebody gave it, the others left as they are."""
+    """Return one settlement per document and grade it was given, leaving the others unsettled."""
     return [((one, grade),) for one in disputes for grade in one.shares]
 
 
 def together(disputes: Iterable[Dispute], systems: int, seed: int) -> dict[str, Together]:
-    """Settlements of all disputed documents of each topic.
+    """Return joint settlements of all disputed documents of each topic.
 
-    Every combination of grades with its probability, where there are few enough; of more, some are
-    drawn. Documents are settled independently, each as one of the people who judged it said.
+    These are all combinations of grades with their probabilities, or a random sample if there are
+    too many. Documents are settled independently, each with the grade of one of its annotators.
     """
     import numpy as np
 
@@ -157,7 +158,7 @@ class Settled:
 
     Attributes:
         measures: The measures that settling can move.
-        at: Where each settlement stands in the arrays.
+        at: The column of each settlement in the arrays.
     """
 
     def __init__(
@@ -169,9 +170,9 @@ class Settled:
         by_query: By,
         check: Callable[[], None] = lambda: None,
     ) -> None:
-        """Measure every system under every settlement; `by_query` are the values as they are.
+        """Measure every system under every settlement; `by_query` holds the current values.
 
-        `check` is called now and then, and raises where the work must stop.
+        `check` is called regularly, and raises an exception when the work must stop.
         """
         self.systems = [system.name for system in systems]
         self._collection, self._options, self._ranked = collection, options, systems
@@ -182,13 +183,13 @@ class Settled:
         self._again: dict[str, dict[Settlement, npt.NDArray[np.float64]]] = {}
 
     def values(self, measure: str) -> npt.NDArray[np.float64]:
-        """Values of a measure, shape (systems, settlements); nan where there is none."""
+        """Return values of a measure, shape (systems, settlements); nan if undefined."""
         return self._values[measure]
 
     def measured_again(
         self, measure: str, settlements: Sequence[Settlement]
     ) -> npt.NDArray[np.float64]:
-        """Values of a measure under other settlements, shape (systems, settlements)."""
+        """Return values of a measure under other settlements, shape (systems, settlements)."""
         import numpy as np
 
         known = self._again.setdefault(measure, {})
@@ -221,7 +222,7 @@ class Settled:
                         if value is not None:
                             found[key][place, start + int(number)] = value
         for key in [key for key in found if key.endswith(" after")]:
-            # Settling moves none of the values before the change.
+            # Settling does not move the values before the change.
             name = key.removesuffix(" after")
             if f"{name} change" in self._by_query:
                 before = self._by_query[f"{name} before"]
@@ -238,7 +239,7 @@ def _topic_of(settlement: Settlement) -> str:
 
 
 def _collection_of(collection: Collection, settlements: Sequence[Settlement]) -> Collection:
-    """The topics of settlements as they would be, each under the number of its settlement."""
+    """Return the settled topics as a collection, each under the number of its settlement."""
     sides: dict[str, dict[str, dict[str, int]]] = {
         "original": {},
         "changed": {},
@@ -254,7 +255,7 @@ def _collection_of(collection: Collection, settlements: Sequence[Settlement]) ->
     for number, settlement in enumerate(settlements):
         topic = _topic_of(settlement)
         for side, qrels in given.items():
-            # What people settle is what is claimed no more.
+            # A settled document no longer counts with its claimed label.
             decided = {
                 dispute.document: grade
                 for dispute, grade in settlement
@@ -273,10 +274,10 @@ def _collection_of(collection: Collection, settlements: Sequence[Settlement]) ->
 def effects(
     disputes: Sequence[Dispute], settled: Settled, by_query: By
 ) -> dict[str, list[dict[str, Any]]]:
-    """How far settling each document alone would move each measure, by measure, farthest first.
+    """Return how far settling each document alone would move each measure, farthest first.
 
-    Of each document: `figure`, the largest change of a system's value that one of its grades makes;
-    the `system`; and what each grade would change of that system's value.
+    For each document: `figure`, the largest change of a system's value by one of its grades; the
+    `system`; and `changes`, the change of that system's value by each grade.
     """
     import numpy as np
 
@@ -317,7 +318,7 @@ def _changes(
     settlements: Iterable[Settlement],
     values: npt.NDArray[np.float64],
 ) -> npt.NDArray[np.float64]:
-    """What each settlement changes of a mean over topics; nan where either has no value."""
+    """Return each settlement's change of the mean over topics; nan if either mean is undefined."""
     import numpy as np
 
     known = {topic: value for topic, value in now.items() if value is not None}

@@ -1,4 +1,4 @@
-"""Figures of a collection and of the runs on it: what a paper says of a test set in a table."""
+"""Figures of a collection and of its runs, as papers tabulate them for a test set."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TOPICS = {"before": "topics.original.txt", "after": "topics.changed.txt"}
 def of_collection(
     collection: Collection, folder: Path, of_pairs: Mapping[str, str], project: Project
 ) -> dict[str, Any]:
-    """Count what is judged, relevant and dropped: of each topic, and of all together.
+    """Count judged, relevant and dropped documents, for each topic and in total.
 
     The keys: `topics` (a list, in the order of the qrels), `grades` (how many documents have each
     grade, before and after), `pools` (how many candidates the queries have), `lengths` (words of
@@ -69,7 +69,7 @@ def _topic(collection: Collection, topic: str, query: str) -> dict[str, Any]:
 
 
 def _words(path: Path) -> dict[str, Any]:
-    """How long the narratives of a file of topics are, in words."""
+    """Return how long the narratives of a topics file are, in words."""
     if not path.exists() or not path.stat().st_size:
         return _spread([])
     with open_source(path) as source:
@@ -79,7 +79,7 @@ def _words(path: Path) -> dict[str, Any]:
 
 
 def _characters(project: Project) -> dict[str, Any]:
-    """How long the texts of the project's documents are, in characters."""
+    """Return how long the texts of the project's documents are, in characters."""
     documents = Document.objects.filter(project=project)
     texts = DocumentText.objects.current().filter(document__in=documents)
     found = texts.aggregate(mean=Avg("length"), most=Max("length"))
@@ -98,7 +98,7 @@ def _spread(values: Sequence[int]) -> dict[str, Any]:
 
 
 def of_runs(systems: Iterable[Ranked]) -> list[dict[str, Any]]:
-    """How many topics each run has, and how deep its rankings go."""
+    """Return how many topics each run has, and how deep its rankings go."""
     return [
         {
             "system": system.name,

@@ -1,4 +1,4 @@
-"""All measures of one system: by everything that its runs and the labels allow."""
+"""Compute every measure of a system that its runs and the labels allow."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ Scored = Mapping[str, dict[str, float]]
 
 
 class Collection(NamedTuple):
-    """What systems are measured on, under the ids of pairs.
+    """The labels that systems are measured on, under the ids of pairs.
 
     Attributes:
         original, changed: Grades before and after the change.
-        reverse: Grades under reversed narratives; empty where there are none.
-        claimed: Claimed labels, for IRS and NFR; empty where there are none.
+        reverse: Grades under reversed narratives, or empty.
+        claimed: Claimed labels, for IRS and NFR, or empty.
         relevant: Lowest grade that is relevant.
         documents: How many documents the collection has.
-        cores: The core query of each topic, where topics share one; else empty.
+        cores: The core query of each topic, if topics share one; else empty.
         verdicts: Whether a document meets a condition, by topic, document and condition.
         conditions: The conditions of each topic.
     """
@@ -52,7 +52,7 @@ class Ranked:
 
     @cached_property
     def scores(self) -> dict[str, Scores]:
-        """The same prepared for measures, which look up every rank once."""
+        """Return the runs as `Scores`, which compute every rank once for all measures."""
         from measures import Scores
 
         return {side: Scores(run, f"{side} run") for side, run in self.runs.items()}
@@ -62,13 +62,13 @@ Options = Mapping[str, Mapping[str, Any]]
 
 
 class Prepared:
-    """A collection with what is prepared once to measure every system on it.
+    """A collection, and data computed once to measure every system on it.
 
     Args:
         collection: The grades.
         options: As `read_options` returns them.
-        queries: The query of each topic, where intervals are over queries.
-        values_only: Without intervals, and by the measures alone that are quick and depend on the
+        queries: The query of each topic, if intervals are over queries.
+        values_only: Compute no intervals, and only measures that are quick and depend on the
             changed qrels.
     """
 
@@ -94,13 +94,13 @@ class Prepared:
         self._ir_sides = ("changed",) if values_only else ("original", "changed")
 
     def function_options(self, measure: str) -> dict[str, Any]:
-        """The options of a function of `measures`."""
+        """Return the options to pass to a function of `measures`."""
         given = dict(self.options[measure])
         return given if self.interval else {**given, "interval": None}
 
     @cached_property
     def ir(self) -> dict[str, IrMeasures]:
-        """What computes measures of ir_measures, by side."""
+        """Return the evaluators of ir_measures, by side."""
         sides = {"original": self.collection.original, "changed": self.collection.changed}
         return {
             side: IrMeasures(self.ir_names, qrels, self.collection.relevant)
@@ -110,14 +110,15 @@ class Prepared:
 
     @cached_property
     def gold(self) -> dict[str, tuple[str, ...]]:
-        """The documents that WISE and SICR follow."""
+        """Return the documents that WISE and SICR follow."""
         its = self.collection
         return gold_documents(its.changed, its.reverse, its.relevant)
 
     @cached_property
     def relevant_to_core(self) -> dict[str, int] | None:
-        """How many documents are relevant to the core query of each topic: the N of WISE. None
-        where topics share no core query.
+        """Return how many documents are relevant to each topic's core query, the N of WISE.
+
+        None if topics share no core query.
         """
         its = self.collection
         if not its.cores:
@@ -132,12 +133,12 @@ class Prepared:
 
     @cached_property
     def compliance(self) -> tuple[dict[str, set[str]], dict[str, set[str]]]:
-        """The documents that comply with claimed labels, and those that violate them."""
+        """Return the documents that comply with claimed labels, and those that violate them."""
         its = self.collection
         return compliance(its.original, its.claimed, its.relevant)
 
     def with_interval(self, measurement: Measurement) -> Measurement:
-        """The measurement, with its interval over queries where that is asked for."""
+        """Return the measurement, with a clustered interval if the options ask for one."""
         from measures import clustered
 
         if self.interval is None or self.clusters is None or measurement.value is None:
@@ -151,7 +152,7 @@ class Prepared:
 
 
 def measure_system(prepared: Prepared, runs: Mapping[str, Scores]) -> dict[str, Measurement]:
-    """Measure one system by everything that its runs, by side, and the collection allow."""
+    """Measure one system by every measure that its runs, by side, and the collection allow."""
     from measures import irs, nfr, p_mrr, sicr, wise
 
     collection = prepared.collection
@@ -196,7 +197,7 @@ def measure_system(prepared: Prepared, runs: Mapping[str, Scores]) -> dict[str, 
 
 
 def _by_conditions(prepared: Prepared, runs: Mapping[str, Scores]) -> dict[str, Measurement]:
-    """mWISE, mSICR and MDCR: by the conditions (attributes) that documents meet."""
+    """Compute mWISE, mSICR and MDCR, from the conditions (attributes) that documents meet."""
     from measures import m_sicr, m_wise, mdcr
 
     its = prepared.collection
@@ -208,7 +209,7 @@ def _by_conditions(prepared: Prepared, runs: Mapping[str, Scores]) -> dict[str, 
             dimensions=its.conditions,
             **prepared.function_options("mdcr"),
         )
-    # One gold document of each topic: of several the first of which every condition is answered.
+    # One gold document per topic: the first one with an answer for every condition.
     met: dict[str, int] = {}
     gold: dict[str, str] = {}
     for topic, documents in prepared.gold.items():
@@ -232,7 +233,7 @@ def _by_conditions(prepared: Prepared, runs: Mapping[str, Scores]) -> dict[str, 
 
 
 def _robustness(prepared: Prepared, changed: Scores) -> Measurement:
-    """Robustness@k: the least nDCG@k of each core query."""
+    """Compute Robustness@k, from the lowest nDCG@k of each core query."""
     from measures import robustness
 
     its, options = prepared.collection, prepared.function_options("robustness")
@@ -243,7 +244,7 @@ def _robustness(prepared: Prepared, changed: Scores) -> Measurement:
 
 
 def _before_and_after(prepared: Prepared, runs: Mapping[str, Scores]) -> dict[str, Measurement]:
-    """nDCG and the other measures of ir_measures before and after, and what they differ by."""
+    """Compute the measures of ir_measures before and after the change, and their differences."""
     collection = prepared.collection
     sides = {"before": ("original", collection.original), "after": ("changed", collection.changed)}
     values: dict[tuple[str, str], dict[str, float]] = {}

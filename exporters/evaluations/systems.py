@@ -1,7 +1,7 @@
-"""Systems: which runs belong together, and what is read of them.
+"""Group runs into systems, and read their scores.
 
-A run over instructions names pairs, a run over queries names queries. Both can be of one system:
-the run over queries is its ranking before the change, for every pair of a query.
+A run over instructions names pairs, a run over queries names queries. One system can have both: the
+run over queries is its ranking before the change, for every pair of a query.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from formats.source import Source
 from formats.trec_run import read_run
 
 SIDES = ("original", "changed", "reversed")
-# Lines of all runs of an evaluation together: what a worker holds in memory at a time.
+# How many lines all runs of an evaluation may have: a worker holds them in memory.
 MOST_LINES = 10_000_000
 MOST_SYSTEMS = 20
-# Ids of a run that nothing is measured on, of which it is told.
+# How many ids of a run that belong to no judged pair are counted.
 MOST_OTHERS = 100_000
 
 _WORDS = {
@@ -42,10 +42,10 @@ class System(NamedTuple):
 
 
 def proposed(runs: Sequence[Run]) -> list[System]:
-    """Put runs together by their names without words for a side, then by their tags.
+    """Group runs into systems by their names without words for a side, then by their tags.
 
-    `bm25.original.run` and `bm25.changed.run` are one system, bm25. A side that two runs would
-    share makes them systems of their own.
+    `bm25.original.run` and `bm25.changed.run` are one system, bm25. Runs of a group in which two
+    have the same side become separate systems.
     """
     by_name: dict[str, list[Run]] = {}
     for run in runs:
@@ -67,7 +67,7 @@ def proposed(runs: Sequence[Run]) -> list[System]:
 
 
 def side_of(run: Run) -> str:
-    """The side of a run: the reversed one, else what its name says, else what its lines name."""
+    """Return the side of a run: reversed if stored so, else by its name, else by its lines."""
     if run.side == Run.Side.REVERSED:
         return "reversed"
     words = set(_parts(run.name))
@@ -86,7 +86,7 @@ def _parts(name: str) -> list[str]:
 
 
 def _stem(name: str) -> str:
-    """A run's name without words for a side and without endings, in its own capitals."""
+    """Return a run's name without words for a side and without endings; case is kept."""
     parts = re.split(r"([^A-Za-z0-9+]+)", name)
     rest = [
         part
@@ -112,13 +112,13 @@ def check(systems: Sequence[System], baseline: str) -> None:
             raise Refused(_("Choose a run of %(name)s.") % {"name": system.name})
     if baseline and baseline not in names:
         raise Refused(
-            _("There is no system %(name)s to compare with. There are: %(names)s.")
+            _("There is no system %(name)s to compare with. Choose one of: %(names)s.")
             % {"name": baseline, "names": ", ".join(names)}
         )
 
 
 class Ranking(NamedTuple):
-    """What is read of a run: scores by topic and document, how many lines it has, and sentences
+    """A run as it was read: scores by topic and document, the number of measured lines, and notes
     about ids that are not measured.
     """
 
@@ -131,12 +131,12 @@ def read(run: Run, side: str, topics: Mapping[str, str], room: int) -> Ranking:
     """Read the scores of a run for these topics.
 
     Args:
-        run: The run; its file is read as it was handed in.
-        side: The side it stands for. Of the original one, a run over queries is the ranking of
-            every pair of a query. Of the others its lines name pairs, also where pairs are called
-            like their queries.
+        run: The run; its file is read as it was uploaded.
+        side: The side that the run is read for. On the original side, a run over queries is the
+            ranking of every pair of a query. On the other sides its lines name pairs, even if pairs
+            have the ids of their queries.
         topics: The query of each pair.
-        room: How many lines may be held.
+        room: How many lines may be read.
 
     Raises:
         Refused: The run has more lines, none of these topics, or cannot be read.
@@ -156,7 +156,7 @@ def read(run: Run, side: str, topics: Mapping[str, str], room: int) -> Ranking:
                         raise Refused(
                             _(
                                 "The runs have more than %(most)s lines together. Measure fewer at "
-                                "once, or cut them to 1,000 documents a query."
+                                "once, or cut them to 1,000 documents per query."
                             )
                             % {"most": f"{MOST_LINES:,}"}
                         )
@@ -188,25 +188,25 @@ def read(run: Run, side: str, topics: Mapping[str, str], room: int) -> Ranking:
 
 
 def _notes(run: str, others: set[str], wanted: set[str]) -> list[str]:
-    """Sentences about ids of a run that nothing is measured on."""
+    """Return notes about the ids of a run that belong to no judged pair."""
     if not others:
         return []
     more = " or more" if len(others) == MOST_OTHERS else ""
     notes = [
-        _("%(run)s: %(count)s ids are of no judged pair, and are not measured.")
+        _("%(run)s: %(count)s ids belong to no judged pair and are not measured.")
         % {"run": run, "count": f"{len(others):,}{more}"}
     ]
     folded = {one.casefold() for one in wanted}
     if alike := sorted(one for one in others if one.casefold() in folded):
         notes.append(
-            _("%(run)s: %(ids)s differ from the id of a judged pair only by case.")
+            _("%(run)s: %(ids)s differ from the id of a judged pair only in case.")
             % {"run": run, "ids": ", ".join(alike[:5])}
         )
     return notes
 
 
 def as_json(systems: Iterable[System]) -> list[dict[str, object]]:
-    """Systems as their evaluation keeps them: names and sums of their runs."""
+    """Return systems as an evaluation stores them: names and checksums of their runs."""
     return [
         {
             "name": system.name,

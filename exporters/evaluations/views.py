@@ -1,4 +1,4 @@
-"""Measuring systems: asking for it, what they get, and the tables to take away."""
+"""Pages of evaluations: the list with its form, the results, and tables to download."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from annotate.projects.access import lead
 from annotate.projects.models import Membership
 from base.errors import Refused
 from base.page_request import PageRequest
-from base.pagination import key
+from base.pagination import parse_key
 from exporters.evaluations import access, page, tables
 from exporters.evaluations import evaluation as measuring
 from exporters.evaluations.actions import request_evaluation
@@ -32,7 +32,7 @@ SHOWN = 25
 
 @require_http_methods(["GET", "POST"])
 def evaluations(request: PageRequest, slug: str) -> HttpResponse:
-    """List what was measured, the newest first; a post has systems measured."""
+    """List evaluations, the newest first; a POST requests a new one."""
     member = lead(request.user, slug)
     form = EvaluationForm(member.project, request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
@@ -50,7 +50,7 @@ def evaluations(request: PageRequest, slug: str) -> HttpResponse:
         except Refused as refused:
             form.add_error(None, str(refused))
     rows = Evaluation.objects.filter(project=member.project_id).order_by("-pk")
-    before = key(request.GET.get("before", ""))
+    before = parse_key(request.GET.get("before", ""))
     if before is not None:
         rows = rows.filter(pk__lt=before)
     listed = rows.select_related("by", "project", "release").defer("results", "release__manifest")
@@ -75,7 +75,7 @@ def evaluations(request: PageRequest, slug: str) -> HttpResponse:
 
 @require_GET
 def evaluation(request: PageRequest, slug: str, pk: int) -> HttpResponse:
-    """Show how an evaluation is coming on and, once it is done, what came out."""
+    """Show the progress of an evaluation and, once it is done, its results."""
     member, found = access.evaluation(request.user, slug, pk)
     if request.htmx and found.is_over:
         # The poll of a job that has ended: the whole page has changed.
@@ -100,7 +100,7 @@ def evaluation(request: PageRequest, slug: str, pk: int) -> HttpResponse:
 
 @require_POST
 def evaluation_cancellation(request: PageRequest, slug: str, pk: int) -> HttpResponse:
-    """Call an evaluation off."""
+    """Cancel an evaluation."""
     _member, found = access.evaluation(request.user, slug, pk)
     cancel(found)
     return redirect(found)
@@ -110,7 +110,7 @@ def evaluation_cancellation(request: PageRequest, slug: str, pk: int) -> HttpRes
 def evaluation_table(
     request: PageRequest, slug: str, pk: int, table: str, kind: str
 ) -> HttpResponse:
-    """Hand out one table of the results as CSV, Markdown or LaTeX, or all of it as JSON."""
+    """Send one table of the results as CSV, Markdown or LaTeX, or all results as JSON."""
     found = access.computed_evaluation(request.user, slug, pk)
     results = found.results
     if results is None:
@@ -130,7 +130,7 @@ def evaluation_table(
 
 
 def _computed(request: PageRequest, member: Membership, found: Evaluation) -> dict[str, Any]:
-    """What the page draws of an evaluation that has results."""
+    """Return the template context for an evaluation that has results."""
     results: dict[str, Any] = found.results or {}
     project = member.project
     names = [one["name"] for one in results["systems"]]
@@ -182,7 +182,7 @@ def _chosen(asked: str, there: list[str], otherwise: str) -> str:
 
 
 def _warnings(results: dict[str, Any]) -> list[str]:
-    """Sentences about the runs, each once, with the systems they are about."""
+    """Return the warnings about the runs, each once, with the systems concerned."""
     of_systems: dict[str, list[str]] = {}
     for one in results["systems"]:
         for value in one["values"].values():

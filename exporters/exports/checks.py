@@ -1,4 +1,4 @@
-"""Checked labels: what was claimed, what the two said, what a third settled; and their samples."""
+"""Records of label checks (claim, two blind answers, settling answer) and of their samples."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from formats.reading import write_lines
 
 
 class Drawn(NamedTuple):
-    """One sample: how it was drawn or picked, and from how many labels of each stratum."""
+    """One sample: how it was drawn or picked, and the number of labels in each stratum."""
 
     sample: str
     kind: str
     asks: str
-    # The mode; "" for all of them.
+    # The side; "" for all sides.
     side: str
     source: str
     rater: str | None
@@ -47,24 +47,24 @@ class Drawn(NamedTuple):
 
 
 class Opinion(NamedTuple):
-    """What one person said: place 1 or 2 blind, place 3 settling."""
+    """One person's check: place 1 or 2 is blind, place 3 settles."""
 
     place: int
     annotator: str
     relevance: int | None
     cannot_judge: bool
-    # The number of each condition and the answer to it.
+    # The answer to each condition, by its number.
     verdicts: dict[str, str]
-    # The answers to the two questions; empty where these are not asked.
+    # The answers to the two questions; empty if they are not asked.
     questions: dict[str, str]
     words: str
-    # When they read why the document violates, after they had answered.
+    # When the checker read the claimed reason of violation, after answering.
     reason_read_at: datetime | None
     at: datetime
 
 
 class Label(NamedTuple):
-    """One label whose check is over. `outcome`: what it is, None where nobody could judge it."""
+    """One label whose check is over. `outcome`: its grade, or None if nobody could judge it."""
 
     sample: str
     seed: int | None
@@ -76,7 +76,7 @@ class Label(NamedTuple):
     stratum: str
     missed: int | None
     claimed: int
-    # What the label claims of the two questions, and why the document violates.
+    # What the label claims for the two questions, and its reason of violation.
     claimed_topic: bool | None
     claimed_constraint: bool | None
     reason: str
@@ -86,7 +86,7 @@ class Label(NamedTuple):
 
 
 def samples(project: Project) -> Iterator[Drawn]:
-    """Yield every sample in the byte order of their names."""
+    """Yield every sample in byte order of their names."""
     rows = Sample.objects.filter(project=project).select_related("rater", "created_by")
     for one in rows.order_by(ordered_rows.bytewise("name")):
         items = with_checks(SampleItem.objects.filter(sample=one))
@@ -120,8 +120,10 @@ def samples(project: Project) -> Iterator[Drawn]:
 
 
 def labels(project: Project) -> Iterator[Label]:
-    """Yield every label that two agree on or a third has settled, in byte order of sample, pair,
-    side and document. The others would tell who checks next what another said.
+    """Yield every label on which two checkers agree or which a third settled.
+
+    Labels are in byte order of sample, pair, side and document. The rest would reveal an open
+    check's first answer to the next checker.
     """
     every = SampleItem.objects.filter(sample__project=project)
     outcomes = dict(with_checks(every).filter(_OVER).order_by().values_list("pk", "outcome"))
@@ -159,16 +161,16 @@ def labels(project: Project) -> Iterator[Label]:
 
 
 def over(project: Project) -> int:
-    """How many labels are checked, and so have a line."""
+    """Return how many labels have a completed check, and so a line."""
     return with_checks(SampleItem.objects.filter(sample__project=project)).filter(_OVER).count()
 
 
 def waiting(project: Project) -> int:
-    """How many labels are not checked yet, and so have no line."""
+    """Return how many labels are not fully checked yet, and so have no line."""
     return SampleItem.objects.filter(sample__project=project).count() - over(project)
 
 
-# Fields that are written only where they say something: earlier versions wrote none of them.
+# Fields that are written only if they have a value: earlier versions did not write them.
 _ONLY_IF_SAID = {
     *("side", "shows_reason", "claimed_topic", "claimed_constraint", "reason"),
     *("questions", "reason_read_at"),
@@ -176,12 +178,12 @@ _ONLY_IF_SAID = {
 
 
 def write(records: Iterable[Drawn] | Iterable[Label], stream: IO[bytes]) -> int:
-    """One sample or label a line; return how many there were."""
+    """Write one sample or label per line; return the number of lines."""
     return write_lines((to_json(_fields(record)) for record in records), stream)
 
 
 def _fields(record: Drawn | Label | Opinion) -> dict[str, Any]:
-    """The fields of a record that are written."""
+    """Return the fields of a record that are written."""
     fields = {
         name: value
         for name, value in record._asdict().items()
@@ -193,7 +195,7 @@ def _fields(record: Drawn | Label | Opinion) -> dict[str, Any]:
 
 
 def _says(name: str, value: Any) -> bool:
-    """Whether a field says something; a claim of no does."""
+    """Return whether a field has a value worth writing; False does, except for `shows_reason`."""
     return value is not None and value not in ("", {}) and (name != "shows_reason" or value)
 
 
@@ -201,7 +203,10 @@ _OVER = Q(outcome__isnull=False) | Q(unjudgeable=True)
 
 
 def _opinions(items: list[int], numbers: dict[str, int]) -> dict[int, list[Opinion]]:
-    """What stands of these items, by place. `numbers`: of conditions, by their keys; added to."""
+    """Return the current checks of these items, by place.
+
+    `numbers` caches the numbers of conditions by their keys; new ones are added.
+    """
     found: dict[int, list[Opinion]] = {}
     rows: list[Any] = list(
         Check.objects.current()

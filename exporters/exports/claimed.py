@@ -1,7 +1,7 @@
-"""Claimed labels: what machines claim under narratives of each side, with what people found of it.
+"""Labels that machines claim under the narratives of each side, corrected by people's judgments.
 
-The one home of the rule: what people judged stands before what a check came to, and that before the
-claim. No text of a document is read; batches of pairs come through a cursor.
+This module owns the rule of precedence: people's judgments, then the outcome of a label check, then
+the claim. No document text is read; batches of pairs are read through a cursor.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from annotate.judgments.consensus import Outcome, State, consensus
 from annotate.judgments.models import Judgment
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Membership, Project
-from audit.checks.outcomes import Found, checked_items, newest
+from audit.checks.outcomes import CheckOutcome, checked_items, newest_outcomes
 from exporters.exports import ordered_rows
 from exporters.exports.ordered_rows import BATCH, CHUNK
 from exporters.exports.selection import Pair
 
-# Sides in the order in which their files are written, with what stands in their files' names. The
-# altered side has none: its files are those that the others are compared with.
+# Sides in the order in which their files are written, with the infix of their file names. The
+# altered side has none: the other sides are compared with its files.
 SIDES = {
     Narrative.Side.ALTERED: "",
     Narrative.Side.REVERSED: "reversed.",
     Narrative.Side.ORIGINAL: "original.",
 }
 
-# What each claimed label is counted as, one of these.
+# Each claimed label is counted under one of these keys.
 COUNTS = (
     "claims_unchecked",
     "claims_checked",
@@ -41,15 +41,15 @@ COUNTS = (
     "claims_judged",
     "claims_disputed",
 )
-# Of the checked labels, those whose check came to another relevance.
+# Checked labels whose check found another relevance.
 CORRECTED = "claims_corrected"
 _OF_SIDES = tuple(word for word in SIDES.values() if word)
-# How many characters of a machine's name stand in that of a file.
+# How many characters of a machine's name a file name contains.
 _MOST = 60
 
 
 class Label(NamedTuple):
-    """A claimed label and the relevance that stands: `counts_as` is one of COUNTS."""
+    """A claimed label and its final relevance; `counts_as` is one of COUNTS."""
 
     pair: Pair
     doc_id: str
@@ -59,12 +59,12 @@ class Label(NamedTuple):
 
     @property
     def corrected(self) -> bool:
-        """Whether a check came to another relevance than the claim."""
+        """Return whether a check found another relevance than the claim."""
         return self.counts_as == "claims_checked" and self.relevance != self.claim
 
 
 def raters(project: Project, side: str = Narrative.Side.ALTERED) -> list[Membership]:
-    """Return the machines that claim something under a narrative in force on `side`, by name."""
+    """Return the machines with claims under a current narrative of `side`, ordered by name."""
     in_force = Narrative.objects.filter(pair__project=project, side=side).current()
     said = Judgment.objects.current().filter(annotator=OuterRef("pk"), narrative__in=in_force)
     machines = Membership.objects.filter(Exists(said), project=project, is_machine=True)
@@ -74,11 +74,11 @@ def raters(project: Project, side: str = Narrative.Side.ALTERED) -> list[Members
 def file_names(
     of: Sequence[Membership], side: str = Narrative.Side.ALTERED
 ) -> Iterator[tuple[str, Membership]]:
-    """Name the file of each machine on a side; the machine's name is in it where there are several.
+    """Name the file of each machine on a side, with the machine's name if there are several.
 
-    What could lead elsewhere, or is told apart by capitals alone, is made safe: letters, digits,
-    dots, hyphens and underscores stay, and a number comes in front of a name that is taken, or that
-    begins like the files of another side.
+    Names are made safe as file names: only letters, digits, dots, hyphens and underscores are kept,
+    and a number is put before a name that is taken (ignoring case) or that begins like the files of
+    another side.
     """
     if len(of) == 1:
         yield f"qrels.claimed.{SIDES[Narrative.Side(side)]}txt", of[0]
@@ -100,9 +100,9 @@ def labels(
     rater: Membership,
     side: str = Narrative.Side.ALTERED,
 ) -> Iterator[Label]:
-    """Yield what `rater` claims under the narratives of these pairs on `side`, and what stands.
+    """Yield the claims of `rater` under these pairs' narratives on `side`, with final relevance.
 
-    In byte order of pair_id and doc_id. Every pair must have a narrative on that side.
+    Labels are in byte order of pair_id and doc_id. Every pair must have a narrative on that side.
     """
     machines = list(
         Membership.objects.filter(project=project, is_machine=True).values_list("pk", flat=True)
@@ -119,8 +119,8 @@ def labels(
             yield Label(under[narrative], doc_id, claim, relevance, counts_as)
 
 
-def _stands(claim: int, judged: Outcome, found: Found | None) -> tuple[int, str]:
-    """The relevance that stands, and what the label is counted as."""
+def _stands(claim: int, judged: Outcome, found: CheckOutcome | None) -> tuple[int, str]:
+    """Return the final relevance, and the key under which the label is counted."""
     if judged.relevance is not None:
         return judged.relevance, "claims_judged"
     if found is not None and found.outcome is not None:
@@ -132,24 +132,26 @@ def _stands(claim: int, judged: Outcome, found: Found | None) -> tuple[int, str]
     return claim, "claims_unjudgeable" if found.over else "claims_open"
 
 
-def _checked(narratives: Sequence[int]) -> dict[tuple[int, int], Found]:
-    """What checks of grades came to, by narrative and candidate, whichever sample they are of.
+def _checked(narratives: Sequence[int]) -> dict[tuple[int, int], CheckOutcome]:
+    """Return the newest check of each label over all samples, by narrative and candidate.
 
     A grade may follow from the answers to two questions.
     """
     items = checked_items(narrative__in=narratives).order_by(
         "sample__created_at", ordered_rows.bytewise("sample__name")
     )
-    return newest(ordered_rows.walk(items, "narrative", "candidate", "outcome", "unjudgeable"))
+    return newest_outcomes(
+        ordered_rows.walk(items, "narrative", "candidate", "outcome", "unjudgeable")
+    )
 
 
 def _claims(
     narratives: Sequence[int], machines: Sequence[int], rater: Membership
 ) -> Iterator[tuple[Any, ...]]:
-    """Yield (narrative, candidate, doc_id, claim, grade, settled), one row a grade of people.
+    """Yield (narrative, candidate, doc_id, claim, grade, settled), one row per grade of a person.
 
-    A document that nobody has judged has one row without a grade. In SQL, because a join of claims
-    with other judgments of the same document cannot be said through the models.
+    A document that nobody has judged has one row without a grade. Written in SQL, because the ORM
+    cannot join claims with other judgments of the same document.
     """
     marks, order = ordered_rows.marks, ordered_rows.byte_order()
     statement = f"""

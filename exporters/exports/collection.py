@@ -22,12 +22,12 @@ from formats.records import (
     Topic,
 )
 
-# Texts fetched at once: they may be long.
+# How many texts are fetched at once: they may be long.
 TEXTS = 100
 
 
 def original_topics(of: Sequence[QueryRow], pairs: Iterable[Pair]) -> Iterator[Topic]:
-    """Yield one topic for each query, with the original narrative in force of its first pair."""
+    """Yield one topic for each query, with the current original narrative of its first pair."""
     first: dict[int, int] = {}
     for pair in pairs:
         if Narrative.Side.ORIGINAL in pair.versions:
@@ -40,9 +40,9 @@ def original_topics(of: Sequence[QueryRow], pairs: Iterable[Pair]) -> Iterator[T
 
 
 def pair_topics(of: Sequence[Pair], side: str) -> Iterator[Topic]:
-    """Yield one topic for each pair, under the pair's id, with the narrative in force on `side`.
+    """Yield one topic for each pair, under the pair's id, with the current narrative on `side`.
 
-    A pair without a narrative on that side has a topic without one.
+    A pair without a narrative on that side gets a topic without a narrative.
     """
     for batch in batches(of, TEXTS):
         texts = narrative_texts([pair.versions[side].pk for pair in batch if side in pair.versions])
@@ -52,7 +52,7 @@ def pair_topics(of: Sequence[Pair], side: str) -> Iterator[Topic]:
 
 
 def differing_originals(of: Iterable[Pair]) -> list[str]:
-    """Return the ids of queries whose pairs do not agree on the original narrative."""
+    """Return the ids of queries whose pairs have different original narratives."""
     first: dict[str, int] = {}
     differing: set[str] = set()
     side = Narrative.Side.ORIGINAL
@@ -66,10 +66,10 @@ def differing_originals(of: Iterable[Pair]) -> list[str]:
 
 
 def documents(project: Project, wanted: set[int]) -> Iterator[Doc]:
-    """Yield the documents with these keys in byte order of doc_id, with the text where known; of
-    those that have had several, every version, which then has its number.
+    """Yield the documents with these keys in byte order of doc_id, with their texts if known.
 
-    Where the lead chose so, the text is passages around the evidence of the newest version alone.
+    A document with several text versions has a record for each, with its version number. If the
+    lead chose so, the text is only passages around the evidence of the newest version.
     """
     if wanted:
         yield from documents_to_publish(project, _documents(project, wanted))
@@ -101,8 +101,9 @@ def _documents(project: Project, wanted: set[int]) -> Iterator[Doc]:
 def documents_with_newer_texts(
     project: Project, among: Collection[int] | None = None
 ) -> dict[str, int]:
-    """Return the newest text version of each document that has had several, by doc_id in byte
-    order; `among`: of these documents (by key) alone.
+    """Return the newest text version of each document that has several, by doc_id in byte order.
+
+    `among`: limit the result to documents with these keys.
     """
     rows = Document.objects.filter(project=project, text_version__gt=1)
     return {
@@ -115,7 +116,7 @@ def documents_with_newer_texts(
 
 
 def with_newer_texts(project: Project) -> set[int]:
-    """Return the keys of the documents that have had several texts."""
+    """Return the keys of the documents that have several text versions."""
     rows = Document.objects.filter(project=project, text_version__gt=1)
     return {pk for (pk,) in walk(rows.order_by(), "pk")}
 
@@ -126,8 +127,9 @@ def runs(project: Project) -> list[Run]:
 
 
 def cores_of_pairs(project: Project) -> dict[int, tuple[str, str]]:
-    """Return the id of the query of each pair and its core query, by key of the pair; a query
-    without one is its own.
+    """Return each pair's query id and core query, by key of the pair.
+
+    A query without a core query is its own core query.
     """
     rows = InstructionPair.objects.filter(project=project).order_by()
     return {
@@ -184,6 +186,6 @@ def pair_records(project: Project) -> Iterator[PairRecord]:
             in_order = sorted(
                 narratives.get(pk, []), key=lambda n: (ORDER_OF_SIDES[n.side], n.version)
             )
-            # One made of the title is made again where the file is loaded.
+            # A core query derived from the title is derived again when the file is loaded.
             kept = (core if given else "", source_fields)
             yield PairRecord._make([*fields, tuple(in_order), domain, restates or "", *kept])

@@ -1,4 +1,4 @@
-"""Documents x conditions: what was answered of each, and what the answers come to."""
+"""Records of documents and conditions: the answers of raters, and their consensus."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Answered(NamedTuple):
 
 
 class Settled(NamedTuple):
-    """The decision on one condition that stands: who took it, when, and why."""
+    """The current adjudication of one condition: who decided, when, and why."""
 
     answer: str
     by: str
@@ -42,9 +42,10 @@ class Settled(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """One condition with the answers to it. `agreed` is what people's answers come to, or what a
-    lead settled them as (`state` settled), None where `state` says that nobody answered (unjudged)
-    or that they differ (disputed).
+    """One condition with its answers.
+
+    `agreed` is the consensus of people's answers, or a lead's decision if `state` is settled. It is
+    None if nobody answered (`state` unjudged) or the answers differ (disputed).
     """
 
     condition: int
@@ -57,10 +58,10 @@ class Asked(NamedTuple):
 
 
 class Document(NamedTuple):
-    """One document under one narrative with conditions: the line of a file.
+    """One document under one narrative with conditions: a line of the file.
 
-    `met` is how many conditions people agree to be met, None while one is not agreed on;
-    `violated_attributes` are those agreed not to be met, by their names, or texts without one.
+    `met` is how many conditions people agree are met, None while there is no agreement on one;
+    `violated_attributes` are those they agree are not met, by name, or by text if unnamed.
     """
 
     pair_id: str
@@ -74,8 +75,9 @@ class Document(NamedTuple):
 
 
 def documents(project: Project, of: Sequence[Pair]) -> Iterator[Document]:
-    """Yield every document with a verdict that stands under a narrative in force, in byte order of
-    pair_id, side and doc_id.
+    """Yield every document with a current verdict under a current narrative.
+
+    Documents are in byte order of pair_id, side and doc_id.
     """
     in_force = {
         version.pk: (pair, side, version.version)
@@ -125,18 +127,18 @@ def documents(project: Project, of: Sequence[Pair]) -> Iterator[Document]:
 
 
 def claimed(asked: Asked) -> str | None:
-    """Return what machines claim of a condition, None where none does or they differ."""
+    """Return the answer that machines claim for a condition; None if none does or they differ."""
     said = {one.answer for one in asked.answers if one.machine}
     return said.pop() if len(said) == 1 else None
 
 
 def write(records: Iterable[Document], stream: IO[bytes]) -> int:
-    """One document a line; return how many there were."""
+    """Write one document per line; return the number of lines."""
     return write_lines(map(to_json, records), stream)
 
 
 def _asked(narratives: Iterable[int]) -> dict[int, list[tuple[int, str, str]]]:
-    """Number, name and text of the conditions, by narrative; those without any are left out."""
+    """Return number, name and text of the conditions, by narrative; omit narratives without any."""
     found: dict[int, list[tuple[int, str, str]]] = {}
     rows = Condition.objects.filter(narrative__in=list(narratives)).order_by("number")
     for narrative, *condition in ordered_rows.walk(rows, "narrative", "number", "name", "text"):
@@ -146,7 +148,7 @@ def _asked(narratives: Iterable[int]) -> dict[int, list[tuple[int, str, str]]]:
 
 
 def _settled(narratives: Iterable[int]) -> dict[tuple[int, str], dict[int, Settled]]:
-    """What leads decided: by narrative and document, by the number of the condition."""
+    """Return leads' decisions, by narrative and document, then by the number of the condition."""
     found: dict[tuple[int, str], dict[int, Settled]] = {}
     rows = ConditionAdjudication.objects.current().filter(condition__narrative__in=list(narratives))
     for narrative, doc_id, number, *decision in ordered_rows.walk(
@@ -166,7 +168,7 @@ def _conditions(
     answers: Iterable[tuple[Any, ...]],
     settled: Mapping[int, Settled],
 ) -> tuple[Asked, ...]:
-    """All conditions of the narrative, also those nobody has answered."""
+    """Return all conditions of the narrative, including those without an answer."""
     said: dict[int, list[Answered]] = {}
     for _, _, number, *answer in answers:
         said.setdefault(number, []).append(Answered._make(answer))
@@ -181,5 +183,5 @@ def _conditions(
     return tuple(conditions)
 
 
-# The same few answers come again and again.
+# Cached: the same few combinations of answers recur.
 _agreed = lru_cache(maxsize=1_000)(consensus)

@@ -1,4 +1,4 @@
-"""The export for the record: everything that was ever said, with who, when and of which words."""
+"""The export as JSON lines: every judgment, review and decision, with person, time and version."""
 
 from __future__ import annotations
 
@@ -38,21 +38,21 @@ T = TypeVar("T")
 
 
 def size(project: Project) -> int:
-    """Return how many judgments `write` walks, for a progress bar."""
+    """Return how many judgments `write` reads, for a progress bar."""
     return Judgment.objects.filter(narrative__pair__project=project).count()
 
 
 def write_published(project: Project, into: Writer, report: Report) -> Manifest:
-    """Write the same files with people as they are called in what is published."""
+    """Write the same files with the published names of people."""
     return write(project, into, report, naming.published_names(project))
 
 
 def write(
     project: Project, into: Writer, report: Report, names: Mapping[str, str] | None = None
 ) -> Manifest:
-    """Write every file of this export and return its manifest; `report` is told of progress.
+    """Write every file of this export and return its manifest; `report` receives progress.
 
-    `names`: what to write instead of the names of people.
+    `names`: replacements for the names of people.
     """
 
     def called(records: Iterable[T]) -> Iterable[T]:
@@ -140,8 +140,9 @@ def write(
 
 
 def _beside(table: JudgmentTable, records: Iterable[JudgmentRecord]) -> Iterator[JudgmentRecord]:
-    """Pass judgments on, and put those that stand into a table on the way. Their notes stay out:
-    a spreadsheet takes some words for formulas.
+    """Yield the judgments, and add the current ones to a table on the way.
+
+    Notes are left out of the table: a spreadsheet reads some text as formulas.
     """
     for record in records:
         if record.superseded_at is None:

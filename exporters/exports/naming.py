@@ -1,4 +1,4 @@
-"""How people are called in what is published: by number, or by name where they agreed to it."""
+"""Names of people in published files: numbers, or real names of those who agreed to be named."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import Any, TypeVar
 
 from annotate.projects.models import Membership, Project
 
-# The fields of records that name somebody.
+# The fields of records that hold a person's name.
 FIELDS = frozenset({"annotator", "author", "auditor", "by", "withdrawn_by"})
 
 Record = TypeVar("Record")
 
 
 def numbers(project: Project) -> dict[int, int]:
-    """Return the number of each person by their key, in the order in which they joined.
+    """Return the number of each person, by key, in the order in which they joined.
 
-    No number makes a name that is published: somebody may be called "annotator 2".
+    A number whose pseudonym is a published name is skipped: a member may be called "annotator 2".
     """
     people = list(
         Membership.objects.people()
@@ -33,7 +33,7 @@ def numbers(project: Project) -> dict[int, int]:
 
 
 def called(number: int) -> str:
-    """Return what a person is called who did not agree to be named.
+    """Return the pseudonym of a person who did not agree to be named.
 
     >>> called(3)
     'annotator 3'
@@ -42,14 +42,14 @@ def called(number: int) -> str:
 
 
 def published_names(project: Project) -> dict[str, str]:
-    """Return what to write instead of the name of each person who did not agree to be named."""
+    """Return the pseudonym of each person who did not agree to be named, by name."""
     number_of = numbers(project)
     rows = Membership.objects.people().filter(project=project, named_at=None)
     return {name: called(number_of[pk]) for pk, name in rows.values_list("pk", "name")}
 
 
 def as_published(records: Iterable[Record], names: Mapping[str, str]) -> Iterator[Record]:
-    """Yield the records with these names replaced in every field that names somebody."""
+    """Yield the records with these names replaced in every field that holds a person's name."""
     for record in records:
         yield _renamed(record, names)
 

@@ -1,4 +1,4 @@
-"""What an export says in words: the rules it follows, and what its users should know."""
+"""Sentences of manifests: the rules of an export, warnings, and notes for its users."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from exporters.exports.selection import CLAIMED
 
 
 def trec_rules(project: Project, raters: Mapping[str, Sequence[Membership]]) -> list[Rule]:
-    """Return the rules by which judgments became relevance; `raters`: who claims, by side."""
+    """Return the rules that turn judgments into relevance; `raters`: claiming machines, by side."""
     if project.judge_scope == Project.Scope.RELEVANT:
         scope = (
             f"Judges see the documents with an earlier relevance of at least "
@@ -107,12 +107,12 @@ def about_trec(
     left_out: Sequence[LeftOut],
     texts: int,
 ) -> list[str]:
-    """Return what users of the TREC files should know, a sentence or two each.
+    """Return the notes for users of the TREC files, a sentence or two each.
 
     `asked`: how many people judge each document. `elsewhere`: documents by state under the
     narratives of other sides than the altered one. `differing`: queries whose pairs have several
-    original narratives. `left_out`: topics that the paired qrels do not have. `texts`: how many
-    documents are written with what is known of them.
+    original narratives. `left_out`: topics missing from the paired qrels. `texts`: how many
+    records of documents are written.
     """
     written = [facts for facts in pairs if not facts["left_out"]]
     said = [
@@ -145,10 +145,10 @@ def trec_warnings(
     without_prior: list[str],
     measured: Sequence[str] = (),
 ) -> list[str]:
-    """Return what does not look right: where the relevant set grew, and where nothing changed.
+    """Return warnings, such as pairs whose relevant set grew or whose documents did not change.
 
     `without_prior`: topics of the changed qrels that the original qrels cannot have. `measured`:
-    what measures cannot tell (`exporters.exports.oracles`).
+    warnings of `exporters.exports.oracles`.
     """
     spoken_of = [facts for facts in pairs if not facts["left_out"] and _spoken_of(facts)]
     said = []
@@ -180,7 +180,7 @@ def trec_warnings(
 
 
 def jsonl_rules(*, published: bool) -> list[Rule]:
-    """Return what stands in the JSON lines, and how to tell what counts."""
+    """Return the rules of the JSON lines: what the files hold, and which records count."""
     people = (
         "Those who agreed to be named have their names; the others are numbered, as in about.json."
         if published
@@ -230,7 +230,7 @@ def jsonl_rules(*, published: bool) -> list[Rule]:
 
 
 def about_jsonl(counts: Mapping[str, int]) -> list[str]:
-    """Return what users of the JSON lines should know."""
+    """Return the notes for users of the JSON lines."""
     if n := counts["drafts"]:
         return [f"{_amount(n, 'review is', 'reviews are')} not submitted yet and left out."]
     return []
@@ -343,7 +343,7 @@ def _about_judgments(counts: Mapping[str, int], asked: int) -> list[str]:
 
 
 def _spoken_of(facts: PairFacts) -> bool:
-    """Whether anybody has said anything about a document of the pair."""
+    """Return whether any document of the pair has a judgment or a decision."""
     counts = facts["counts"]
     return any(counts[state] for state in ("judged", "settled", "disputed"))
 

@@ -1,5 +1,4 @@
-"""What the three systems of `exporters.exports.oracles` get, as the manifest says it, and its
-warnings."""
+"""Facts and warnings of the manifest about the three systems of `exporters.exports.oracles`."""
 
 from __future__ import annotations
 
@@ -7,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, TypedDict
 
 SEED = 17
-# Below this a difference is 0 up to rounding.
+# A smaller difference counts as 0.
 _ZERO = 1e-9
 SYSTEMS = ("oracle", "ignorant", "shuffled")
 IR = ("nDCG@10", "AP", "RR")
@@ -16,10 +15,10 @@ ByTopic = dict[str, dict[str, float | None]]
 
 
 class Facts(TypedDict):
-    """One measure of the three systems. `topics`: how many have a value.
+    """The values of the three systems by one measure. `topics`: how many have a value.
 
     `short_of_best` names the topics in which the oracle misses the best value,
-    `ignorant_not_zero` those in which the ignorant system gets another value than 0.
+    `ignorant_not_zero` those in which the ignorant system's value is not 0.
     """
 
     measure: str
@@ -33,7 +32,7 @@ class Facts(TypedDict):
 
 
 class Oracles(TypedDict):
-    """The block of the manifest."""
+    """The block `oracles` of the manifest."""
 
     rule: str
     seed: int
@@ -41,11 +40,11 @@ class Oracles(TypedDict):
 
 
 class Check(NamedTuple):
-    """How one measure is judged.
+    """The values that the oracle and the ignorant system should get by one measure.
 
     Attributes:
-        best: The best value, of all topics or by topic; None where only more than 0 is asked.
-        zero: Whether a run that ignores the change gets 0.
+        best: The best value, for all topics or by topic; None if any value above 0 will do.
+        zero: Whether a run that ignores the change should get 0.
         short: Warning about topics in which the oracle misses the best value; "" for none.
         ignored: Warning about topics in which the ignorant system does not get 0; "" for none.
     """
@@ -57,7 +56,7 @@ class Check(NamedTuple):
 
 
 class Values:
-    """Values by measure, system and topic, gathered batch by batch."""
+    """Values by measure, system and topic, collected batch by batch."""
 
     def __init__(self) -> None:
         self.found: dict[str, ByTopic] = {}
@@ -69,7 +68,7 @@ class Values:
         systems[system].update(by_topic)
 
     def facts(self, measure: str, qrels: str, check: Check) -> Facts:
-        """Average over topics, and find those in which the set does not measure."""
+        """Average over topics, and find the topics that do not tell the systems apart."""
         values = self.found[measure]
         means: dict[str, float | None] = {}
         for system in SYSTEMS:
@@ -97,7 +96,7 @@ class Values:
 
 
 def _is_short(value: float, topic: str, best: Mapping[str, float] | float | None) -> bool:
-    """Whether a value misses the best one; where none is known, whether it is not above 0."""
+    """Return whether a value misses the best one, or is not above 0 if no best one is known."""
     if best is None:
         return value <= _ZERO
     wanted = best[topic] if isinstance(best, Mapping) else best
@@ -105,14 +104,14 @@ def _is_short(value: float, topic: str, best: Mapping[str, float] | float | None
 
 
 class Result(NamedTuple):
-    """What the three systems get, and sentences about queries in which a set does not measure."""
+    """The values of the three systems, and warnings about topics that do not tell them apart."""
 
     measures: list[Facts]
     warnings: list[str]
 
 
 def checks(values: Values) -> dict[str, Check]:
-    """How each measure is judged."""
+    """Return the expected values of each measure, with the warnings if they are missed."""
     follows = "A run that ranks by the changed qrels does not reach the best"
     ignores = "A run that ignores the change gets another value than 0 of"
     none = "No document is relevant {} the change, so nDCG@10 {} it is 0 for every run, in: "
@@ -152,7 +151,7 @@ def checks(values: Values) -> dict[str, Check]:
 
 
 def judged(values: Values, qrels: str) -> Result:
-    """Turn values into the facts of the manifest and its warnings."""
+    """Return the facts and warnings of the manifest for these values."""
     judging = checks(values)
     result = Result([], [])
     for measure in values.found:
@@ -169,7 +168,7 @@ def judged(values: Values, qrels: str) -> Result:
 
 
 def block(measured: Iterable[Facts]) -> Oracles | None:
-    """The block of the manifest; None where there is nothing to measure."""
+    """Return the block `oracles` of the manifest; None if there is nothing to measure."""
     facts = list(measured)
     if not facts:
         return None
@@ -185,6 +184,6 @@ def block(measured: Iterable[Facts]) -> Oracles | None:
 
 
 def listed(topics: Sequence[str], most: int = 20) -> str:
-    """Name the first topics, and how many more there are."""
+    """Return the names of the first topics, and how many more there are."""
     shown = ", ".join(topics[:most])
     return f"{shown} and {len(topics) - most:,} more." if len(topics) > most else f"{shown}."

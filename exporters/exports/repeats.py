@@ -1,4 +1,4 @@
-"""Documents that came to a person again, unmarked: what they said then, and what the first time."""
+"""Records of repeats: a person's answer to a document shown again, and the first answer."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from formats.reading import write_lines
 
 
 class Twice(NamedTuple):
-    """One answer to a document that had come before: `relevance`, or `flag` instead; `first` is
-    what was said the first time as it stood then, None where nothing did.
+    """One answer to a repeat: `relevance`, or `flag` instead.
+
+    `first` is the grade of the first judgment at that time, or None if there was none.
     """
 
     query_id: str
@@ -34,7 +35,7 @@ class Twice(NamedTuple):
 
 
 def repeats(project: Project) -> Iterator[Twice]:
-    """Yield every answer to a repeat that stands, in the order of judgments."""
+    """Yield every current answer to a repeat, in the order of judgments."""
     rows = Repeat.objects.current().filter(annotator__project=project)
     for row in ordered_rows.walk(
         rows.order_by(
@@ -63,5 +64,5 @@ def repeats(project: Project) -> Iterator[Twice]:
 
 
 def write(records: Iterable[Twice], stream: IO[bytes]) -> int:
-    """One answer a line; return how many there were."""
+    """Write one answer per line; return the number of lines."""
     return write_lines(map(to_json, records), stream)

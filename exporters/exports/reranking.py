@@ -1,7 +1,7 @@
-"""What rerankers take beside qrels: the candidates of each topic as a run, and Pyserini's topics.
+"""Write the input of rerankers: the candidates of each topic as a run, and topics for Pyserini.
 
-Pyserini chooses a reader by the ending of a file: `.tsv` holds an id and a text, `.json` an object
-of fields by id, of which a searcher takes the one that it is told to (`--topic-field`).
+Pyserini chooses a reader by the extension of a file: `.tsv` holds an id and a text, `.json` an
+object of fields by id, from which a searcher takes the one named by `--topic-field`.
 """
 
 from __future__ import annotations
@@ -28,8 +28,9 @@ FOLDER = "pyserini"
 
 
 def write(project: Project, sides: Mapping[str, tuple[str, Sequence[Pair]]], into: Writer) -> None:
-    """Write the candidates of these pairs, and the topics of each side: its narratives' side and
-    pairs by the name that it has in files.
+    """Write the candidates of these pairs, and the topics of each side.
+
+    `sides`: the side of the narratives and the pairs, by the side's name in files.
     """
     chosen = {pair.pk: pair for _, pairs in sides.values() for pair in pairs}
     with into.file(CANDIDATES, "Every candidate of each topic, to rerank; in order of ids.") as run:
@@ -49,7 +50,7 @@ def write(project: Project, sides: Mapping[str, tuple[str, Sequence[Pair]]], int
 
 
 def _candidates(of: Iterable[Pair]) -> Iterator[RunLine]:
-    """Yield every candidate of each pair by pair_id and doc_id, with a score for its place."""
+    """Yield every candidate of each pair by pair_id and doc_id, with a score by its rank."""
     for batch in batches(of, BATCH):
         rows = Candidate.objects.filter(
             in_pool_of(F("query__pairs")), query__pairs__in=[pair.pk for pair in batch]
@@ -62,7 +63,7 @@ def _candidates(of: Iterable[Pair]) -> Iterator[RunLine]:
 
 
 def _one_line(topic: Topic) -> str:
-    """Return query and narrative on one line, without the blanks that a table is parted by."""
+    """Return query and narrative on one line, without tabs or line ends."""
     words = (topic.title or topic.description, topic.narrative or "")
     return " ".join(" ".join(words).split())
 

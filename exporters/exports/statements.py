@@ -1,4 +1,4 @@
-"""What people said, as records: judgments, flags, adjudications, reviews, decisions."""
+"""Records of judgments, flags, adjudications, reviews, rubrics and decisions."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ from formats.records import (
     VerdictRecord,
 )
 
-# Judgments whose verdicts are fetched at once.
+# How many judgments' verdicts are fetched at once.
 VERDICTS = 500
 
-# Which narrative version something was said under, and of which document.
+# Fields of the narrative version, and of the candidate.
 _UNDER = ("narrative__side", "narrative__pair__pair_id", "narrative__version")
 _OF = ("candidate__query__query_id", "candidate__document__doc_id")
 
 
 def judgments(of: Sequence[QueryRow]) -> Iterator[JudgmentRecord]:
-    """Yield every judgment ever made, of people and machines, also those that no longer stand."""
+    """Yield every judgment of people and machines, including superseded ones."""
     for batch in batches(of, BATCH):
         among = [query.pk for query in batch]
         rows = Judgment.objects.filter(candidate__query__in=among)
-        # As text: an empty list of evidence need not be parsed, nor a UUID made and unmade.
+        # As text: this avoids parsing empty lists of evidence, and converting UUIDs twice.
         with_text = rows.annotate(
             spans=Cast("evidence", TextField()),
             said_of=Cast("clauses", TextField()),
@@ -91,7 +91,7 @@ def judgments(of: Sequence[QueryRow]) -> Iterator[JudgmentRecord]:
 def _with_verdicts(
     rows: Iterable[tuple[Any, ...]], of: Sequence[int]
 ) -> Iterator[tuple[tuple[Any, ...], tuple[VerdictRecord, ...]]]:
-    """Yield each judgment, its key first, with its verdicts. Most collections have none at all."""
+    """Yield each judgment, its key first, with its verdicts; most collections have no verdicts."""
     if not Verdict.objects.filter(judgment__candidate__query__in=of).exists():
         yield from ((row, ()) for row in rows)
         return
@@ -106,7 +106,7 @@ def _with_verdicts(
 
 
 def _dashed(uuid: str) -> str:
-    """A UUID as it is written; SQLite keeps its digits only."""
+    """Return a UUID with hyphens; SQLite stores only its digits."""
     if len(uuid) == 32:
         return f"{uuid[:8]}-{uuid[8:12]}-{uuid[12:16]}-{uuid[16:20]}-{uuid[20:]}"
     return uuid
@@ -119,7 +119,7 @@ def _evidence(spans: str) -> tuple[Evidence, ...]:
 
 
 def flags(of: Sequence[QueryRow]) -> Iterator[FlagRecord]:
-    """Yield every flag ever put, also those cleared since."""
+    """Yield every flag, including cleared ones."""
     for batch in batches(of, BATCH):
         rows = Flag.objects.filter(candidate__query__in=[query.pk for query in batch])
         for *said, uuid, made_at, machine, text in walk(
@@ -142,7 +142,7 @@ def flags(of: Sequence[QueryRow]) -> Iterator[FlagRecord]:
 
 
 def adjudications(of: Sequence[QueryRow]) -> Iterator[AdjudicationRecord]:
-    """Yield every settling decision ever taken, also those withdrawn since."""
+    """Yield every settling decision, including withdrawn ones."""
     for batch in batches(of, BATCH):
         rows = Adjudication.objects.filter(candidate__query__in=[query.pk for query in batch])
         for row in walk(
@@ -162,7 +162,7 @@ def adjudications(of: Sequence[QueryRow]) -> Iterator[AdjudicationRecord]:
 
 
 def reviews(of: Sequence[Pair]) -> Iterator[ReviewRecord]:
-    """Yield every submitted review with its ratings in the order of the criteria."""
+    """Yield every submitted review, with its ratings in the order of the criteria."""
     keys: dict[tuple[int, str], list[str]] = {}
     for batch in batches(of, BATCH):
         rows = Review.objects.submitted().filter(narrative__pair__in=[pair.pk for pair in batch])
@@ -195,7 +195,7 @@ def reviews(of: Sequence[Pair]) -> Iterator[ReviewRecord]:
                 record = ReviewRecord._make([*fields, *said])
                 under = project, record.rubric
                 if under not in keys:
-                    keys[under] = list(rubrics.named(*under).keys)
+                    keys[under] = list(rubrics.get_rubric(*under).keys)
                 yield record._replace(ratings=_in_order(record.ratings, keys[under]))
 
 
@@ -204,7 +204,7 @@ def _in_order(ratings: Iterable[RatingRecord], keys: list[str]) -> tuple[RatingR
 
 
 def rubrics_of(project: Project) -> Iterator[RubricRecord]:
-    """Yield the project's own rubrics and those it chose, by name; the one in force last."""
+    """Yield the project's own rubrics and those it chose, by name, with the current one last."""
     kept = list(Rubric.objects.filter(project=project))
     chosen = [one for one in kept if one.chosen_at is not None]
     in_force = max(chosen, key=lambda one: (one.chosen_at, one.pk), default=None)
@@ -213,7 +213,7 @@ def rubrics_of(project: Project) -> Iterator[RubricRecord]:
 
 
 def decisions(of: Sequence[Pair]) -> Iterator[DecisionRecord]:
-    """Yield every decision on an instruction, also those withdrawn since."""
+    """Yield every decision on an instruction, including withdrawn ones."""
     for batch in batches(of, BATCH):
         rows = Decision.objects.filter(narrative__pair__in=[pair.pk for pair in batch])
         for row in walk(
@@ -233,7 +233,7 @@ def decisions(of: Sequence[Pair]) -> Iterator[DecisionRecord]:
 
 
 def _said_order(who: str) -> list[Any]:
-    """The order of what was said of candidates: by document, then the words it was read under."""
+    """Return the order of records about candidates: document, narrative version, person, time."""
     return [
         bytewise("candidate__query__query_id"),
         bytewise("candidate__document__doc_id"),
@@ -246,7 +246,7 @@ def _said_order(who: str) -> list[Any]:
 
 
 def _reviewed_order(who: str) -> list[Any]:
-    """The order of what was said of instructions."""
+    """Return the order of records about instructions."""
     return [
         bytewise("narrative__pair__pair_id"),
         bytewise("narrative__side"),

@@ -1,4 +1,4 @@
-"""The export for evaluators: qrels before and after, topics, documents that changed, runs."""
+"""The export for evaluators: qrels before and after, topics, changed documents, runs."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ ORIGINAL_QRELS, WHOLE_QRELS = "qrels.original.txt", "qrels.original.all.txt"
 
 
 def size(project: Project) -> int:
-    """Return how many documents `write` walks, for a progress bar."""
+    """Return how many documents `write` reads, for a progress bar."""
     sizes = selection.pool_sizes(project)
     pairs = selection.pairs(project)
     pools = selection.written(pairs, ALTERED)
@@ -62,15 +62,15 @@ def size(project: Project) -> int:
 
 
 def write(project: Project, into: Writer, report: Report) -> Manifest:
-    """Write every file of this export and return its manifest; `report` is told of progress.
+    """Write every file of this export and return its manifest; `report` receives progress.
 
-    Raises ValueError with a sentence where a text or an id cannot stand in a TREC file.
+    Raises ValueError with a sentence if a TREC file cannot hold a text or an id.
     """
     return _Export(project, into, report).write()
 
 
 class _Export:
-    """One export under way."""
+    """An export in progress."""
 
     def __init__(self, project: Project, into: Writer, report: Report) -> None:
         self.project = project
@@ -83,13 +83,13 @@ class _Export:
             pair.pk: facts_of(pair, {} if pair.left_out else dict.fromkeys(_OF_A_PAIR, 0))
             for pair in self.pairs
         }
-        # Candidates of other sides than the altered one, by side and state.
+        # Candidates under narratives of the other sides, by side and state.
         self.elsewhere: dict[str, dict[str, int]] = {}
         # Ids of pairs that have a line in the changed qrels.
         self.paired: set[str] = set()
         self.changed_documents: set[int] = set()
         self.newer_texts = collection.documents_with_newer_texts(project)
-        # Machines that claim something, by side, and claimed labels by what they are counted as.
+        # Machines with claims, by side; and counts of claimed labels, by side and key.
         self.raters: dict[str, list[Membership]] = {
             side: raters for side in claimed.SIDES if (raters := claimed.raters(project, side))
         }
@@ -149,10 +149,10 @@ class _Export:
         return self._manifest(prior=prior, texts=texts)
 
     def _altered(self) -> Iterator[Qrel]:
-        """Walk the pools under the altered narratives, keep the books, yield what has a relevance.
+        """Yield the documents with a relevance under the altered narratives, and count all of them.
 
-        Those who judge see only what may have changed, so the documents they do not see keep what
-        they had: these are the explicit zeros.
+        Judges see only documents that may have changed, so the others keep their earlier relevance:
+        these are the explicit zeros.
         """
         relevant_from = self.project.relevant_from
         asked = self.project.overlap_judge
@@ -197,10 +197,10 @@ class _Export:
             counts["relevant_before"], counts["relevant_after"] = before, after
 
     def _original(self) -> Iterator[Qrel]:
-        """Yield the earlier relevance under the topics of the changed qrels, once there are any.
+        """Yield the earlier relevance under the topics of the changed qrels.
 
-        Until then every query has its place, under its own id. So a mean over these qrels and one
-        over the changed qrels are of the same topics.
+        So means over these qrels and over the changed qrels are of the same topics. While the
+        changed qrels are empty, every query is written under its own id.
         """
         if self.paired:
             yield from selection.prior_qrels_of_pairs(self._changed())
@@ -212,7 +212,7 @@ class _Export:
         return [pair for pair in self.pairs if pair.pair_id in self.paired]
 
     def _other(self, side: str) -> Iterator[Qrel]:
-        """As `_altered` for the other sides: what people said there, and nothing else."""
+        """Like `_altered` for the other sides, but only with people's judgments."""
         counts = self.elsewhere[side] = dict.fromkeys(map(str, State), 0)
         of = selection.written(self.pairs, side)
         for pair, pool in selection.standings(self.project, of, side):
@@ -344,12 +344,12 @@ class _Export:
         )
 
     def _left_out(self) -> list[LeftOut]:
-        """Return the topics that are in neither of the paired qrels, once these are paired."""
+        """Return the topics missing from the paired qrels; none while these are not paired."""
         if not self.paired:
             return []
         of_query: dict[str, list[Pair]] = {query.query_id: [] for query in self.queries}
         for pair in self.pairs:
-            # Those of a query that is taken out are named in `taken_out`.
+            # Pairs of a query that is taken out are listed in `taken_out`.
             if pair.query.query_id in of_query:
                 of_query[pair.query.query_id].append(pair)
         found = []
@@ -364,13 +364,13 @@ class _Export:
         return found
 
     def _without_prior(self) -> list[str]:
-        """Return the topics of the changed qrels whose documents came without a relevance."""
+        """Return the topics of the changed qrels whose documents have no earlier relevance."""
         changed = self._changed()
         known = selection.with_prior(changed)
         return [pair.pair_id for pair in changed if pair.pk not in known]
 
     def _of_claims(self, side: str) -> dict[str, int]:
-        """Count the claims on a side, by the manifest's names."""
+        """Return the counts of claims on a side, under the manifest's keys."""
         written = selection.claimed(self.pairs, side)
         of_all = sum(pair.claims_on.get(side, 0) for pair in self.pairs)
         counts = {

@@ -1,6 +1,4 @@
-"""Releasing a project under a name, and giving out what was released. Pages, commands and the job
-meet here.
-"""
+"""Make, verify and copy releases of a project; used by pages, API, commands and the job."""
 
 from __future__ import annotations
 
@@ -41,12 +39,12 @@ from jobs.runner import JobError, LeaseLost, Progress
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
 MAX_NOTE = 2_000
-# Names that stand in addresses for something else.
+# Names that have another meaning in URLs.
 TAKEN_BY_PAGES = {"new", "files", "cancellation"}
 
 
 def check_name(project: Project, name: str) -> None:
-    """Refuse a name that is none, or that a release of the project has."""
+    """Refuse an invalid name, or one that a release of the project already has."""
     if not NAME.fullmatch(name):
         raise Refused(
             _(
@@ -62,8 +60,8 @@ def check_name(project: Project, name: str) -> None:
     if (other := taken.first()) is not None:
         raise Refused(
             _(
-                "There is a release called %(name)s already, and it never changes. Take another "
-                "name."
+                "A release called %(name)s already exists, and releases never change. Choose "
+                "another name."
             )
             % {"name": other.name}
         )
@@ -77,10 +75,11 @@ def request_release(
     by: Membership | None,
     now: datetime | None = None,
 ) -> Release:
-    """Ask for a release and return the row that will be it; the files are made by a worker.
+    """Request a release and return its row; a worker makes the files.
 
-    Refused: who does not lead, who has yet to judge or review themselves, an archived project, one
-    without queries, a name that is none or taken, while another is being made.
+    Refused: a member who is not a lead, a lead who has judging or reviewing left, an archived
+    project, a project without queries, an invalid or taken name, a second release while one is
+    being made.
     """
     if by is not None:
         if not by.leads or by.project_id != project.pk:
@@ -88,7 +87,7 @@ def request_release(
         if must_answer_first(by):
             raise Refused(BLIND)
     with transaction.atomic():
-        # Two requests at once: the second waits here and then finds the first.
+        # Of two concurrent requests, the second waits here and then finds the first.
         locked = Project.objects.select_for_update(no_key=True).get(pk=project.pk)
         refuse_if_archived(locked)
         check_name(locked, name)
@@ -101,7 +100,7 @@ def request_release(
         ).first()
         if under_way is not None:
             raise Refused(
-                _("%(name)s is being made. Wait until it is done, or call it off.")
+                _("%(name)s is being made. Wait until it is done, or cancel it.")
                 % {"name": under_way.name}
             )
         release = Release.objects.create(
@@ -119,9 +118,9 @@ def request_release(
 
 
 def cancel_release(*, release: Release, by: Membership, now: datetime | None = None) -> Release:
-    """Call off a release that is being made and return it anew; one that is made stays."""
+    """Cancel a release that is being made and return it; a finished one is left unchanged."""
     if not by.leads or by.project_id != release.project_id:
-        raise Refused(_("Only leads of this project can call its releases off."))
+        raise Refused(_("Only leads of this project can cancel its releases."))
     with transaction.atomic():
         over = release.is_over or release.cancel_requested_at is not None
         queue.cancel(release, now=now)
@@ -131,10 +130,9 @@ def cancel_release(*, release: Release, by: Membership, now: datetime | None = N
 
 
 def build(job: Release, progress: Progress) -> None:
-    """Do the work of a release: write every export of one moment, keep the files, name them.
+    """Make a release: write every export from one snapshot, store the files, fill the row.
 
-    What is named once is never named again, so that a worker who takes over a release that holds
-    something already has nothing to do.
+    The row is filled only once, so a worker that takes over a release with a manifest does nothing.
     """
     if job.manifest is not None:
         return
@@ -149,7 +147,7 @@ def build(job: Release, progress: Progress) -> None:
         own = folder / contents.NAME
         own.write_bytes(contents.to_bytes(held))
         facts = file_store.facts_of(own, contents.NAME, "")
-        progress.start(len(held["files"]) + 1, "Putting the files away")
+        progress.start(len(held["files"]) + 1, "Storing the files")
         for entry in [*held["files"], facts]:
             try:
                 file_store.put(job.project_id, folder / entry["name"], entry["sha256"])
@@ -168,7 +166,7 @@ def build(job: Release, progress: Progress) -> None:
 
 
 def _formats(job: Release) -> list[str]:
-    """Return what a release holds: the formats, and the layouts of the publication settings."""
+    """Return the names of all formats, and of the layouts in the publication settings."""
     layouts = set(publication_of(job.project).layouts)
     return [str(name) for name in WRITERS if name in FORMATS or name in layouts]
 
@@ -176,7 +174,7 @@ def _formats(job: Release) -> list[str]:
 def _write(
     job: Release, folder: Path, progress: Progress
 ) -> tuple[contents.Contents, datetime, Guideline | None]:
-    """Write all files but release.json, of one moment, into an empty folder."""
+    """Write all files except release.json from one snapshot into an empty folder."""
     written: dict[str, Manifest] = {}
     files: list[FileFacts] = []
     with snapshot():
@@ -216,20 +214,20 @@ def _write(
 
 
 class Checked(NamedTuple):
-    """What a look at a release's kept files found: how many were read, and what differs."""
+    """The result of verifying a release: the number of files read, and the faults found."""
 
     files: int
     faults: list[str]
 
 
 def verify(release: Release) -> Checked:
-    """Read every kept file of a release and compare it with its checksum."""
+    """Read every stored file of a release and compare it with its checksum."""
     every = contents.files(release)
     faults = [
         wrong for entry in every.values() if (wrong := file_store.fault(release.project_id, entry))
     ]
     if contents.own_facts(release)["sha256"] != _sha256_of_row(release):
-        faults.append(_("The row in the database is not what release.json was written from."))
+        faults.append(_("The row in the database does not match release.json."))
     return Checked(len(every), faults)
 
 
@@ -238,10 +236,10 @@ def _sha256_of_row(release: Release) -> str:
 
 
 def copy(release: Release, format_name: str, folder: Path) -> Manifest:
-    """Copy a release's kept export in one format into an empty folder, and return its manifest.
+    """Copy a release's stored export in one format into an empty folder, and return its manifest.
 
-    Every file is checked on its way. Refused: an unknown format, one that the release does not
-    have, a file that is not what was kept.
+    Every file is checked before it is copied. Refused: an unknown format, one that the release does
+    not have, a missing or damaged file.
     """
     check_format(format_name)
     prefix = f"{format_name}/"

@@ -1,4 +1,4 @@
-"""What a release would hold if it were made now, and what is still open: counted, not walked."""
+"""Count what a release would hold if it were made now, and what is still open."""
 
 from __future__ import annotations
 
@@ -14,38 +14,40 @@ from annotate.judgments.models import Adjudication, Flag, Judgment
 from annotate.judgments.pair_rules import Rule
 from annotate.judgments.tally import PairStatus, rule_report, rules_of
 from annotate.pairs.models import InstructionPair, Narrative
-from annotate.pairs.pool import in_scope_of_some
+from annotate.pairs.pool import in_scope_of_any
 from annotate.projects.kinds import kind_of
 from annotate.projects.models import Guideline, Membership, Project
 from annotate.topics.removal import removed_queries
 from audit.checks.models import SampleItem
 from audit.reports.rule_standings import outside_share
 from audit.reviews.models import Decision, Review
-from audit.reviews.passes import to_decide
+from audit.reviews.passes import narratives_to_decide
 from audit.settling import queue as disagreements
-from audit.settling.queue_filters import Kind, Wanted
+from audit.settling.queue_filters import Kind, QueueFilter
 from exporters.exports import checks, selection
 from exporters.exports.selection import Pair
 
 
 class Outside(NamedTuple):
-    """A pair of whose relevant documents too few or too many drop out."""
+    """A pair with too few or too many relevant documents that drop out."""
 
     pair: InstructionPair
     dropped: int
-    # Relevant before, and known now; and those that are not known.
+    # Formerly relevant documents: those with a relevance now, and those that are still open.
     of: int
     open: int
 
     @property
     def percent(self) -> float:
-        """The share that dropped."""
+        """Return the percentage that dropped out."""
         return 100 * self.dropped / self.of
 
 
 class Preview(NamedTuple):
-    """What would be in it: counts with their words; what is still open, a sentence each; and the
-    pairs outside the range (in percent) that the kind of project asks of the share that drops.
+    """What a release would hold: labelled counts, and warnings about what is still open.
+
+    `share_range`: the range, in percent, that the kind of project requires of the share that drops
+    out. `outside_share`: the pairs outside it.
     """
 
     counts: list[tuple[str, int]]
@@ -98,7 +100,7 @@ def preview(by: Membership) -> Preview:
 
 
 def _shares(by: Membership) -> tuple[tuple[int, int] | None, list[Outside]]:
-    """The range of the rule on shares, None without such a rule, and the pairs outside it."""
+    """Return the range of the rule on shares (None without such a rule), and pairs outside it."""
     limits = rules_of(kind_of(by.project.kind)).get(Rule.SHARE)
     if limits is None:
         return None, []
@@ -120,7 +122,7 @@ def _warnings(
         if n:
             said.append((one if n == 1 else many) % {"n": f"{n:,}"})
 
-    disputed = disagreements.count(by, Wanted(kind=Kind.JUDGMENT))
+    disputed = disagreements.count_disagreements(by, QueueFilter(kind=Kind.JUDGMENT))
     warn(
         disputed,
         _("1 document is disputed and would be left out of the qrels."),
@@ -129,23 +131,23 @@ def _warnings(
     warn(
         unjudged(by.project, written),
         _(
-            "1 document that judges are asked about is not judged and would be left out: "
-            "evaluators take it for not relevant."
+            "1 document that should be judged is not judged and would be left out: evaluators "
+            "treat it as not relevant."
         ),
         _(
-            "%(n)s documents that judges are asked about are not judged and would be left out: "
-            "evaluators take them for not relevant."
+            "%(n)s documents that should be judged are not judged and would be left out: "
+            "evaluators treat them as not relevant."
         ),
     )
     for why, one, many in _why_left_out():
         warn(sum(pair.left_out == why for pair in pairs), one, many)
     warn(
-        disagreements.count(by, Wanted(kind=Kind.REVIEW)),
+        disagreements.count_disagreements(by, QueueFilter(kind=Kind.REVIEW)),
         _("Auditors differ on 1 instruction."),
         _("Auditors differ on %(n)s instructions."),
     )
     warn(
-        to_decide(by).count(),
+        narratives_to_decide(by).count(),
         _("1 instruction waits for a decision."),
         _("%(n)s instructions wait for a decision."),
     )
@@ -163,7 +165,7 @@ def _warnings(
 
 
 def _why_left_out() -> tuple[tuple[str, str, str], ...]:
-    """Return why pairs are left out, each with the sentence on one of them and on several."""
+    """Return the reasons why pairs are left out, each with a warning for one and for several."""
     return (
         (
             "sent back",
@@ -187,9 +189,9 @@ def _why_left_out() -> tuple[tuple[str, str, str], ...]:
 
 
 def unjudged(project: Project, written: list[Pair]) -> int:
-    """How many documents of these pairs judges are asked about and nobody has judged or settled."""
+    """Return how many documents put before judges nobody has judged or settled, in these pairs."""
     sizes = sizes_of_pools(
-        in_scope_of_some(project, Candidate.objects.filter(query__project=project))
+        in_scope_of_any(project, Candidate.objects.filter(query__project=project))
         .order_by()
         .values_list("query_id", "made_for_id")
         .annotate(n=Count("pk")),
@@ -201,7 +203,7 @@ def unjudged(project: Project, written: list[Pair]) -> int:
     )
     unheard = Adjudication.objects.current().filter(
         ~Exists(said.filter(narrative=OuterRef("narrative"), candidate=OuterRef("candidate"))),
-        candidate__in=in_scope_of_some(project, Candidate.objects.filter(query__project=project)),
+        candidate__in=in_scope_of_any(project, Candidate.objects.filter(query__project=project)),
     )
     settled = dict(unheard.order_by().values_list("narrative_id").annotate(n=Count("pk")))
     return sum(

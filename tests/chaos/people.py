@@ -1,5 +1,6 @@
-"""People without a browser: annotators who judge through the journal as the judge page does, and a
-lead who loads files and takes exports away, whatever becomes of the server meanwhile.
+"""People without a browser: annotators who send journal entries like the judge page, and a lead.
+
+The lead loads files and downloads exports. All of them go on whatever happens to the server.
 """
 
 from __future__ import annotations
@@ -23,12 +24,12 @@ from uuid import UUID
 TOKEN = "stormstormstormstormstormstormst"  # any will do: cookie and header must agree
 # As in static/js/journal.js.
 BATCH = 50
-# A person who sees that nothing gets saved stops at some point.
+# At this number of unsaved entries a person stops judging.
 MOST_WAITING = 200
-# Seconds for one answer; what is not answered by then is sent again.
+# Seconds to wait for a response; then the request is sent again.
 PATIENCE = 10.0
 PAUSE = 0.3
-# Seconds in which, once the storm is over, everything said must be saved.
+# Seconds after the storm within which every entry must be saved.
 LAST_WORDS = 90.0
 
 _JUDGING_SESSION = re.compile(
@@ -37,12 +38,12 @@ _JUDGING_SESSION = re.compile(
 
 
 class Unanswered(Exception):
-    """The server is not there, or cannot do it now."""
+    """Raised if the server is down or cannot answer now."""
 
 
 @dataclass
 class Answer:
-    """What a server said."""
+    """A response of the server."""
 
     status: int
     body: bytes
@@ -50,7 +51,7 @@ class Answer:
 
 
 class Wire:
-    """A connection of one person, made anew whenever it breaks."""
+    """A connection of one person, which reconnects when it breaks."""
 
     def __init__(self, port: int, session: str, *, patience: float = PATIENCE) -> None:
         self._port, self._patience = port, patience
@@ -62,7 +63,7 @@ class Wire:
         self._open: http.client.HTTPConnection | None = None
 
     def ask(self, method: str, path: str, body: bytes | None = None, kind: str = "") -> Answer:
-        """Return the answer, or raise Unanswered: no connection, no answer in time, 429, 5xx."""
+        """Return the response. Raise Unanswered for no connection, a timeout, 429 or 5xx."""
         head = {**self._head, "Content-Type": kind} if kind else self._head
         try:
             if self._open is None:
@@ -100,7 +101,7 @@ class Wire:
         return self.ask("POST", path, body + b"--%s--\r\n" % edge, kind)
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the connection."""
         if self._open is not None:
             self._open.close()
             self._open = None
@@ -108,7 +109,7 @@ class Wire:
 
 @dataclass
 class Statement:
-    """A grade or a flag that somebody gave, and what became of it."""
+    """A grade or a flag that a person gave, and whether it was saved or refused."""
 
     uuid: str
     kind: str
@@ -118,32 +119,32 @@ class Statement:
     candidate: int
     says: int | str
     undone: bool = False
-    # The server's word that it is saved; "" while it has not said so.
+    # The time at which the server says it was saved; "" until then.
     acknowledged: str = ""
     refused: str = ""
 
 
 @dataclass
 class Diary:
-    """What one person went through."""
+    """What one person did and saw."""
 
     statements: list[Statement] = field(default_factory=list)
-    # Things the server must never do.
+    # Violations by the server.
     complaints: list[str] = field(default_factory=list)
     assignments: int = 0
     requests: int = 0
     unanswered: int = 0
     sent_again: int = 0
-    # Seconds from a key to the word that it is saved.
+    # Seconds from a key press to the response that it is saved.
     waits: list[float] = field(default_factory=list)
 
     def as_json(self) -> dict[str, Any]:
-        """Return it in plain values."""
+        """Return the diary as plain values."""
         return asdict(self)
 
 
 class Person(threading.Thread, ABC):
-    """Somebody with a connection of their own, who goes on until told that it is enough."""
+    """A person with their own connection, who goes on until `enough` is set."""
 
     def __init__(self, port: int, who: dict[str, Any], seed: int, enough: threading.Event) -> None:
         super().__init__(name=who["name"], daemon=True)
@@ -154,7 +155,7 @@ class Person(threading.Thread, ABC):
         self._enough = enough
 
     def run(self) -> None:
-        """Live."""
+        """Run `live` and record any exception as a complaint."""
         try:
             self.live()
         except Exception as error:  # noqa: BLE001 (a thread that ends without a word hides it)
@@ -163,7 +164,7 @@ class Person(threading.Thread, ABC):
 
     @abstractmethod
     def live(self) -> None:
-        """What this person does."""
+        """Do what this person does."""
 
     def _ask(self, how: Callable[[], Answer]) -> Answer:
         self.diary.requests += 1
@@ -178,19 +179,19 @@ class Person(threading.Thread, ABC):
 
 
 class Annotator(Person):
-    """Takes assignments, presses keys at a pace, and sends what waits until the server has it."""
+    """Takes assignments, presses keys at a pace, and sends entries until they are saved."""
 
     def __init__(
         self, port: int, who: dict[str, Any], seed: int, enough: threading.Event, pace: float
     ) -> None:
         super().__init__(port, who, seed, enough)
         self._pace = pace
-        # What the server has not answered: entries, oldest first, and when they were pressed.
+        # Unanswered entries, oldest first, with the times of their key presses.
         self._journal: list[tuple[dict[str, Any], float]] = []
         self._send_at = 0.0
 
     def live(self) -> None:
-        """Judge pair after pair; at the end, send until nothing waits."""
+        """Judge pair after pair; at the end, send until every entry is answered."""
         while not self._enough.is_set():
             work = self._take()
             if work is None:
@@ -203,7 +204,7 @@ class Annotator(Person):
             time.sleep(0.05)
 
     def _take(self) -> dict[str, Any] | None:
-        """Take an assignment and open its page; None where that does not work now."""
+        """Take an assignment and open its page; return None if that does not work now."""
         try:
             taken = self._ask(lambda: self._wire.form("/projects/storm/assignments/", task="judge"))
             if taken.status != 302 or "/pairs/" not in taken.location:
@@ -231,7 +232,7 @@ class Annotator(Person):
         return judging_session
 
     def _judge(self, work: dict[str, Any]) -> None:
-        """Say something of every document of a pair, and change one's mind now and then."""
+        """Judge or flag every document of a pair, and now and then undo or change an answer."""
         done: list[Statement] = []
         for candidate in work["order"]:
             if self._enough.is_set():
@@ -289,7 +290,7 @@ class Annotator(Person):
             self._rest()
 
     def _rest(self) -> None:
-        """Until the next key; meanwhile what waits is sent."""
+        """Send waiting entries, then wait until the next key press."""
         self._send()
         self._enough.wait(self._random.uniform(0.5, 1.5) * self._pace)
 
@@ -298,7 +299,7 @@ class Annotator(Person):
             return
         batch = self._journal[:BATCH]
         body = json.dumps({"entries": [entry for entry, _ in batch]}).encode()
-        # Now and then the same is sent twice, as by a page whose first answer got lost.
+        # Now and then a batch is sent twice, as by a page that lost the first response.
         for _ in range(2 if self._random.random() < 0.04 else 1):
             try:
                 answered = self._ask(
@@ -328,21 +329,21 @@ class Annotator(Person):
 
 
 class Lead(Person):
-    """Hands in one file after the other, confirms it, and takes exports away."""
+    """Uploads one file after the other, confirms its preview, and downloads exports."""
 
     def __init__(
         self, port: int, who: dict[str, Any], seed: int, enough: threading.Event, lines: int
     ) -> None:
         super().__init__(port, who, seed, enough)
         self._lines = lines
-        # Names of uploaded files -> the queries in each, and how many lines.
+        # Names of uploaded files -> the queries and the number of lines in each.
         self.handed_in: dict[str, dict[str, Any]] = {}
         self.taken_away = 0
-        # Set while a job that this lead watches is being done.
+        # Set while a job that this lead watches is running.
         self.sees_work = threading.Event()
 
     def live(self) -> None:
-        """Load and export by turns; at the end once more of each, in peace."""
+        """Load and export in turns; after the storm, load and export once more in each format."""
         number = 0
         while not self._enough.is_set():
             number += 1
@@ -354,7 +355,7 @@ class Lead(Person):
                 self.diary.complaints.append(f"no {kind} export came of it in peace")
 
     def _again(self, how: Callable[[], Answer]) -> Answer:
-        """Ask until there is an answer."""
+        """Send a request until it is answered."""
         for _ in range(300):
             try:
                 return self._ask(how)
@@ -363,7 +364,7 @@ class Lead(Person):
         raise RuntimeError("the server did not come back")
 
     def _load(self, number: int, *, last: bool = False) -> None:
-        """Hand a file of qrels in, and confirm its preview."""
+        """Upload a qrels file and confirm its preview."""
         name = f"qrels-{number}.txt"
         queries = [f"{number}-{part}" for part in range(10)]
         each = self._lines // len(queries)
@@ -377,7 +378,7 @@ class Lead(Person):
             )
         )
         if found.status != 302:
-            # On a full disk, a form is refused with a sentence.
+            # On a full disk the form is refused with a sentence.
             return
         preview = self._watched(found.location, last=last)
         if b"/confirmation/" in preview.body:
@@ -386,7 +387,7 @@ class Lead(Person):
                 self._watched(confirmed.location, last=last)
 
     def _export(self, kind: str, *, last: bool = False) -> bool:
-        """Ask for an export; what is offered must be whole. Whether one was."""
+        """Request an export and check that an offered one is complete; return whether one was."""
         found = self._again(lambda: self._wire.form("/projects/storm/exports/", format=kind))
         if found.status != 302:
             return False
@@ -406,7 +407,7 @@ class Lead(Person):
         return True
 
     def _watched(self, path: str, *, last: bool) -> Answer:
-        """Look at a job's page until the job is over, or, while it storms, enough has been seen."""
+        """Watch a job's page until the job is over or, during the storm, for 20 seconds."""
         until = time.monotonic() + (150 if last else 20)
         while True:
             page = self._again(lambda: self._wire.ask("GET", path))
@@ -422,7 +423,7 @@ class Lead(Person):
 
 
 def gathered(people: list[Person]) -> dict[str, Any]:
-    """What all of them wrote down."""
+    """Return the diaries of all people combined."""
     diaries = [person.diary for person in people]
     return {
         "statements": [asdict(one) for diary in diaries for one in diary.statements],

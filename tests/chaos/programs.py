@@ -1,8 +1,8 @@
-"""What runs Rejudge in the storm: `python -m tests.chaos.programs PLAN`.
+"""Runs Rejudge in the storm: `python -m tests.chaos.programs PLAN`.
 
-The programs that `manage.py serve` supervises, or those that the containers are, with the same
-supervisor in the place of whatever starts containers again. PLAN is a file of JSON: port, folder,
-and for each program its name and command line.
+The programs are those that `manage.py serve` supervises, or those of the containers, with the same
+supervisor instead of the container runtime. PLAN is a JSON file with the port, and for each program
+its name and command line.
 """
 
 from __future__ import annotations

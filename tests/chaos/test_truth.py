@@ -1,4 +1,4 @@
-"""What is looked for after a storm is found where it is: each lie is told apart."""
+"""The checks after a storm find each kind of fault."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NOTHING: dict[str, object] = {}
 
 @pytest.fixture
 def scene():
-    """ada said 1 of a document, then 2; it is written down as she was told."""
+    """Two judgments by ada of one document, 1 and then 2, with the responses she got."""
     project = factories.project("storm")
     query = factories.query(project)
     candidate = factories.candidate(query)
@@ -117,7 +117,7 @@ def test_an_assignment_beyond_the_overlap(scene):
 def test_half_a_file(scene):
     told = {"handed_in": {"one.txt": {"queries": ["301"], "lines": 2}}}
 
-    # The scene has one document for the query, as if one of two lines had been loaded.
+    # The scene has one candidate for the query, as if one of two lines had been loaded.
     assert complaints(truth.loads, told) == [
         "one.txt",
         "one.txt",

@@ -7,7 +7,7 @@ from typing import Any
 
 from annotate.models import Narrative
 from audit.checks import actions, samples
-from audit.checks.claims import Asked
+from audit.checks.claims import ClaimSelection
 from audit.models import Sample
 from tests import factories
 
@@ -38,7 +38,7 @@ def claimed_scene(claims: dict[str, dict[str, int]] | None = None) -> SimpleName
             candidate = factories.candidate(query, doc_id, text=f"Body of {doc_id}.")
             made.candidates[doc_id] = candidate
             factories.judgment(made.narratives[category], candidate, made.model, relevance)
-    made.asked = Asked(Sample.Source.MACHINE, made.model)
+    made.selection = ClaimSelection(Sample.Source.MACHINE, made.model)
     return made
 
 
@@ -46,7 +46,7 @@ def draw(scene: SimpleNamespace, **choices: Any) -> Sample:
     """Draw a sample of the machine's claims with default choices, which `choices` override."""
     usual = {
         "name": "Spot checks",
-        "asked": scene.asked,
+        "selection": scene.selection,
         "stratify": Sample.Stratify.CATEGORY,
         "per": Sample.Per.STRATUM,
         "size": 3,
@@ -56,9 +56,10 @@ def draw(scene: SimpleNamespace, **choices: Any) -> Sample:
     return samples.draw_sample(**(usual | choices))
 
 
-def say(sample: Sample, doc_id: str, **said: int | None) -> None:
-    """Record people's checks of one document: `say(sample, "A", ada=1, ben=0)`; a third settles.
-    None: "cannot judge".
+def check_label(sample: Sample, doc_id: str, **said: int | None) -> None:
+    """Record people's checks of one document: `check_label(sample, "A", ada=1, ben=0)`.
+
+    A third person settles; None is "cannot judge".
     """
     item = sample.items.get(candidate__document__doc_id=doc_id)
     for place, (name, relevance) in enumerate(said.items(), start=1):

@@ -7,7 +7,7 @@ from django.urls import reverse
 
 from annotate.models import Judgment, Verdict
 from audit.checks import actions
-from audit.checks.claims import Asked, frame
+from audit.checks.claims import ClaimSelection, build_frame
 from audit.checks.figures import figures
 from audit.checks.queue import to_settle
 from audit.models import Check, Sample
@@ -29,7 +29,7 @@ def scene(db):
         made.narratives["C1"].conditions.create(number=number, text=f"Condition {number}.")
         for number in (1, 2, 3)
     ]
-    made.asked = Asked(Sample.Source.MACHINE, made.model, asks=Sample.Asks.COUNT)
+    made.selection = ClaimSelection(Sample.Source.MACHINE, made.model, asks=Sample.Asks.COUNT)
     return made
 
 
@@ -56,18 +56,18 @@ def check(scene, sample, doc_id, **said):
         actions.check(item=item(sample, doc_id), verdicts=answers(scene, words), by=by)
 
 
-def test_what_has_no_conditions_is_no_claim(scene):
-    found = frame(scene.project, scene.asked)
+def test_a_narrative_without_conditions_has_no_claims(scene):
+    found = build_frame(scene.project, scene.selection)
 
     assert sorted((one.doc_id, one.relevance) for one in found.claims) == [
         ("A", 2),
         ("B", 3),
         ("C", 1),
     ]
-    assert [one.pair_id for one in found.under] == ["301"]
+    assert [one.pair_id for one in found.narratives] == ["301"]
 
 
-def test_a_machines_verdicts_claim_the_number_before_its_relevance_does(scene):
+def test_a_machines_verdicts_take_precedence_over_its_relevance(scene):
     said = {"A": "++-", "B": "+?-", "C": "--"}
     for doc_id, words in said.items():
         judgment = Judgment.objects.get(candidate=scene.candidates[doc_id])
@@ -75,20 +75,22 @@ def test_a_machines_verdicts_claim_the_number_before_its_relevance_does(scene):
             Verdict.objects.create(judgment=judgment, condition_id=condition, answer=answer)
     Judgment.objects.filter(candidate=scene.candidates["A"]).update(relevance=3)
 
-    found = frame(scene.project, scene.asked)
+    found = build_frame(scene.project, scene.selection)
 
     # A meets two, whatever relevance the machine gave; B and C claim no number.
     assert [(one.doc_id, one.relevance) for one in found.claims] == [("A", 2)]
 
 
-def test_what_people_say_and_earlier_qrels_are_taken_for_the_number(scene):
+def test_the_relevance_of_people_is_taken_as_the_number_and_qrels_have_none(scene):
     factories.judgment(scene.narratives["C1"], scene.candidates["A"], scene.ada, 1)
 
-    found = frame(scene.project, Asked(Sample.Source.CONSENSUS, asks=Sample.Asks.COUNT))
+    found = build_frame(
+        scene.project, ClaimSelection(Sample.Source.CONSENSUS, asks=Sample.Asks.COUNT)
+    )
 
     assert [(one.doc_id, one.relevance) for one in found.claims] == [("A", 1)]
     # Earlier qrels are claimed under the originals, which have no conditions here.
-    prior = frame(scene.project, Asked(Sample.Source.PRIOR, asks=Sample.Asks.COUNT))
+    prior = build_frame(scene.project, ClaimSelection(Sample.Source.PRIOR, asks=Sample.Asks.COUNT))
     assert prior.claims == []
 
 
@@ -99,7 +101,7 @@ def test_the_count_follows_from_the_verdicts(scene, sample):
     assert said.answers() == answers(scene, "+-+")
 
 
-def test_where_one_cannot_tell_of_a_condition_the_number_cannot_be_judged(scene, sample):
+def test_a_cannot_tell_on_a_condition_means_cannot_judge(scene, sample):
     said = actions.check(item=item(sample, "A"), verdicts=answers(scene, "+?+"), by=scene.ada)
 
     assert (said.relevance, said.cannot_judge) == (None, True)
@@ -160,7 +162,7 @@ def test_two_agree_on_the_number_and_a_third_settles_where_they_do_not(scene, sa
     assert "Relevant or not" not in sentence
 
 
-def test_the_page_asks_for_the_conditions_and_says_nothing_of_the_number(scene, sample, client):
+def test_the_page_asks_for_the_conditions_and_hides_the_claimed_number(scene, sample, client):
     client.force_login(scene.ada.user)
     url = reverse("audit:check", args=[item(sample, "A").pk])
     page = client.get(url).content.decode()
@@ -182,7 +184,7 @@ def test_the_page_asks_for_the_conditions_and_says_nothing_of_the_number(scene, 
     assert client.get(url).content.decode().count(" checked>") == 3
 
 
-def test_who_settles_sees_the_verdicts_of_both_without_names(scene, sample, client):
+def test_the_third_person_sees_both_sets_of_verdicts_without_names(scene, sample, client):
     check(scene, sample, "B", ada="+++", ben="++?")
     client.force_login(scene.dan.user)
 
@@ -208,7 +210,7 @@ def test_the_leads_page_has_one_rate_and_writes_numbers(scene, sample, client):
 
 def test_a_lead_draws_such_a_sample_on_the_page(scene, client):
     client.force_login(scene.carla.user)
-    asked = {
+    form_data = {
         "name": "Counts",
         "claims": f"machine-{scene.model.pk}",
         "asks": "count",
@@ -218,7 +220,7 @@ def test_a_lead_draws_such_a_sample_on_the_page(scene, client):
         "seed": 1,
     }
 
-    client.post(reverse("audit:new_sample", args=["tides"]), asked)
+    client.post(reverse("audit:new_sample", args=["tides"]), form_data)
 
     made = Sample.objects.get()
     assert (made.asks, made.items.count(), made.frame) == ("count", 3, {"": 3})

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from audit.checks.figures import figures
-from audit.checks.sentence import up_to
-from tests.checks.checking import claimed_scene, draw, say
+from audit.checks.sentence import format_upper_bound
+from tests.checks.checking import check_label, claimed_scene, draw
 
 # Ten labels of two categories. The outcome is in brackets; grades from 1 are relevant.
 #
@@ -43,7 +43,7 @@ def scene(db):
 def sample(scene):
     made = draw(scene, size=5)
     for doc_id, said in SAID.items():
-        say(made, doc_id, **dict(zip(("ada", "ben", "dan"), said, strict=False)))
+        check_label(made, doc_id, **dict(zip(("ada", "ben", "dan"), said, strict=False)))
     return made
 
 
@@ -86,7 +86,7 @@ def test_the_two_agree_as_cohen_counts_it(sample):
     assert found.kappa.interval is not None
 
 
-def test_the_sentence_says_all_of_it(sample):
+def test_the_sentence_reports_every_figure(sample):
     kappa = figures(sample).kappa
     assert kappa.interval is not None
     assert figures(sample).sentence.replace("\N{NO-BREAK SPACE}", " ") == (
@@ -123,4 +123,4 @@ def test_a_sample_costs_two_queries_however_large(sample, django_assert_num_quer
     [(0.0197734, "2.0"), (0.02, "2.0"), (0.0200001, "2.1"), (0.07, "7.0"), (1.0, "100.0")],
 )
 def test_a_bound_is_never_rounded_down(share, words):
-    assert up_to(share) == words
+    assert format_upper_bound(share) == words

@@ -8,13 +8,13 @@ import pytest
 from django.urls import reverse
 
 from audit.checks import actions
-from audit.checks.claims import Asked, frame
+from audit.checks.claims import ClaimSelection, build_frame
 from audit.checks.condition_counts import label_rows
 from audit.checks.figures import figures
-from audit.checks.queue import labels_of, to_settle
+from audit.checks.queue import filter_labels, to_settle
 from audit.models import Check, Sample
-from audit.settling.queue import page
-from audit.settling.queue_filters import Kind, Wanted
+from audit.settling.queue import read_page
+from audit.settling.queue_filters import Kind, QueueFilter
 from base.errors import Refused
 from tests.checks.checking import claimed_scene, draw
 
@@ -34,7 +34,7 @@ def scene(db):
         candidate.prior_relevance = BEFORE.get(doc_id)
         candidate.origin = "prior" if doc_id in BEFORE else "judged"
         candidate.save()
-    made.asked = Asked(Sample.Source.MACHINE, made.model, asks=Sample.Asks.QUESTIONS)
+    made.selection = ClaimSelection(Sample.Source.MACHINE, made.model, asks=Sample.Asks.QUESTIONS)
     return made
 
 
@@ -64,7 +64,8 @@ def check(scene, sample, doc_id, **said):
 
 def test_labels_claim_the_questions_where_earlier_relevance_says_which(scene):
     claims = {
-        one.doc_id: (one.topic, one.constraint) for one in frame(scene.project, scene.asked).claims
+        one.doc_id: (one.topic, one.constraint)
+        for one in build_frame(scene.project, scene.selection).claims
     }
 
     assert claims == {
@@ -93,11 +94,11 @@ def test_a_project_with_more_grades_than_two_asks_for_the_grade(scene):
         draw(scene, size=5)
 
 
-def test_earlier_qrels_claim_nothing_of_a_constraint(scene):
-    asked = Asked(Sample.Source.PRIOR, asks=Sample.Asks.QUESTIONS)
+def test_earlier_qrels_make_no_claim_on_a_constraint(scene):
+    selection = ClaimSelection(Sample.Source.PRIOR, asks=Sample.Asks.QUESTIONS)
 
     with pytest.raises(Refused, match="original narrative, which sets no constraint"):
-        draw(scene, asked=asked, size=1)
+        draw(scene, selection=selection, size=1)
 
 
 # --- answers -------------------------------------------------------------------------------------
@@ -132,7 +133,7 @@ def test_both_questions_are_answered_and_no_grade_is_given(scene, sample, answer
 
 
 def test_a_sample_of_grades_does_not_take_answers_to_the_questions(scene):
-    grades = draw(scene, asked=scene.asked._replace(asks=Sample.Asks.GRADE), size=5)
+    grades = draw(scene, selection=scene.selection._replace(asks=Sample.Asks.GRADE), size=5)
 
     with pytest.raises(Refused, match="does not ask the two questions"):
         actions.check(item=item(grades, "A"), questions=replies("++"), by=scene.ada)
@@ -149,13 +150,13 @@ def test_the_same_answer_sent_twice_counts_once(scene, sample):
         actions.check(uuid=uuid, **{**sent, "questions": replies("++")})
 
 
-def test_two_answers_that_lead_to_one_grade_are_for_a_third(scene, sample):
+def test_different_answers_with_the_same_grade_are_settled_by_a_third(scene, sample):
     # Both give grade 0: off topic for ada, a violation for ben.
     check(scene, sample, "B", ada="-+", ben="+-")
 
     assert [one.pk for one in to_settle(scene.dan, sample)] == [item(sample, "B").pk]
-    assert [one.pk for one in labels_of(sample, "to-settle")] == [item(sample, "B").pk]
-    queued = page(scene.carla, Wanted(kind=Kind.CHECK))
+    assert [one.pk for one in filter_labels(sample, "to-settle")] == [item(sample, "B").pk]
+    queued = read_page(scene.carla, QueueFilter(kind=Kind.CHECK))
     assert [(one.sample, one.distance) for one in queued.items] == [(item(sample, "B"), 1)]
     check(scene, sample, "C", ada="+-", ben="+-")
     with pytest.raises(Refused, match="two agree"):
@@ -207,7 +208,7 @@ def test_each_question_has_its_agreement_before_settling(scene, sample):
     assert constraint.kappa.value == pytest.approx((2 / 3 - 4 / 9) / (1 - 4 / 9))
 
 
-def test_what_one_cannot_tell_is_neither_right_nor_wrong(scene, sample):
+def test_a_cannot_tell_answer_is_neither_right_nor_wrong(scene, sample):
     check(scene, sample, "A", ada="+?", ben="++", dan="+?")
 
     found = figures(sample)
@@ -237,7 +238,7 @@ def test_the_page_asks_both_questions_and_no_grade(scene, sample, client):
     assert client.get(url).content.decode().count(" checked>") == 2
 
 
-def test_who_settles_sees_both_answers_without_names(scene, sample, client):
+def test_the_third_person_sees_both_answers_without_names(scene, sample, client):
     check(scene, sample, "B", ada="-+", ben="+-")
     client.force_login(scene.carla.user)
 
@@ -323,7 +324,7 @@ def test_the_table_of_labels_has_the_answers_to_both_questions(scene, sample):
     }
 
 
-def test_lists_say_what_two_answered_whom_the_grade_shows_alike(scene, sample, client):
+def test_lists_show_the_replies_of_two_who_give_the_same_grade(scene, sample, client):
     check(scene, sample, "B", ada="+-", ben="-?")
     check(scene, sample, "D", ada="--", ben="-+")
     client.force_login(scene.carla.user)

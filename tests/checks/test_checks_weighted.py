@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from audit.checks.figures import figures
 from audit.models import Sample
-from tests.checks.checking import claimed_scene, draw, say
+from tests.checks.checking import check_label, claimed_scene, draw
 
 pytestmark = pytest.mark.both_databases
 
@@ -27,7 +27,7 @@ def check_all(sample, wrong):
     for item in sample.items.select_related("candidate__document"):
         doc_id = item.candidate.document.doc_id
         relevance = 0 if doc_id in wrong(item) else 1
-        say(sample, doc_id, ada=relevance, ben=relevance)
+        check_label(sample, doc_id, ada=relevance, ben=relevance)
 
 
 def first_of(sample, letter):
@@ -55,7 +55,7 @@ def test_the_estimate_is_weighted_by_the_sizes_of_the_strata(scene):
     assert "Weighted by the sizes of the strata, that is 40.0" in found.sentence
 
 
-def test_with_nothing_wrong_there_is_a_bound_all_the_same(scene):
+def test_a_sample_without_errors_still_has_an_upper_bound(scene):
     sample = draw(scene, size=2)
     check_all(sample, lambda _: set())
 
@@ -85,7 +85,7 @@ def test_the_bound_of_a_sample_without_errors(db):
         {"size": 8, "fewer": True},
     ],
 )
-def test_where_the_rate_is_one_or_not_known_the_raw_one_stands_alone(scene, choices):
+def test_without_different_sampling_rates_there_is_no_weighted_rate(scene, choices):
     sample = draw(scene, **choices)
     check_all(sample, lambda _: set())
 
@@ -97,7 +97,7 @@ def test_where_the_rate_is_one_or_not_known_the_raw_one_stands_alone(scene, choi
 
 def test_a_stratum_that_nobody_has_checked_leaves_no_estimate(scene, client):
     sample = draw(scene, size=2)
-    say(sample, first_of(sample, "C"), ada=1, ben=1)
+    check_label(sample, first_of(sample, "C"), ada=1, ben=1)
     client.force_login(scene.carla.user)
 
     found = figures(sample)

@@ -10,10 +10,10 @@ from django.urls import reverse
 
 from annotate.models import Judgment, Verdict
 from audit.checks import actions
-from audit.checks.claims import Asked
+from audit.checks.claims import ClaimSelection
 from audit.checks.condition_counts import MatrixRow, broken_conditions
 from audit.checks.figures import figures
-from audit.checks.queue import labels_of
+from audit.checks.queue import filter_labels
 from audit.models import Sample
 from tests.checks.checking import claimed_scene, draw
 from tests.programs import Program
@@ -47,8 +47,8 @@ class Scene:
             judgment = Judgment.objects.get(candidate=made.candidates[doc_id])
             for key, answer in self.verdicts(signs).items():
                 Verdict.objects.create(judgment=judgment, condition_id=key, answer=answer)
-        asked = Asked(Sample.Source.MACHINE, made.model, asks=Sample.Asks.COUNT)
-        self.sample = draw(made, asked=asked, stratify=Sample.Stratify.NONE, size=4)
+        selection = ClaimSelection(Sample.Source.MACHINE, made.model, asks=Sample.Asks.COUNT)
+        self.sample = draw(made, selection=selection, stratify=Sample.Stratify.NONE, size=4)
 
     def verdicts(self, signs: str) -> dict[int, str]:
         return {
@@ -95,7 +95,7 @@ def test_a_sample_of_grades_has_no_matrix(db):
 
 
 def test_the_conditions_that_a_document_breaks_are_named_as_claimed_and_as_checked(scene):
-    items = list(labels_of(scene.sample, "all"))
+    items = list(filter_labels(scene.sample, "all"))
     found = broken_conditions(scene.sample, items)
 
     by_name = {item.candidate.document.doc_id: found[item.pk] for item in items if item.pk in found}
@@ -112,7 +112,7 @@ def test_a_checker_reads_what_is_claimed_once_the_label_is_checked(scene, client
     address = reverse("audit:check", args=[scene.item("A").pk])
     assert 'id="claimed-broken">Condition 3<' in client.get(address).content.decode()
 
-    actions.take_back(item=scene.item("A"), by=scene.people["ben"])
+    actions.withdraw_check(item=scene.item("A"), by=scene.people["ben"])
 
     assert "claimed-broken" not in client.get(address).content.decode()
     told = Program("ada").get(f"labels/{scene.item('A').pk}/").json()
@@ -138,8 +138,8 @@ def test_the_table_has_a_line_for_each_label(scene, client):
     answer = client.get(reverse("audit:sample_labels", args=[scene.sample.pk]))
     lines = list(csv.DictReader(io.StringIO(b"".join(answer.streaming_content).decode())))
 
-    asked = ("claimed", "first", "second", "outcome", "wrong", "claimed_breaks", "checked_breaks")
-    assert {line["doc_id"]: [line[name] for name in asked] for line in lines} == {
+    columns = ("claimed", "first", "second", "outcome", "wrong", "claimed_breaks", "checked_breaks")
+    assert {line["doc_id"]: [line[name] for name in columns] for line in lines} == {
         "A": ["2", "2", "2", "2", "0", "3", "3"],
         "B": ["3", "3", "2", "1", "1", "none", "1 3"],
         "C": ["1", "1", "1", "1", "0", "2 3", ""],

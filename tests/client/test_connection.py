@@ -1,4 +1,4 @@
-"""What a program needs not think of: errors are exceptions, and what is sent arrives once."""
+"""The client's connection: errors become exceptions, and each request takes effect once."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Answer = Callable[[httpx.Request], httpx.Response]
 
 
 def program(answer: Answer, **options: Any) -> Rejudge:
-    """A client whose requests `answer` takes; it never waits."""
+    """Return a client whose requests `answer` answers; it never sleeps."""
     return Rejudge(
         "https://rejudge.example",
         "rejudge_words",
@@ -51,7 +51,7 @@ def test_every_request_shows_the_token():
 
 
 def test_an_installation_under_a_path_has_its_api_there():
-    # Rejudge lies at the root of its host; whatever page of it is given, its API is found.
+    # Rejudge is at the root of its host; the API is found from the address of any page.
     seen = []
 
     def answer(request: httpx.Request) -> httpx.Response:
@@ -169,13 +169,13 @@ def test_a_redirect_is_not_followed():
     def answer(request: httpx.Request) -> httpx.Response:
         return httpx.Response(302, headers={"Location": "https://other.example/"})
 
-    with pytest.raises(RejudgeError, match="leads elsewhere"):
+    with pytest.raises(RejudgeError, match="redirects"):
         program(answer).me()
 
 
 @pytest.mark.parametrize("url", ["http://rejudge.example", "rejudge.example", "ftp://x", ""])
 def test_a_token_is_not_sent_in_the_open(url):
-    with pytest.raises(ValueError, match=r"no address|not encrypted"):
+    with pytest.raises(ValueError, match=r"not the address|not encrypted"):
         Rejudge(url, "rejudge_words")
 
 
@@ -201,7 +201,7 @@ def test_a_file_comes_whole_and_under_its_name(tmp_path: Path):
 
 @pytest.mark.parametrize(
     ("facts", "sentence"),
-    [({"size": 4}, "5 bytes where 4"), ({"sha256": "0" * 64}, "sha256 differs")],
+    [({"size": 4}, "5 bytes instead of 4"), ({"sha256": "0" * 64}, "SHA-256 differs")],
 )
 def test_another_file_than_the_one_announced_is_none(tmp_path: Path, facts, sentence):
     target = tmp_path / "qrels.txt"

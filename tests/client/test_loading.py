@@ -1,4 +1,4 @@
-"""A program says whether rows are loaded that break a rule of the project's kind."""
+"""A program decides whether rows that break a rule of the project's kind are loaded."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LOADED = {
 
 
 class Server:
-    """Takes a file, and keeps how its load was confirmed."""
+    """Accepts a file and records how its load was confirmed."""
 
     def __init__(self) -> None:
         self.confirmed: list[dict[str, Any]] = []

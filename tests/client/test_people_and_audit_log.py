@@ -1,4 +1,4 @@
-"""A program lets people in, and takes away what was done, over HTTP."""
+"""A program invites people and downloads the audit log over HTTP."""
 
 from __future__ import annotations
 

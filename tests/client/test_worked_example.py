@@ -1,4 +1,4 @@
-"""The README's example of working by program is run as it stands there, over HTTP."""
+"""The README's example of working by program runs unchanged, over HTTP."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ EXAMPLE = re.compile(r"### By program\n.*?```python\n(.*?)```", re.DOTALL)
 
 @pytest.fixture
 def at_once(transactional_db: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Jobs are done as soon as they are asked for, through their tasks."""
+    """Run jobs through their tasks as soon as they are requested."""
     from config.celery import app
 
     monkeypatch.setattr("jobs.runner.PULSE", 3_600)
@@ -37,7 +37,7 @@ def at_once(transactional_db: None, monkeypatch: pytest.MonkeyPatch) -> None:
 def example(
     at_once: None, live_server: Any, settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> str:
-    """The code with this server's address; a token, and a folder with the example's files."""
+    """Return the code with this server's address; set a token and copy the example's files."""
     settings.STORAGES = {
         **settings.STORAGES,
         "default": {

@@ -1,4 +1,4 @@
-"""What is done in the administration, and to tokens, is in the installation's audit log."""
+"""Changes in the admin, and to tokens, are in the installation's audit log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The schema of the API: valid, complete, and what the list of operations and shapes says."""
+"""The API schema is valid, complete and matches docs/api-outline.txt."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.test_permissions import PROGRAMS, RIGHTS, ROUTES, Right
 
 @pytest.fixture(scope="module")
 def schema(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """The schema as it is now; a warning while it is made is an error."""
+    """The current schema; a warning while it is generated is an error."""
     made = tmp_path_factory.mktemp("schema") / "openapi.yaml"
     call_command("spectacular", file=str(made), validate=True, fail_on_warn=True)
     return yaml.safe_load(made.read_text())

@@ -1,4 +1,4 @@
-"""ARCHITECTURE.md names every package and every subject that there is, and no other."""
+"""ARCHITECTURE.md names every package and every subject, and no others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bodies of requests: how large they may be, how long they may take, and that no thread waits."""
+"""Request bodies: limits on size and time, and that no thread waits for one."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def request_of(
 ) -> SimpleNamespace:
     """Let the application answer a request whose body comes in these chunks.
 
-    After the last one nothing more comes, or the client is gone, where `ends` says so.
+    After the last one the client disconnects or, if `ends` is False, sends nothing more.
     """
     seen = SimpleNamespace(status=None, body=b"", headers={}, received=0)
     scope = {
@@ -69,7 +69,7 @@ def request_of(
 
 @pytest.fixture
 def echo(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
-    """An application in Django's place that answers with the body; what it was asked."""
+    """Replace Django by an application that returns the body; return the environs it gets."""
     asked: list[dict[str, Any]] = []
 
     def answer(environ, start_response):
@@ -130,7 +130,7 @@ def test_a_body_without_its_length_is_refused_unread():
     assert (seen.status, seen.received) == (411, 0)
 
 
-# --- what comes through ---------------------------------------------------------------------------
+# --- complete bodies ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("size", [0, 1, 65_536, 65_537, 700_000])
@@ -265,5 +265,5 @@ def test_pages_answer_while_a_hundred_connections_send_nothing_more():
             for one in slow:
                 one.close()
 
-    # None of them had been given up before the pages were there.
+    # None of them had timed out before the pages were answered.
     assert (answers, given_up) == ([200] * 6, [])

@@ -1,4 +1,4 @@
-"""What a broker that is there, away, or dumb means for whoever asks it or hands work over."""
+"""Counting and publishing messages with a broker that answers, is down, or is silent."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from tests.services.worker import deliver_to
 
 @pytest.fixture
 def silent():
-    """A server that takes connections and never says a word."""
+    """A server that accepts connections and never answers."""
     with socket.create_server(("127.0.0.1", 0), backlog=64) as server:
         yield f"redis://127.0.0.1:{server.getsockname()[1]}/0"
 
 
 @pytest.fixture
 def nobody():
-    """An address at which nobody listens."""
+    """An address at which no server listens."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
     return f"redis://127.0.0.1:{port}/0"
@@ -29,7 +29,7 @@ def nobody():
 
 @pytest.fixture
 def use(monkeypatch):
-    """Let the application have this broker."""
+    """Return a function that sets the application's broker."""
 
     def use(url):
         monkeypatch.setattr(settings, "BROKER_URL", url)

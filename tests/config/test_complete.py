@@ -1,4 +1,4 @@
-"""What an installation that others reach must be told, and the sentence it ends with otherwise."""
+"""The settings that a production installation requires, and the errors without them."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ def test_what_is_told_everything_starts():
         ({"debug": True}, "Set REJUDGE_DEBUG=0:"),
         ({"secret_key": ""}, "Set REJUDGE_SECRET_KEY to 50 random characters or more"),
         ({"secret_key": "k" * 49}, "Set REJUDGE_SECRET_KEY to 50 random characters or more"),
-        ({"hosts": []}, "Set REJUDGE_HOSTS to the names"),
-        ({"hosts": ["*"]}, "Set REJUDGE_HOSTS to the names"),
-        ({"https": False}, "Set REJUDGE_HTTPS=1 and let a proxy speak HTTPS"),
-        ({"database_url": ""}, "Set DATABASE_URL to a PostgreSQL"),
-        ({"database_url": "sqlite:////data/x"}, "Set DATABASE_URL to a PostgreSQL"),
-        ({"redis_url": ""}, "Set REDIS_URL to a Redis"),
-        ({"mail": ""}, "Set REJUDGE_MAIL to the server that takes mail"),
-        ({"mail_from": "rejudge@localhost"}, "Set REJUDGE_MAIL_FROM to who mail comes from"),
+        ({"hosts": []}, "Set REJUDGE_HOSTS to the host names"),
+        ({"hosts": ["*"]}, "Set REJUDGE_HOSTS to the host names"),
+        ({"https": False}, "Set REJUDGE_HTTPS=1 and serve HTTPS with a proxy"),
+        ({"database_url": ""}, "Set DATABASE_URL to a PostgreSQL database"),
+        ({"database_url": "sqlite:////data/x"}, "Set DATABASE_URL to a PostgreSQL database"),
+        ({"redis_url": ""}, "Set REDIS_URL to a Redis server"),
+        ({"mail": ""}, "Set REJUDGE_MAIL to the mail server"),
+        ({"mail_from": "rejudge@localhost"}, "Set REJUDGE_MAIL_FROM to the sender's address"),
     ],
 )
 def test_what_others_reach_does_not_start_half_set_up(left_out, begins):

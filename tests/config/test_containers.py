@@ -1,7 +1,7 @@
-"""docker-compose.yml and the Dockerfiles: what they promise, and their commands on real servers.
+"""docker-compose.yml and the Dockerfiles: their properties, and their commands on real servers.
 
-No container is started here; the commands run as the containers would run them, with the variables
-that docker compose would give them, on a PostgreSQL and a Redis of the test's own.
+No container is started here; the commands run as in the containers, with the variables that docker
+compose would set, on the test's own PostgreSQL and Redis.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ COMPOSE = YAML(typ="safe", pure=True).load((ROOT / "docker-compose.yml").read_te
 SERVICES = COMPOSE["services"]
 OURS = ["prepare", "web", "worker", "beat"]
 DOCKERFILES = [ROOT / "Dockerfile", ROOT / "proxy" / "Dockerfile"]
-# What README asks whoever starts it to set in .env.
+# The variables that the README says to set in .env.
 SET = {
     "REJUDGE_SITE": "rejudge.example.org",
     "REJUDGE_SECRET_KEY": "0123456789abcdef" * 4,
@@ -173,13 +173,13 @@ def test_everything_that_the_image_needs_is_in_it():
 
 
 def from_env_file():
-    """The variables of .env as README has it made, from .env.example."""
+    """Return the variables of .env, made from .env.example as the README says."""
     lines = (ROOT / ".env.example").read_text("utf-8").splitlines()
     return dict(line.split("=", 1) for line in lines if re.match(r"[A-Z_]+=", line)) | SET
 
 
 def resolved(value, variables):
-    """A value of docker-compose.yml with its variables filled in."""
+    """Return a value of docker-compose.yml with its variables filled in."""
 
     def fill(match):
         name, default = match[1], match[2]
@@ -190,7 +190,7 @@ def resolved(value, variables):
 
 @pytest.fixture
 def installation(tmp_path, redis_url):
-    """The environment that docker compose gives a container, but for where things lie."""
+    """The environment that docker compose gives a container, with the test's own addresses."""
     variables = from_env_file()
     told = {
         name: resolved(value, variables) for name, value in SERVICES["web"]["environment"].items()
@@ -257,9 +257,9 @@ def ask(port, address, **headers):
 
 
 def lines_of(log):
-    """The lines of a log, each of which must be a JSON object.
+    """Return the lines of a log, each of which must be a JSON object.
 
-    But for the last words of Celery, which go past the log.
+    The last lines of Celery, which bypass logging, are left out.
     """
     lines = log.read_text("utf-8").splitlines()
     return [json.loads(line) for line in lines if line and not line.startswith("worker: ")]
@@ -287,7 +287,7 @@ def test_the_containers_commands_make_a_whole_that_is_well(installation, tmp_pat
         for name, argv in parts.items():
             log = tmp_path / name
             stack.enter_context(running(argv, log=log, env=installation, cwd=ROOT))
-        # To ask for a part's health costs a second of the processor: first what is cheap.
+        # A health check costs a second of processor time, so cheaper signs are awaited first.
         for number, port in enumerate(ports, 1):
             log = tmp_path / f"web-{number}"
             wait_until(partial(listens, port), "a web server that listens", seconds=90, log=log)
@@ -317,7 +317,7 @@ def test_the_containers_commands_make_a_whole_that_is_well(installation, tmp_pat
 
     assert [check.returncode for check in before] == [1, 1, 1]
     assert before[0].stderr.startswith("CommandError: The web server does not answer at port")
-    assert before[1].stderr.startswith("CommandError: No worker gives a sign of life on ")
+    assert before[1].stderr.startswith("CommandError: No worker is alive on ")
     assert before[2].stderr == "CommandError: No worker takes work.\n"
     everything = {"database": True, "broker": True, "migrations": True}
     assert [(answer.status, json.loads(body)) for answer, body in ready] == [(200, everything)] * 2
@@ -333,7 +333,7 @@ def test_the_containers_commands_make_a_whole_that_is_well(installation, tmp_pat
     assert 'rejudge_requests_total{route="readyz",status="200",verb="GET"} 1.0' in figures[1]
     assert "rejudge_database_up 1.0" in figures[1]
     assert "rejudge_broker_up 1.0" in figures[1]
-    # Compressed, and kept for ever: another content has another name.
+    # Compressed, and cached for ever: new content gets a new name.
     assert styles.getheader("Content-Encoding") == "gzip"
     assert "immutable" in styles.getheader("Cache-Control")
     asked = [line for line in lines_of(tmp_path / "web-2") if line.get("route") == "account_login"]

@@ -1,4 +1,4 @@
-"""`manage.py demo` as a person starts it: twice, in a data folder that was empty before."""
+"""`manage.py demo` started twice, as a person does, in a data folder that is empty at first."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.long
 
 
 class Demo:
-    """A demo that answers: its process, its port and what it has printed."""
+    """A running demo: its process, its port and its output."""
 
     def __init__(self, process, port, log):
         self.process, self.port, self._log = process, port, log
@@ -42,7 +42,7 @@ class Demo:
 
 @contextmanager
 def started(data, log):
-    """Start the demo and wait until it has printed who may sign in."""
+    """Start the demo and wait until it has printed the logins."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
     env = {name: value for name, value in os.environ.items() if not name.startswith("REJUDGE_")}
@@ -68,7 +68,7 @@ def rows(data, query):
 
 
 def sign_in(demo, name):
-    """Sign in through the form, as a browser without JavaScript does; give the cookies."""
+    """Sign in through the form, as a browser without JavaScript does; return the cookies."""
     page, html = demo.request("GET", "/accounts/login/")
     (token,) = re.findall(r'name="csrfmiddlewaretoken" value="(\w+)"', html)
     cookie = page.getheader("Set-Cookie").split(";")[0]
@@ -111,7 +111,7 @@ def test_a_demo_stops_without_a_trace_and_keeps_what_was_done_for_the_next(tmp_p
 
 
 def children_with(data):
-    """The processes that still run with this data folder, as Linux tells."""
+    """Return the processes that still run with this data folder, from /proc."""
     found = []
     for environment in Path("/proc").glob("[0-9]*/environ"):
         try:

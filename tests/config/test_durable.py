@@ -1,4 +1,4 @@
-"""What is acknowledged is on the disk, also with the embedded database."""
+"""Acknowledged writes are on the disk, with the embedded database too."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ pytestmark = [
 
 @pytest.fixture
 def form(client):
-    """Let ada judge, and return what she sends."""
+    """Return the address and fields of a judgment that ada can send."""
     project = factories.project()
     query = factories.query(project)
     candidate = factories.candidate(query)
@@ -46,7 +46,7 @@ def journal_of_the_database():
 
 @pytest.fixture
 def synced(monkeypatch):
-    """What is waited for: the file, and how many judgments were committed by then."""
+    """Record each fsync: the file, and the number of judgments committed by then."""
     found = []
 
     def fsync(opened):

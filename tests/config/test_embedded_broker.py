@@ -13,7 +13,7 @@ from config import embedded_broker
 
 @pytest.fixture
 def queue(tmp_path):
-    """A queue of the embedded broker, in a file that is not there yet."""
+    """A queue of the embedded broker, in a file that does not exist yet."""
     url = f"{embedded_broker.SCHEME}://{tmp_path / 'broker.sqlite3'}"
     with Connection(url) as broker:
         queue = broker.SimpleQueue("rejudge")

@@ -1,4 +1,4 @@
-"""The example project in the database: loaded once, complete, and then left to people."""
+"""The example project is loaded once and completely, and never changed again."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ Task = Assignment.Task
 
 @pytest.fixture(autouse=True)
 def data(tmp_path: Path, settings: Any) -> Path:
-    """A data folder of the test's own."""
+    """The test's own data folder."""
     settings.DATA = tmp_path
     return tmp_path
 
@@ -66,7 +66,7 @@ def pair(project: Project, pair_id: str) -> InstructionPair:
 
 
 def rows() -> dict[str, int]:
-    """How many rows there are of everything that the example makes."""
+    """Return the number of rows in each table that the example fills."""
     models: tuple[type[Any], ...] = (
         *(Project, Grade, Guideline, Membership, User, Document, DocumentText, Query, Candidate),
         *(InstructionPair, Narrative, Condition, Assignment, Judgment, Verdict, Flag),
@@ -132,7 +132,7 @@ def test_everyone_can_sign_in_with_a_password_made_here() -> None:
 def test_each_data_folder_has_other_passwords(data: Path) -> None:
     before = transaction.savepoint()
     first = ensure_example()
-    # As in a new data folder: what the example leaves behind deletes no row.
+    # As in a new data folder; the file with the logins stays and must not matter.
     transaction.savepoint_rollback(before)
 
     second = ensure_example()
@@ -213,7 +213,7 @@ def test_what_people_did_is_kept(project: Project) -> None:
 def test_an_example_that_does_not_load_leaves_nothing_behind(
     data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # Judgments before the pairs they are about.
+    # Judgments before the pairs they refer to.
     monkeypatch.setattr(example, "FILES", (*example.FILES[:5], example.FILES[6]))
 
     with pytest.raises(RuntimeError, match="does not load"):
@@ -235,7 +235,7 @@ def test_the_logins_are_what_the_demo_prints() -> None:
 
 
 def commands_of_the_readme() -> list[list[str]]:
-    """What the example's README says to type for loading it by hand."""
+    """Return the commands of the example's README for loading it by hand."""
     readme = (Path(__file__).parents[2] / "example" / "README.md").read_text(encoding="utf-8")
     return [
         line.split()[2:] for line in readme.splitlines() if line.startswith("    manage.py load")

@@ -50,7 +50,7 @@ def test_tests_run_what_users_run():
 
 
 def test_what_the_lock_leaves_out_is_needed_by_nothing_that_users_run():
-    """pytrec-eval-terrier asks for scipy; nothing that a user runs imports it."""
+    """pytrec-eval-terrier requires scipy; nothing that a user runs imports it."""
     assert "scipy" not in dict(locked("requirements.lock"))
 
     done = subprocess.run(

@@ -1,4 +1,4 @@
-"""The log: no secret of an address, and one line where a traceback would say nothing more."""
+"""The log has no secrets of URLs, and one line where a traceback would add nothing."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SECRET = "aB3_dE-6hI9jK2mN5pQ8rS1tU4vW7yZ0"
 
 @pytest.fixture(params=["text", "json"])
 def log(request):
-    """The log as it is written, from every logger, while a test runs."""
+    """The output of every logger while a test runs."""
     told = logging_config(request.param)
     stream = io.StringIO()
     told["handlers"]["console"]["stream"] = stream
@@ -56,7 +56,7 @@ def routes(patterns=None, before=""):
 
 
 def addresses_with_secrets():
-    """Every address that holds a secret, with the same one in all of them."""
+    """Yield every address that contains a secret, with the same secret in all of them."""
     for route, one in routes():
         names = {*one.pattern.regex.groupindex, *re.findall(r"<(?:\w+:)?(\w+)>", route)}
         if names & {"token", "key", "secret", "code"}:
@@ -82,7 +82,7 @@ def test_addresses_with_secrets_are_found():
 @pytest.mark.django_db
 @pytest.mark.parametrize("path", ADDRESSES)
 def test_no_line_of_the_log_tells_the_secret_of_an_address(log, path):
-    # Refused for want of a CSRF token, a verb that does not exist, too large, wrongly written.
+    # Requests that are refused: no CSRF token, an unknown verb, a wrong encoding, not found.
     strict = Client(enforce_csrf_checks=True, raise_request_exception=False)
     for client in (strict, Client(raise_request_exception=False)):
         client.get(path)
@@ -138,7 +138,7 @@ def record(message, *args, error=None, status=None, name="django.request"):
 
 
 def of_the_driver(error, **more):
-    """Django's error for one of a driver's."""
+    """Return Django's error for an error of the driver."""
     raised = OperationalError(str(error))
     for name, value in more.items():
         setattr(error, name, value)

@@ -1,4 +1,4 @@
-"""The log as it is written: who asked for what is told by an id, and by nothing that is secret."""
+"""Log lines name their request and job by id, and contain no secrets."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from django_guid.context import guid
 
 from config.logs import logging_config
 from config.request_metrics import requests
-from jobs.about import at_work, forget
+from jobs.about import clear_context, job_context
 
 ASKED = "7d1f0c9a5b3e4f6a8c2d1e0f9a8b7c6d"
 
 
 @pytest.fixture
 def written():
-    """A handler that is configured as the log is, and what it wrote, line by line."""
-    forget()
+    """Return a function that makes a configured handler, and one that returns its lines."""
+    clear_context()
     stream = io.StringIO()
     handlers = []
 
     def handler(style):
         told = logging_config(style)
-        # Only what makes lines: the test's own log stays as it is.
+        # Only the parts that format lines: the test run's own logging is not changed.
         config = logging.config.DictConfigurator(told)
         config.config["formatters"] = {
             name: config.configure_formatter(entry) for name, entry in told["formatters"].items()
@@ -45,7 +45,7 @@ def written():
         return made
 
     yield handler, lambda: stream.getvalue().splitlines()
-    forget()
+    clear_context()
 
 
 def record(message, *args, level=logging.INFO, **extra):
@@ -56,7 +56,7 @@ def record(message, *args, level=logging.INFO, **extra):
 
 def test_a_line_of_json_says_when_what_and_about_what(written):
     handler, lines = written
-    with at_work("exporters.export 7", None):
+    with job_context("exporters.export 7", None):
         guid.set(ASKED)
         handler("json").handle(record("wrote %d files", 3))
 
@@ -107,7 +107,7 @@ def test_a_line_for_people_is_plain(written):
 
 
 def answer(address, log, settings, **sent):
-    """Let the middleware see a request to this address, resolved as ours are."""
+    """Return the log record that the middleware writes for a request to this address."""
     settings.ROOT_URLCONF = __name__
     request = RequestFactory().generic("GET", address, **sent)
 

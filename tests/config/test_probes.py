@@ -1,4 +1,4 @@
-"""What whoever watches over the installation asks."""
+"""The monitoring endpoints: /healthz, /readyz and /metrics."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from django.test import Client
 
 from config.celery import BrokerAway
 from config.probe_host import PROBES
-from jobs.status import beat
+from jobs.status import record_heartbeat
 from tests import factories
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
@@ -26,7 +26,7 @@ def gone(*_, **__):
 
 @pytest.fixture
 def olga():
-    """Who looks after the installation, and is in no project."""
+    """An administrator who is a member of no project."""
     user = factories.user("olga")
     user.is_staff = True
     user.save()
@@ -83,7 +83,8 @@ def test_a_database_that_is_older_than_the_code_is_not_ready(client, monkeypatch
 def test_it_is_cheap_to_ask(client, django_assert_num_queries):
     client.get("/readyz")
 
-    # Whether the database answers, whether it has a table of migrations, and which those are.
+    # One query each: whether the database answers, whether the table of migrations exists, and
+    # which are applied.
     with django_assert_num_queries(3):
         client.get("/readyz")
 
@@ -131,7 +132,7 @@ def test_figures_say_what_waits_runs_and_failed(client, olga, published):
     for state in ("queued", "queued", "failed"):
         ended = {"error": "No.", "finished_at": "2026-03-02T09:30Z"} if state == "failed" else {}
         carla.exports.create(project=carla.project, format="trec", state=state, **ended)
-    beat("celery@one")
+    record_heartbeat("celery@one")
     client.force_login(olga)
 
     found = figures(client)

@@ -1,4 +1,4 @@
-"""What lower packages ask is answered in a running installation, and raises where it is not."""
+"""Providers of lower packages are registered in a running installation, and raise if not."""
 
 from __future__ import annotations
 
@@ -80,4 +80,4 @@ def test_a_record_of_a_kind_that_nobody_registered_is_refused(monkeypatch):
     monkeypatch.setattr(arrivals, "_kinds", [])
 
     with pytest.raises(TypeError, match="nothing takes a RunLine"):
-        arrivals.Intake.taker(SimpleNamespace(), RunLine)  # type: ignore[arg-type]
+        arrivals.Intake.stager_for(SimpleNamespace(), RunLine)  # type: ignore[arg-type]

@@ -10,7 +10,7 @@ from config.management.commands.prepare import tidy_scratch
 
 @pytest.fixture
 def scratch(settings, tmp_path):
-    """The folder of what is on its way, with what was left there a day and an hour ago."""
+    """A scratch folder with files and folders from 25 hours and from one hour ago."""
     settings.SCRATCH = tmp_path / "scratch"
     settings.SCRATCH.mkdir()
     for name, hours in (("old", 25), ("new", 1)):

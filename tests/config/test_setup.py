@@ -1,4 +1,4 @@
-"""bin/setup as a person meets it on a machine that lacks something; nothing is installed here."""
+"""bin/setup on a machine that lacks something; nothing is installed here."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from django.conf import settings
 
 @pytest.fixture
 def checkout(tmp_path):
-    """A checkout in which nothing has been set up."""
+    """A checkout that has not been set up."""
     (tmp_path / "bin").mkdir()
     shutil.copy(Path(settings.BASE_DIR) / "bin" / "setup", tmp_path / "bin")
     (tmp_path / "requirements.lock").write_text("django==5.2.0\n", encoding="utf-8")
@@ -30,7 +30,7 @@ def setup(checkout, python, *arguments):
 
 
 def pretender(checkout, *, fails_at, version):
-    """A python that answers like another one."""
+    """Return a fake Python that fails or reports a version as told."""
     path = checkout / "pretender"
     path.write_text(
         "#!/bin/sh\n"
@@ -60,7 +60,7 @@ def test_a_python_without_venv_is_named_with_what_to_do(checkout):
 
     assert done.returncode == 1
     assert done.stderr.startswith(
-        "setup: Python 3.11.2 is here, but without its venv module. Install it"
+        "setup: Python 3.11.2 is installed, but without its venv module. Install it"
     )
     assert not (checkout / ".venv").exists()
 
@@ -79,4 +79,4 @@ def test_an_unknown_option_is_refused(checkout):
     done = setup(checkout, sys.executable, "--develop")
 
     assert done.returncode == 1
-    assert done.stderr == "setup: I know --dev and --lock, not '--develop'.\n"
+    assert done.stderr == "setup: Unknown option '--develop'. Use --dev or --lock.\n"

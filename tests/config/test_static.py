@@ -17,7 +17,7 @@ from config.static_bundles import join_modules
 
 @pytest.fixture
 def folder(tmp_path, settings):
-    """One source of static files, with one file in it."""
+    """A source folder of static files with one file in it."""
     source = tmp_path / "source"
     source.mkdir()
     (source / "page.css").write_text("main { color: black }", encoding="utf-8")
@@ -55,7 +55,7 @@ def test_a_file_that_is_gone_is_gone_from_the_collection(folder, settings):
 
 
 def test_a_browser_keeps_a_collected_file_and_asks_for_it_once(folder, settings, rf):
-    # The judge page has an address for each document, and a browser looks for the icon with each.
+    # The judge page has an address for each document, and a browser requests the icon at each.
     (folder / "icon.svg").write_text("<svg xmlns='http://www.w3.org/2000/svg'/>", encoding="utf-8")
     settings.STORAGES = settings.STORAGES | {
         "staticfiles": {"BACKEND": "config.storage.StaticStorage"}
@@ -70,7 +70,7 @@ def test_a_browser_keeps_a_collected_file_and_asks_for_it_once(folder, settings,
 
 
 def test_no_custom_property_is_a_length_here_and_a_colour_there():
-    # A length that an element inherits in place of a colour makes its background transparent.
+    # If an element inherits a length instead of a colour, its background becomes transparent.
     sheets = [path.read_text("utf-8") for path in (SOURCES / "css").rglob("*.css")]
     lengths = {
         name
@@ -96,7 +96,7 @@ def joined(**sources: str) -> dict[str, str]:
 
 
 def our_modules() -> dict[str, str]:
-    """Our own modules as they are collected, by their name."""
+    """Return our own modules, bundled as when collected, by name."""
     names = sorted(str(path.relative_to(SOURCES)) for path in (SOURCES / "js").rglob("*.js"))
     return join_modules(lambda name: (SOURCES / name).read_text("utf-8"), names)
 
@@ -145,7 +145,7 @@ def test_joined_modules_run_once_each_in_the_order_of_the_browser(tmp_path):
     printed = [run_by_node(tmp_path / where, "js/page.js") for where in ("apart", "together")]
 
     assert printed[0] == "shared,part,page\n"
-    # A page has main.js as well, and what that file has is not in the other a second time.
+    # A page also loads main.js, and modules in that file are not repeated in the other.
     assert printed[1] == "main\nshared,part,page\n"
     assert "shared" not in joined(**sources)["js/page.js"].replace("js_shared", "")
 
@@ -182,7 +182,7 @@ def test_our_own_modules_can_be_read_when_they_are_joined(tmp_path):
 
 
 def test_no_page_asks_for_a_module_twice():
-    """Two files of one page that hold the same module would each have a state of it."""
+    """If two files of a page contained the same module, each would have its own state."""
     modules = our_modules()
     held = {
         name: set(re.findall(r"const (js_\w+)=\(\(\)=>", text)) for name, text in modules.items()

@@ -1,4 +1,4 @@
-"""How the installation is, on a page for who looks after it and on the command line."""
+"""The state of the installation, on the administrators' page and on the command line."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from config import installation_status
 from config.celery import BrokerAway
 from exporters.models import Export
 from jobs.models import Heartbeat
-from jobs.status import beat
+from jobs.status import record_heartbeat
 from tests import factories
 from tests.errands.models import Errand
 
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def olga(client):
-    """Who looks after the installation, and is in no project; signed in."""
+    """An administrator who is a member of no project; signed in."""
     user = factories.user("olga")
     user.is_staff = True
     user.save()
@@ -83,7 +83,7 @@ def test_what_failed_stands_there_with_its_reason_and_can_be_tried_again(
     about = (f"exporters.export {export.pk}", carla.project.name, "carla", ASKED)
     for words in ("The disk is full.", *about):
         assert words in shown
-    assert "It waits for a worker." in again.content.decode()
+    assert "The job is waiting for a worker." in again.content.decode()
     export.refresh_from_db()
     assert (export.state, export.error) == ("queued", "")
     assert again.redirect_chain == [(reverse("status"), 302)]
@@ -146,8 +146,8 @@ def test_who_does_not_look_after_the_installation_sees_and_does_nothing(client, 
 
 
 def test_workers_are_there_or_silent(client, olga):
-    beat("celery@there")
-    beat("celery@silent", now=timezone.now() - timedelta(minutes=5))
+    record_heartbeat("celery@there")
+    record_heartbeat("celery@silent", now=timezone.now() - timedelta(minutes=5))
     Heartbeat.objects.create(
         worker="celery@busy", at=timezone.now() - timedelta(hours=1), seen_at=timezone.now()
     )
@@ -177,7 +177,7 @@ def test_it_says_what_is_missing(client, olga, monkeypatch):
 
 
 def test_with_all_in_place_it_complains_of_nothing(client, olga):
-    beat("celery@one")
+    record_heartbeat("celery@one")
 
     assert "notice--error" not in page(client).content.decode()
 
@@ -198,7 +198,7 @@ MINUTE = timedelta(minutes=1)
 
 
 def test_what_failed_comes_in_parts_over_all_kinds(client, olga, carla):
-    # Three moments, and several of both kinds at each of them.
+    # Three different times, with several jobs of both kinds at each.
     for number in range(24):
         failed(carla, minutes=number % 3)
         Errand.objects.create(
@@ -238,27 +238,27 @@ def test_it_costs_the_same_however_much_failed(
     for minutes in range(40):
         failed(carla, minutes=minutes)
 
-    # Two for who it is, two for migrations, two for workers, and three for each of seven kinds.
+    # Two for the user, two for migrations, two for workers, and three for each of seven kinds.
     with django_assert_max_num_queries(30):
         page(client)
 
 
 def test_the_command_says_the_same(carla, monkeypatch):
     monkeypatch.setattr(installation_status, "messages", lambda: 3)
-    beat("celery@one")
+    record_heartbeat("celery@one")
     export = failed(carla)
 
     code, said = status()
 
     assert code == 0
-    assert "Broker   answers; 3 messages wait" in said
-    assert "Workers  take work\n  celery@one: there, last sign of life " in said
+    assert "Broker   answers; 3 messages waiting" in said
+    assert "Workers  take work\n  celery@one: alive, last seen " in said
     assert "Export: 0 waiting, 0 running, 1 failed" in said
     assert (
-        f"Failed   exporters.export {export.pk} (trec export {export.pk}) in tides, asked for by "
+        f"Failed   exporters.export {export.pk} (trec export {export.pk}) in tides, requested by "
         "carla, 2026-03-02T09:30:00+00:00\n"
         "         The disk is full.\n"
-        f"         again: manage.py status --retry exporters.export {export.pk}"
+        f"         retry: manage.py status --retry exporters.export {export.pk}"
     ) in said
 
 
@@ -268,12 +268,12 @@ def test_the_command_ends_with_one_where_nobody_works(monkeypatch):
     code, said = status()
 
     assert code == 1
-    assert "Workers  none takes work" in said
+    assert "Workers  do not take work" in said
 
 
 def test_the_command_ends_with_one_where_the_broker_is_away(monkeypatch):
     monkeypatch.setattr(installation_status, "messages", lambda: None)
-    beat("celery@one")
+    record_heartbeat("celery@one")
 
     code, said = status()
 
@@ -292,7 +292,7 @@ def test_the_command_ends_with_one_where_the_database_is_old(monkeypatch):
 
 def test_the_command_speaks_json(carla, monkeypatch):
     monkeypatch.setattr(installation_status, "messages", lambda: 0)
-    beat("celery@one")
+    record_heartbeat("celery@one")
     export = failed(carla)
 
     said = json.loads(status("--json")[1])
@@ -335,7 +335,7 @@ def test_pages_that_need_a_worker_say_so_where_there_is_none(client, carla, name
     address = reverse(name, args=["tides"])
 
     without = client.get(address).content.decode()
-    beat("celery@one")
+    record_heartbeat("celery@one")
     with_one = client.get(address).content.decode()
 
     words = "No worker is running. Jobs wait until one is; nothing is lost."
@@ -349,7 +349,7 @@ def test_a_job_that_waits_says_so_where_there_is_no_worker(client, carla):
     client.force_login(carla.user)
 
     without = client.get(export.get_absolute_url()).content.decode()
-    beat("celery@one")
+    record_heartbeat("celery@one")
     with_one = client.get(export.get_absolute_url()).content.decode()
 
     assert "No worker is running." in without

@@ -1,4 +1,4 @@
-"""The supervisor with small programs of its own, in a process of its own."""
+"""The supervisor in its own process, with small test programs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.services.processes import running, wait_until
 
 pytestmark = pytest.mark.long
 
-# Listens, and says which process it is; ends by itself at SIGTERM, after a last word.
+# Listens and prints its process id; at SIGTERM it prints a last line and exits.
 LISTENER = """
 import os, signal, socket, sys
 server = socket.create_server(("127.0.0.1", int(sys.argv[1])))
@@ -32,7 +32,7 @@ print("listener", os.getpid(), flush=True)
 while True:
     server.accept()[0].close()
 """
-# Will not hear of an end.
+# Ignores SIGTERM.
 STUBBORN = """
 import os, signal
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -64,7 +64,7 @@ def port():
 
 @pytest.fixture
 def supervise(tmp_path, port):
-    """Start a supervisor over these programs; give its process and what it has said so far."""
+    """Return a function that starts a supervisor, and returns its process and its output."""
     with contextlib.ExitStack() as stack:
 
         def start(*programs):
@@ -79,7 +79,7 @@ def supervise(tmp_path, port):
 
 
 def processes(lines, word):
-    """The processes that said they were `word`, in the order in which they did."""
+    """Return the ids of processes that printed `word`, in order."""
     prefix = f"| {word} "
     return [int(line.split(prefix)[1]) for line in lines if prefix in line and "leaves" not in line]
 

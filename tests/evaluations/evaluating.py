@@ -1,4 +1,4 @@
-"""A project with two systems of two runs each, made small enough to be measured by hand."""
+"""A project with two systems of two runs each, small enough to be measured by hand."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ RUNS = {
 
 
 def load(project: Any, name: str, topic: str, order: str) -> Run:
-    """A run of one topic, as intake keeps it."""
+    """Store a run of one topic, as intake does."""
     lines = "".join(
         f"{topic} Q0 {document} {rank} {9 - rank} {name}\n"
         for rank, document in enumerate(order, 1)
@@ -38,7 +38,7 @@ def load(project: Any, name: str, topic: str, order: str) -> Run:
 
 
 def scene() -> SimpleNamespace:
-    """One judged pair, q_1, and the runs."""
+    """Make one judged pair, q_1, and the runs."""
     project = factories.project("tides", overlap_judge=1)
     carla, ada = factories.lead(project), factories.member(project, "ada")
     query = factories.query(project, "q")
@@ -57,7 +57,7 @@ def scene() -> SimpleNamespace:
 
 
 def both(made: SimpleNamespace) -> list[System]:
-    """The two systems."""
+    """Return the two systems."""
     return [
         System(
             name,
@@ -71,7 +71,7 @@ def both(made: SimpleNamespace) -> list[System]:
 
 
 def measured(made: SimpleNamespace, **fields: Any) -> Any:
-    """An evaluation, made here and now as a worker would."""
+    """Make an evaluation at once, as a worker would."""
     given: dict[str, Any] = {
         "measured": both(made),
         "baseline": "still",

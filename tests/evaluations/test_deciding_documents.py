@@ -1,4 +1,4 @@
-"""What decides a number stands on the page and in tables, and orders the disagreement queue."""
+"""The documents that decide a measure are on the page and in tables, and order the queue."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from django.urls import reverse
 
 from annotate.models import Adjudication
 from audit.settling.adjudication import adjudicate
-from audit.settling.queue import following, page
-from audit.settling.queue_filters import Order, Wanted
+from audit.settling.queue import next_disagreement, read_page
+from audit.settling.queue_filters import Order, QueueFilter
 from exporters.models import SettlingEffect
 from tests import factories
 from tests.evaluations.evaluating import measured, scene
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.both_databases
 
 @pytest.fixture
 def made(db) -> SimpleNamespace:
-    """People differ on b, c and e: b and e were relevant before, c was not."""
+    """A project with disputes on b, c and e: b and e were relevant before, c was not."""
     made = scene()
     made.ben = factories.member(made.project, "ben")
     made.pool["e"] = factories.candidate(made.pair.query, "e", 1)
@@ -31,8 +31,8 @@ def made(db) -> SimpleNamespace:
 
 
 def listed(made, **wanted):
-    asked = Wanted(order=Order.MEASURE, **wanted)
-    items = page(made.carla, asked).items
+    asked = QueueFilter(order=Order.MEASURE, **wanted)
+    items = read_page(made.carla, asked).items
     return [item.candidate.document.doc_id for item in items if item.candidate]
 
 
@@ -41,7 +41,7 @@ def test_the_queue_begins_with_what_moves_the_measure_most(made):
 
     measured(made)
 
-    # No run has e: settled as 0 it would count as unmoved, beside a, which falls from 1 to 4.
+    # No run has e: settled as 0 it would count as unmoved, next to a, which falls from 1 to 4.
     assert SettlingEffect.objects.count() == 3
     # p-MRR of good: (3/4 + 0) / 2 with e; with b, which rises from 2 to 1, (3/4 - 1/2) / 2.
     assert listed(made) == ["b", "e", "c"]
@@ -51,12 +51,12 @@ def test_the_queue_begins_with_what_moves_the_measure_most(made):
 
 def test_one_goes_from_disagreement_to_disagreement_in_this_order(made):
     measured(made)
-    wanted = Wanted(order=Order.MEASURE)
+    wanted = QueueFilter(order=Order.MEASURE)
 
-    first, second, third = (item.key for item in page(made.carla, wanted).items)
+    first, second, third = (item.key for item in read_page(made.carla, wanted).items)
 
-    assert following(made.carla, wanted, first) == second
-    assert following(made.carla, wanted, second) == third
+    assert next_disagreement(made.carla, wanted, first) == second
+    assert next_disagreement(made.carla, wanted, second) == third
 
 
 def test_what_was_settled_since_is_in_the_queue_no_more(made):

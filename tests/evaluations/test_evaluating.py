@@ -1,4 +1,4 @@
-"""An evaluation is asked for, computed by a worker, kept as a row, shown, and taken away."""
+"""An evaluation is requested, computed by a worker, stored, shown, and downloaded."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_asking_again_while_one_waits_gives_that_one(made, published):
         ({"measured": []}, "Choose at least one run"),
         (
             {"baseline": "nobody"},
-            "There is no system nobody to compare with. There are: good, still",
+            "There is no system nobody to compare with. Choose one of: good, still",
         ),
         ({"options": {"p-mrr.k": "1"}}, "p-mrr has no option 'k'"),
     ],
@@ -130,12 +130,12 @@ def test_ids_of_a_run_that_are_not_judged_are_told_and_those_that_differ_by_case
     found = measured(made, measured=[System("odd", {"changed": other})], baseline="")
 
     assert found.results["notes"] == [
-        "odd.changed.run: 2 ids are of no judged pair, and are not measured.",
-        "odd.changed.run: Q_1 differ from the id of a judged pair only by case.",
+        "odd.changed.run: 2 ids belong to no judged pair and are not measured.",
+        "odd.changed.run: Q_1 differ from the id of a judged pair only in case.",
     ]
     client.force_login(made.carla.user)
     page = client.get(found.get_absolute_url()).content.decode()
-    # However many they are, one notice that folds them.
+    # All notes are folded into one notice.
     assert page.count("notice--info") == 1
     assert "2 notes on what is not measured" in page
     assert all(sentence in page for sentence in found.results["notes"])
@@ -192,7 +192,7 @@ def test_a_project_without_judgments_says_what_to_do(made, client):
 def test_a_run_with_too_many_lines_is_refused(made):
     with (
         patch("exporters.evaluations.actions.MOST_LINES", 5),
-        pytest.raises(JobError, match="cut them to 1,000 documents a query"),
+        pytest.raises(JobError, match="cut them to 1,000 documents per query"),
     ):
         measured(made)
 
@@ -233,8 +233,8 @@ def test_the_command_takes_system_and_side_by_name(made):
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["nothing.run"], "has no run called 'nothing.run'. There are: good.changed.run"),
-        (["up=good.original.run"], "'up' is no side"),
+        (["nothing.run"], "has no run called 'nothing.run'. Its runs: good.changed.run"),
+        (["up=good.original.run"], "'up' is not a side"),
         (["good.original.run", "--option", "documents"], "write MEASURE.OPTION=VALUE"),
         (["good.original.run", "--release", "v9"], "has no release called 'v9'"),
     ],
@@ -308,7 +308,7 @@ def test_the_page_shows_values_differences_and_charts_with_their_links(leading, 
     assert 'class="ranks"' in page
     settle = reverse("audit:disagreement", args=[leading.narrative.pk, leading.pool["a"].pk])
     query = reverse("annotate:query", args=[leading.project.slug, leading.pair.query_id])
-    # Each in the chart, and in the table that says the same.
+    # Each is in the chart, and in the table of the same values.
     assert page.count(settle) == 2
     # The bar, its table, the table of the histogram, and the figures by pair.
     assert page.count(f'href="{query}"') == 4

@@ -1,4 +1,4 @@
-"""Systems are measured by their runs: the figures, the differences, and what is refused."""
+"""Measuring systems by their runs: values, differences, and refused options."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_measures_by_conditions_follow_the_gold_document_and_the_first_documents
     reward = 1 - (1 / 10) ** 0.5
     assert found["m-wise"] == pytest.approx((reward + reward / 2) / 2)
     assert found["m-sicr"] == found["sicr"]
-    # b meets everything in q_1; in r_1 no document does.
+    # b meets all conditions in q_1; in r_1 no document does.
     assert found["mdcr"] == 0.5
 
 
@@ -151,7 +151,7 @@ def test_differences_are_those_from_the_baseline_with_holm():
 
     good, same = found["differences"]["p-mrr"]["good"], found["differences"]["p-mrr"]["other"]
     assert good["difference"] == pytest.approx((3 / 4 + 2 / 3) / 2)
-    # Two queries: of four assignments of signs two are as far from 0; Holm doubles it.
+    # Two queries: two of four assignments of signs are as far from 0; Holm doubles p.
     assert (good["p"], good["p_holm"], same["p_holm"]) == (0.5, 1.0, 1.0)
     assert "still" not in found["differences"]["p-mrr"]
 
@@ -186,11 +186,11 @@ def test_rbp_is_measured_before_and_after_with_equal_scores_as_in_trec_eval():
 
     found = values(results(ranked("good", GOOD), tied))
 
-    # Of each topic a and b are relevant before, at ranks 1 and 2: 0.2 (1 + 0.8).
+    # In each topic a and b are relevant before, at ranks 1 and 2: 0.2 (1 + 0.8).
     assert found["RBP before"] == pytest.approx(0.36)
-    # Only b, at rank 1 of both.
+    # Only b, at rank 1 in both topics.
     assert found["RBP after"] == pytest.approx(0.2)
-    # d, c, b, a: b and a at ranks 3 and 4, and none of r_1.
+    # d, c, b, a: b and a at ranks 3 and 4, and nothing in r_1.
     both = 0.2 * (0.8**2 + 0.8**3)
     assert values(results(tied))["RBP before"] == pytest.approx(both / 2)
 
@@ -212,25 +212,25 @@ def test_intervals_are_over_queries_where_that_is_asked_for():
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"differences.test": "sign"}, "differences.test is randomization or t, not sign"),
+        ({"differences.test": "sign"}, "differences.test must be randomization or t, not sign"),
         (
             {"differences.test": "t", "intervals.clusters": "query"},
-            "differences.test=t takes pairs for independent",
+            "differences.test=t treats pairs as independent",
         ),
-        ({"intervals.clusters": "topic"}, "intervals.clusters is pair, query or core, not topic"),
-        ({"settling.resamples": "5"}, "settling.resamples is a number from 100 to 100,000, not 5"),
-        ({"settling.seed": "one"}, "settling.seed is a number from 0, not one"),
-        ({"ir.measures": "RBP(p=2)"}, "'RBP(p=2)' is no measure"),
-        ({"documents": "changed"}, "documents is no option: write MEASURE.OPTION=VALUE"),
+        ({"intervals.clusters": "topic"}, "intervals.clusters must be pair, query or core, not"),
+        ({"settling.resamples": "5"}, "settling.resamples must be a number from 100 to 100,000"),
+        ({"settling.seed": "one"}, "settling.seed must be a whole number of at least 0, not one"),
+        ({"ir.measures": "RBP(p=2)"}, "'RBP(p=2)' is not a measure"),
+        ({"documents": "changed"}, "documents is not an option: write MEASURE.OPTION=VALUE"),
         ({"mmr.k": "1"}, "where MEASURE is one of p-mrr"),
         ({"p-mrr.k": "1"}, "p-mrr has no option 'k'; it has documents, missing, ties"),
         ({"p-mrr.ties": "random"}, "ties is 'id_descending' or 'file', not 'random'"),
         ({"p-mrr.original": "x"}, "p-mrr has no option 'original'"),
-        ({"wise.K": "many"}, "wise does not take K=many"),
+        ({"wise.K": "many"}, "wise does not accept K=many"),
         ({"irs.resamples": "999999999"}, "irs.resamples is at most 100,000"),
-        ({"ir.measures": "nDCG@999999"}, "'nDCG@999999' is no measure"),
-        ({"ir.measures": "nDCG@ten"}, "'nDCG@ten' is no measure that ir_measures computes here"),
-        ({"ir.measures": "SDCG"}, "'SDCG' is no measure that ir_measures computes here"),
+        ({"ir.measures": "nDCG@999999"}, "'nDCG@999999' is not a measure"),
+        ({"ir.measures": "nDCG@ten"}, "'nDCG@ten' is not a measure that ir_measures can compute"),
+        ({"ir.measures": "SDCG"}, "'SDCG' is not a measure that ir_measures can compute"),
     ],
 )
 def test_options_that_are_none_are_refused(options, sentence):

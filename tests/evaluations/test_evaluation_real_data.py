@@ -1,4 +1,4 @@
-"""CSFCube with two real runs: nDCG before and after is that of ir_measures on the files."""
+"""CSFCube with two real runs: nDCG before and after equals that of ir_measures on the files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Results leave as CSV, Markdown and LaTeX, and no text in them is more than text."""
+"""Results are written as CSV, Markdown and LaTeX, with formulas and commands escaped."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HOSTILE = pd.DataFrame({"system": [r"=1+1 & \input{x}_|%"], "value": [0.5]})
 
 @pytest.fixture
 def results(db):
-    """With one document that two people differ on."""
+    """Results with one disputed document."""
     made = scene()
     ben = factories.member(made.project, "ben")
     factories.judgment(made.narrative, made.pool["c"], ben, 1)

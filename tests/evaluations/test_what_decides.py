@@ -1,4 +1,4 @@
-"""Which documents decide a measure when they are settled, and how sure the systems' places are."""
+"""The documents that decide a measure when settled, and how sure the ranking of systems is."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from exporters.evaluations.settlements import Dispute, read_disputes, together
 from exporters.evaluations.system_measures import Collection, Prepared, Ranked
 from jobs.runner import Cancelled
 
-# Of q, a is relevant before and not after; x is disputed. Of r nothing is disputed.
+# In q, a is relevant before and not after; x is disputed. In r nothing is disputed.
 ORIGINAL = {"q": {"a": 1, "b": 1, "x": 1}, "r": {"a": 1, "b": 1}}
 CHANGED = {"q": {"a": 0, "b": 1}, "r": {"a": 0, "b": 1}}
 X = Dispute("changed", "q", "x", (0, 0, 0, 1))
@@ -30,7 +30,7 @@ def ranked(name, before, after):
     )
 
 
-# Of q, a falls from 1 to 3 with both. x falls from 3 to 4 with fall, and rises to 1 with rise.
+# In q, a falls from 1 to 3 in both. x falls from 3 to 4 in fall, and rises to 1 in rise.
 FALL = ranked("fall", {"q": "abxc", "r": "ab"}, {"q": "bcax", "r": "ab"})
 RISE = ranked("rise", {"q": "abxc", "r": "ab"}, {"q": "xbac", "r": "ba"})
 
@@ -53,11 +53,11 @@ def p_mrr(results, name):
 def test_the_figure_is_the_largest_change_of_a_system_that_a_grade_makes():
     results, told = found(FALL, RISE)
 
-    # q: a 1 - 1/3, r: nothing moves with fall, a 1 - 1/2 with rise.
+    # q: a 1 - 1/3; r: nothing moves in fall, a 1 - 1/2 in rise.
     assert p_mrr(results, "fall") == pytest.approx(2 / 3 / 2)
     assert p_mrr(results, "rise") == pytest.approx((2 / 3 + 1 / 2) / 2)
     [row] = told["deciding"]["by_measure"]["p-mrr"]
-    # Settled as 0, x counts: 1/3 - 1 with rise. q is then (2/3 - 2/3) / 2 = 0, which was 2/3.
+    # Settled as 0, x counts: 1/3 - 1 in rise. q is then (2/3 - 2/3) / 2 = 0, which was 2/3.
     assert (row["document"], row["system"]) == ("x", "rise")
     assert row["changes"] == {"0": pytest.approx(-1 / 3), "1": 0}
     assert row["figure"] == pytest.approx(1 / 3)
@@ -67,7 +67,7 @@ def test_settling_moves_measures_of_trec_eval_too_and_none_before_the_change():
     _results, told = found(FALL, RISE)
     moved = told["deciding"]["by_measure"]
 
-    # RR of q with rise: b is second; x, if it is relevant, first: 1/2 of two topics' mean.
+    # RR of q in rise: b is second; x, if relevant, is first: 1/2 in the mean of two topics.
     [row] = moved["RR after"]
     assert (row["system"], row["changes"]) == ("rise", {"0": 0, "1": pytest.approx(1 / 4)})
     assert moved["RR change"][0]["changes"]["1"] == pytest.approx(1 / 4)
@@ -79,7 +79,7 @@ def test_documents_that_move_a_measure_most_come_first():
 
     _results, told = found(FALL, disputes=(c, X))
 
-    # c was not relevant before: whatever it is, p-MRR does not count it.
+    # c was not relevant before, so p-MRR never counts it.
     rows = told["deciding"]["by_measure"]["p-mrr"]
     assert [(row["document"], row["figure"] > 0) for row in rows] == [("x", True), ("c", False)]
 
@@ -115,25 +115,25 @@ def test_reversed_disputes_decide_which_documents_wise_follows():
 
 
 def test_the_probability_that_a_system_stays_before_another_follows_the_answers():
-    # Of four people three say 0: then rise gets (0 + 1/2) / 2 = 0.25, and fall more:
-    # x falls from 3 to 4, q is (2/3 + 1/4) / 2, so (11/24) / 2 = 0.229. Neither as 1.
+    # Three of four people judge 0: then rise gets (0 + 1/2) / 2 = 0.25, and in fall x falls from
+    # 3 to 4, so q is (2/3 + 1/4) / 2, which gives (11/24) / 2 = 0.229.
     _results, told = found(FALL, RISE, settling_resamples="4000")
 
     [place] = [told["places"]["by_measure"]["p-mrr"]]
     assert place["order"] == ["rise", "fall"]
-    # As 0: 0.25 before 0.229. As 1: 0.583 before 0.333. Whatever is decided, rise stays first.
+    # As 0: 0.25 before 0.229. As 1: 0.583 before 0.333. Either way, rise stays first.
     assert place["before"] == {"rise": {"fall": 1.0}, "fall": {}}
     assert place["judgments"] == 0
 
 
 def test_an_order_that_hangs_on_one_document_needs_one_judgment():
-    # RR after: fall has b first in q, rise second or, where x is relevant, first.
+    # RR after: in q, fall has b first; rise has b second, or x first if x is relevant.
     half = Dispute("changed", "q", "x", (0, 1))
 
     _results, told = found(FALL, RISE, disputes=(half,), settling_resamples="4000")
 
     place = told["places"]["by_measure"]["RR after"]
-    # q: 1 with fall; 1/2 or 1 with rise. r: 1/2 with fall, 1 with rise. In all: fall 0.75 always,
+    # q: 1 in fall; 1/2 or 1 in rise. r: 1/2 in fall, 1 in rise. In total: fall always has 0.75,
     # rise 0.75 as 0 (a tie, counted half) and 1 as 1: rise is first with 1/2 + 1/4.
     assert place["order"] == ["fall", "rise"]
     assert place["before"]["fall"]["rise"] == pytest.approx(0.25, abs=0.03)
@@ -141,7 +141,7 @@ def test_an_order_that_hangs_on_one_document_needs_one_judgment():
 
 
 def test_an_order_that_hangs_on_one_of_many_documents_needs_one_judgment():
-    # Nobody ranks the nine others, which are not relevant or relevant before: too many to combine.
+    # No system ranks the nine other documents: there are too many combinations of grades.
     others = [Dispute("changed", "q", f"z{number}", (0, 1)) for number in range(9)]
     half = Dispute("changed", "q", "x", (0, 1))
 
@@ -202,7 +202,7 @@ def test_the_measure_of_the_queue_is_an_option():
     _results, told = found(FALL, settling_measure="RR after")
 
     assert told["deciding"]["measure"] == "RR after"
-    with pytest.raises(ValueError, match=r"settling\.measure is wise, which is not measured here"):
+    with pytest.raises(ValueError, match=r"settling\.measure is wise, which is not measured;"):
         found(FALL, settling_measure="wise")
 
 

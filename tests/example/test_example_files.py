@@ -1,4 +1,4 @@
-"""The files of the example project: what they promise to hold, and that they hold together."""
+"""The files of the example project: their promised content, and its consistency."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ CHINESE = re.compile("[\u4e00-\u9fff]")
 
 @cache
 def records(name: str) -> list[Any]:
-    """All records of one file, problems raised."""
+    """Return all records of one file, and raise on a problem."""
     reader = lookup(FILES[name][0])
     with reader.open(EXAMPLE / name) as source:
         return list(reader.read(source))
@@ -197,7 +197,7 @@ def test_every_row_of_a_table_is_as_wide_as_its_head() -> None:
 
 
 def numbers(table: Table, columns: slice) -> list[list[float]]:
-    """The last cells of each body row as numbers."""
+    """Return these cells of each body row as numbers."""
     body = [row for row in table.rows if not row[0].header]
     return [[float(cell.text.replace("\u2212", "-")) for cell in row[columns]] for row in body]
 
@@ -354,7 +354,7 @@ def test_the_altered_narratives_narrow_to_about_half() -> None:
 
 
 def differing() -> dict[tuple[str | None, int | None, str], list[int]]:
-    """Where ada and ben say different things: pair, version, document -> relevances."""
+    """Return where ada and ben differ: pair, version, document -> relevances."""
     grades: dict[tuple[str | None, int | None, str], list[int]] = {}
     for one in judgments():
         grades.setdefault((one.pair_id, one.version, one.doc_id), []).append(one.relevance)

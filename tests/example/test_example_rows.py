@@ -1,4 +1,4 @@
-"""What is in the example project once it is loaded: every page has something to show."""
+"""The rows of the loaded example project: every page has something to show."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from annotate.models import (
     Narrative,
     Project,
 )
-from annotate.pairs.pool import judged_narrative, pool
+from annotate.pairs.pool import candidates_to_judge, judged_narrative
 from audit.models import AgreementReport, Decision, Rating, Review
 from config.example import ensure_example
 
@@ -40,7 +40,7 @@ def loaded(
     django_db_blocker: DjangoDbBlocker,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[None]:
-    """The example, loaded once for this file and gone after it; each test is rolled back alone."""
+    """Load the example once for this file and remove it after; each test is rolled back."""
     with pytest.MonkeyPatch.context() as patch, django_db_blocker.unblock(), transaction.atomic():
         patch.setattr(settings, "DATA", tmp_path_factory.mktemp("data"))
         ensure_example()
@@ -232,7 +232,7 @@ def test_claims_are_the_machine_raters_and_stay_in_scope(project: Project) -> No
 
     assert claims.count() == 19
     for claim in claims:
-        assert claim.candidate in pool(claim.narrative.pair)
+        assert claim.candidate in candidates_to_judge(claim.narrative.pair)
 
 
 def test_agreement_is_asked_for(project: Project) -> None:

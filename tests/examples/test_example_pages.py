@@ -1,4 +1,4 @@
-"""“Try an example”: for whoever is signed in, on a page and over the API."""
+"""“Try an example” for any signed-in user, on a page and over the API."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Making an example: who leads it, who is in it, and that it is made whole or not at all."""
+"""Making an example: its lead, its members, and that it is made whole or not at all."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def test_an_example_is_deleted_like_any_project():
 
 
 def run_demo(monkeypatch, kind):
-    """What `manage.py demo` does before it serves."""
+    """Run `manage.py demo` up to the point where it would serve, and return its greeting."""
     command = demo.Command()
     monkeypatch.setattr(serve.Command, "handle", lambda self, **_options: self.prepare())
     monkeypatch.setattr(prepare.Command, "prepare", lambda self: None)

@@ -1,4 +1,4 @@
-"""One hand-made project in which everything that an export must tell apart occurs once or twice."""
+"""A hand-made project in which every case that exports distinguish occurs once or twice."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Tides:
         self._query_302()
         self._query_303()
         self._query_304()
-        # When things were written must not decide what an export's bytes are.
+        # The bytes of an export must not depend on when narratives were written.
         Narrative.objects.update(created_at=AT)
 
     def _query_1000(self) -> None:
@@ -157,7 +157,7 @@ class Tides:
         )
 
     def answer(self, judgment, conditions, *answers):
-        """Verdicts on the first conditions, in their order."""
+        """Give verdicts on the first conditions, in their order."""
         for condition, answer in zip(conditions, answers, strict=False):
             Verdict.objects.create(judgment=judgment, condition=condition, answer=answer)
 
@@ -171,7 +171,7 @@ def tides(db) -> Tides:
 
 
 def released(tides: Any, name: str, **fields: Any) -> Release:
-    """A release of a project with its lead `carla`, made here and now as a worker would."""
+    """Make a release by the lead `carla` at once, as a worker would."""
     with patch("jobs.queue.publish"), patch("jobs.runner.PULSE", 3_600):
         asked = releasing.request_release(
             project=tides.project, name=name, **{"by": tides.carla, **fields}
@@ -182,7 +182,7 @@ def released(tides: Any, name: str, **fields: Any) -> Release:
 
 
 class Written:
-    """An export in a folder, file by file."""
+    """An export in a folder, with access to its files."""
 
     def __init__(self, project: Project, format_name: str, folder: Path) -> None:
         folder.mkdir()
@@ -216,7 +216,7 @@ def write(tmp_path):
 
 @pytest.fixture(autouse=True)
 def empty_storage(settings, tmp_path):
-    """Every test has files of its own."""
+    """Give every test an empty storage."""
     settings.STORAGES = {
         **settings.STORAGES,
         "default": {

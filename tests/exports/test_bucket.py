@@ -1,4 +1,4 @@
-"""Everything that is kept in files, kept in an S3-compatible store: one inside this process."""
+"""Uploads, runs, exports and releases in an S3-compatible store, which runs in this process."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ RUN = b"301 Q0 A 1 2.5 bm25\n301 Q0 B 2 0.5 bm25\n"
 
 @pytest.fixture
 def bucket(empty_storage, settings, monkeypatch):
-    """An empty bucket, in which all files are kept from now on."""
+    """Store all files in an empty bucket."""
     # Both take a second to import.
     import boto3
     from moto import mock_aws
@@ -92,7 +92,7 @@ def test_an_upload_is_looked_through_loaded_and_put_away(
     assert waiting.startswith("rejudge/uploads/")
     assert (preview.state, load.state, load.error) == ("done", "done", "")
     assert [Load.objects.get(pk=row.pk).file.name for row in (preview, load)] == ["", ""]
-    # The run's own file stays, under a name of its own.
+    # Only the run's file remains, under its own name.
     assert names(bucket) == [f"rejudge/{run.file.name}"]
     with run.file.open("rb") as stream:
         assert stream.read() == RUN
@@ -116,7 +116,7 @@ def test_a_zip_is_read_out_of_it(tides, bucket, finish_jobs):
 
 
 def test_two_uploads_of_one_name_at_one_moment_are_two_files(bucket, monkeypatch):
-    # Neither sees the other's: both ask before either has written.
+    # Neither sees the other's file: both check before either has written.
     monkeypatch.setattr("config.bucket.Bucket.exists", lambda self, name: False)
 
     first = default_storage.save("uploads/1/qrels.txt", ContentFile(b"one"))
@@ -156,7 +156,7 @@ def test_an_export_is_written_and_handed_out(tides, bucket, client):
 
 def test_an_export_that_does_not_get_to_its_end_leaves_nothing(tides, bucket):
     asked = Export.objects.create(project=tides.project, by=tides.carla, format="trec")
-    # Another worker has taken it over since.
+    # Another worker has taken it over.
     asked.claim = UUID(int=2)
 
     with pytest.raises(LeaseLost):
@@ -204,7 +204,7 @@ def test_what_is_missing_or_changed_in_it_is_noticed(tides, bucket, finish_jobs)
     faults = releasing.verify(made).faults
 
     assert len(faults) == 2
-    assert any(f"{every[0]['name']} is not what was kept" in fault for fault in faults)
+    assert any(f"{every[0]['name']} has changed" in fault for fault in faults)
     assert f"{missing['name']} is missing." in faults
 
 

@@ -1,4 +1,4 @@
-"""Building an export in the background: everything is there, or nothing is."""
+"""Building an export in the background, whole or not at all."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from jobs import runner
 from tests import factories
 from tests.exports.conftest import Tides
 
-# The worker's thread looks at the row over a connection of its own.
+# The worker's thread reads the row over its own connection.
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.both_databases]
 
 
@@ -30,7 +30,7 @@ def scene():
 
 @pytest.fixture
 def published(monkeypatch):
-    """What was handed to the workers."""
+    """Collect the jobs that are sent to workers."""
     sent = []
     monkeypatch.setattr("jobs.queue.publish", lambda model, pk: sent.append((model, pk)))
     return sent
@@ -230,7 +230,7 @@ def test_only_leads_of_the_project_ask_for_its_exports(scene, published):
 
 
 def test_an_unknown_format_is_refused_with_those_there_are(scene, published):
-    with pytest.raises(Refused, match=r"“xml” is no format of an export. Known are: trec, jsonl."):
+    with pytest.raises(Refused, match=r"“xml” is not a format of exports. Choose one of: trec, js"):
         actions.request_export(project=scene.project, format_name="xml", by=scene.carla)
 
     assert not Export.objects.exists()
@@ -240,7 +240,7 @@ def test_an_unknown_format_is_refused_with_those_there_are(scene, published):
 def test_who_has_yet_to_answer_is_told_nothing_by_an_export(scene, published, task):
     assignment = Assignment.objects.create(pair=scene.pair, task=task, seat=1, member=scene.carla)
 
-    with pytest.raises(Refused, match="would show you what others said"):
+    with pytest.raises(Refused, match="would show you what others answered"):
         actions.request_export(project=scene.project, format_name="trec", by=scene.carla)
 
     assignment.delete()

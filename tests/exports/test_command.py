@@ -1,4 +1,4 @@
-"""`manage.py export`: the same files, into a folder; whole or not at all."""
+"""`manage.py export` writes the same files into a folder, whole or not at all."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def test_what_cannot_be_written_leaves_what_was_there(tides, tmp_path):
             "tides",
             "xml",
             (
-                "“xml” is no format of an export. Known are: trec, jsonl, mteb, hf, beir, "
+                "“xml” is not a format of exports. Choose one of: trec, jsonl, mteb, hf, beir, "
                 "ir-datasets, followtable, infosearch, multiconir, multi-infosearch, citation."
             ),
         ),

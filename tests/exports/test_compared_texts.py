@@ -1,4 +1,4 @@
-"""Two releases are compared by the newest text version of each document."""
+"""Comparing two releases by the newest text version of each document."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.collection.arriving import jsonl, load
 from tests.exports.conftest import released
 from tests.programs import Program
 
-# B has its second text in v1.0 and its third in v1.1; a gets its second between them, as Z does.
+# B has its second text in v1.0 and its third in v1.1; a and Z get their second text in between.
 CHANGES = [TextChange("B", "2", "3"), TextChange("Z", "", "2"), TextChange("a", "", "2")]
 
 
@@ -61,7 +61,7 @@ def test_documents_with_another_text_are_listed_counted_and_shown(
     text = " ".join(page.content.decode().split())
     assert 'Texts <span class="muted">3</span>' in text
     assert 'text 2</td> <td class="nowrap">text 3</td>' in text
-    assert "one text at most" in text
+    assert "at most one text" in text
 
 
 def test_the_first_newer_texts_are_counted_and_the_judgments_that_they_make_stale(tides):
@@ -72,6 +72,6 @@ def test_the_first_newer_texts_are_counted_and_the_judgments_that_they_make_stal
 
     counts = {one.key: (one.before, one.after) for one in compared.counts()}
     assert counts["documents_with_newer_texts"] == (0, 1)
-    # The judgments stand, and those of B count no more.
+    # The judgments are still there, but those of B are stale.
     assert counts["judgments_by_people"] == (11, 11)
     assert counts["judgments_stale"] == (1, 3)

@@ -1,4 +1,4 @@
-"""A real collection goes through unchanged: TREC Common Core 2017."""
+"""A real collection, TREC Common Core 2017, is exported unchanged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""People's judgments, what leads settled, and machines' claims are counted apart wherever told."""
+"""People's judgments, leads' decisions and machines' claims are counted separately everywhere."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_a_citation_counts_what_is_not_taken_out_and_people_settled_and_claims_b
 
 
 def test_the_citation_says_how_many_instruction_pairs_are_in_the_qrels():
-    """With 20 of 50 topics rewritten, "50 instruction pairs" alone would name what is not there."""
+    """With 20 of 50 topics rewritten, "50 instruction pairs" alone would overstate the release."""
     assert contents._pairs({"pairs": 50, "pairs_written": 20}) == (
         "50 instruction pairs (20 in the changed qrels)"
     )
@@ -79,7 +79,7 @@ def test_what_was_replaced_or_withdrawn_is_in_none_of_them(tides):
 
     counts = contents.all_counts(contents.of(released(tides, "v1.0")))
 
-    # ben's: é under version 1; B, FT-10 and FT-9 of 301; C of 302.
+    # Those of ben: é under version 1; B, FT-10 and FT-9 of 301; C of 302.
     assert counts["judgments_by_people"] == 5
     assert counts["judgments_by_machines"] == 0
 

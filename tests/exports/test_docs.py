@@ -1,4 +1,4 @@
-"""The page on exports names what is written."""
+"""The documentation of exports names every file."""
 
 from __future__ import annotations
 

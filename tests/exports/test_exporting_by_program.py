@@ -1,4 +1,4 @@
-"""Exports and releases by program: nothing before it is whole, and every file by its sum."""
+"""Exports and releases over the API: hidden until complete, every file with its checksum."""
 
 from __future__ import annotations
 

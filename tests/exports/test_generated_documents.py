@@ -1,4 +1,4 @@
-"""Exports write what was generated for an instruction under that instruction alone."""
+"""Exports write a document generated for an instruction under that instruction only."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ pytestmark = pytest.mark.both_databases
 
 @pytest.fixture
 def tables(db):
-    """Two instructions of a query that ada judges: A under both, and G, generated for the first.
+    """Two instructions of a query: ada judges A under both; G was generated for the first.
 
-    Earlier qrels name G as well.
+    G also has an earlier relevance.
     """
     project = factories.project(grades=(0, 1), judge_scope="pool", overlap_judge=1)
     query = factories.query(project)

@@ -1,4 +1,4 @@
-"""The JSON lines of the hand-made project: everything ever said, re-readable."""
+"""The JSON lines of the hand-made project hold every record, and read back."""
 
 from __future__ import annotations
 
@@ -260,7 +260,7 @@ def test_judgments_that_stand_are_a_table_with_active_time_too(tides, write):
         "301,é,ada,0,altered,2026-03-02T09:30:00+00:00,,301,2,"
         "00000000-0000-0000-0000-000000000009,,900,key,2026-03-02T09:30:00+00:00"
     )
-    # A note may begin like a formula.
+    # Notes are omitted, because one may begin like a formula.
     assert not any("At sea." in line for line in lines)
 
 

@@ -1,4 +1,4 @@
-"""What a layout cannot hold is refused in a sentence before anything is written."""
+"""Content that a layout cannot hold is refused with a sentence before anything is written."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LAYOUTS = ("mteb", "hf", "beir", "ir-datasets")
 
 @pytest.fixture
 def refused(write, tmp_path):
-    """Try a layout, and return the sentence; nothing may be written."""
+    """Try to write a layout, and return the error; no file may be written."""
 
     def refused(project, layout="mteb"):
         with pytest.raises(ValueError) as caught:
@@ -38,7 +38,7 @@ def test_pairs_without_changed_documents_measure_nothing(tides, refused):
     other = Candidate.objects.filter(query__query_id="302")
     other.update(prior_relevance=1)
 
-    assert "in none of the 2 pairs the relevance of a document changed" in refused(tides.project)
+    assert "of no document changed in any of the 2 pairs" in refused(tides.project)
 
 
 @pytest.mark.parametrize("layout", [*LAYOUTS, "infosearch"])
@@ -61,7 +61,7 @@ def test_an_id_with_a_slash_is_refused_where_a_table_is_a_file_of_its_name(tides
     assert b"a/b.txt" in write(tides.project, "followtable").bytes()["query_instruction.json"]
     Publication.objects.create(project=tides.project, texts=True, licence="CC0-1.0")
 
-    with pytest.raises(ValueError, match="the id 'a/b' has white space or the sign /"):
+    with pytest.raises(ValueError, match="the id 'a/b' has white space or the character /"):
         write(tides.project, "followtable")
 
 
@@ -69,7 +69,7 @@ def test_texts_that_may_leave_must_be_here(tides, refused):
     Publication.objects.create(project=tides.project, texts=True, licence="CC0-1.0")
     Document.objects.update(length=None, text_version=None)
 
-    assert "none of the 8 candidates has a text here" in refused(tides.project)
+    assert "none of the 8 candidates has a text in this project" in refused(tides.project)
 
 
 def test_a_text_above_ten_million_characters_is_refused(tides, refused):
@@ -88,7 +88,7 @@ def test_a_citation_needs_what_a_doi_needs(tides, refused):
 def test_an_id_with_a_quotation_mark_is_refused_by_beir(tides, refused):
     Document.objects.filter(doc_id="Z").update(doc_id='"Z"')
 
-    assert 'has white space or the sign "' in refused(tides.project, "beir")
+    assert 'has white space or the character "' in refused(tides.project, "beir")
 
 
 def test_an_id_with_a_quotation_mark_is_written_in_json(tides, write):

@@ -1,4 +1,4 @@
-"""What a layout holds comes back into an empty project, and is written from there as it was."""
+"""A layout can be loaded into an empty project, which then writes the same layout."""
 
 from __future__ import annotations
 
@@ -12,20 +12,22 @@ from tests import factories
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
-# They name the project, or count what people said.
+# These files name the project, or count people's judgments.
 OF_THE_PROJECT = {"README.md", "about.json", "croissant.json", "manifest.json", "task.py"}
 
 
 def load(project, layout, folder):
     """Load a layout into a project."""
-    report = intake.load(project=project, kind=lookup(layout), arrived=intake.on_disk(str(folder)))
+    report = intake.load(
+        project=project, kind=lookup(layout), file=intake.file_on_disk(str(folder))
+    )
     assert report.refused == 0, report.problems
     return report
 
 
 @pytest.fixture
 def published(tides):
-    """The project of tides with a reversed narrative, and with texts that may be published."""
+    """The project of tides with a reversed narrative, whose texts may be published."""
     Publication.objects.create(project=tides.project, texts=True, licence="CC-BY-4.0")
     reverse = factories.narrative(tides.pair, side="reversed", text="Plants on land.")
     tides.say(reverse, tides.pool["B"], tides.ada, 2)

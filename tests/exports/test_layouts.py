@@ -1,4 +1,4 @@
-"""Each layout is a folder in the shape that its reader takes."""
+"""Each layout is a folder in the shape that its reader expects."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_a_newer_text_is_the_one_that_is_published_and_the_manifest_names_it(pub
     folder = write(published.project, "beir")
 
     assert folder.records("corpus.jsonl")[0]["text"] == "Newer."
-    # The manifest names its version, and that of no document that is not published.
+    # The manifest names its version, but not those of unpublished documents.
     factories.document(published.project, "elsewhere", text="Old.")
     Document.objects.filter(doc_id="elsewhere").update(text_version=2)
     for layout in ("beir", "mteb", "hf", "ir-datasets"):

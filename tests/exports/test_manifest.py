@@ -1,4 +1,4 @@
-"""What the manifest of the hand-made project says, count by count."""
+"""The manifest of the hand-made project, count by count."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_every_document_is_counted_once(tides, write):
         "claims_judged": 0,
         "claims_disputed": 0,
         "claims_set_aside": 0,
-        "judgments_by_people": 11,  # the next three together
+        "judgments_by_people": 11,  # the sum of the next three
         "judgments_counted": 9,  # 301: 7, 302: 2
         "judgments_stale": 1,  # 301: ben under version 1
         "judgments_set_aside": 1,  # 303: removed
@@ -177,7 +177,7 @@ def test_a_pair_nobody_has_judged_is_left_out(tides, write):
 
     files = write(tides.project)
 
-    # Only the zeros it came with would stand there, and evaluators would score it 0.
+    # It would have only the zeros it was loaded with, and evaluators would score it 0.
     assert "301 " not in files["qrels.changed.txt"]
     assert any("1 not judged" in note for note in files.manifest["notes"])
 

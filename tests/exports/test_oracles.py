@@ -1,4 +1,4 @@
-"""Three systems made from the qrels alone show what a set can measure, and the manifest says it."""
+"""Three systems made from the qrels alone show in the manifest what a set can measure."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_the_oracle_gets_the_best_p_mrr_and_the_ignorant_system_0():
     # a falls from rank 1 of a, b, c, d to the last rank: 1 - 1/4.
     assert values(facts["p-MRR"])[:2] == (0.75, 0.0)
     assert values(facts["nDCG@10 after"])[0] == 1.0
-    # b stands second: 1 / log2(3).
+    # b is second: 1 / log2(3).
     assert values(facts["nDCG@10 after"])[1] == pytest.approx(0.63093, abs=1e-5)
     assert values(facts["nDCG@10 before"])[:2] == (1.0, 1.0)
     assert warnings == []
@@ -132,7 +132,7 @@ def test_claimed_labels_are_measured_by_irs_and_nfr():
         changed={"q": {"a": 0, "b": 1, "c": 0}, "r": {"a": 1, "c": 0}},
     )
 
-    # In r nothing violates: ignoring the instruction is ideal, and IRS is 1 there.
+    # In r nothing violates: ignoring the instruction is ideal, and IRS is 1.
     assert values(facts["IRS"])[:2] == (1.0, 0.5)
     assert facts["IRS"]["ignorant_not_zero"] == ["r"]
     assert values(facts["NFR"])[:2] == (0.0, 0.0)

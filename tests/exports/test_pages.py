@@ -1,4 +1,4 @@
-"""The pages of exports: asking, watching, the manifest, the files, and who may not."""
+"""The pages of exports: request, progress, manifest, files, and access."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ HTMX = {"HX-Request": "true"}
 
 @pytest.fixture(autouse=True)
 def published(monkeypatch):
-    """What was handed to the workers."""
+    """Collect the jobs that are sent to workers."""
     sent = []
     monkeypatch.setattr("jobs.queue.publish", lambda model, pk: sent.append(pk))
     return sent
@@ -229,7 +229,7 @@ def test_a_lead_who_has_yet_to_judge_sees_neither_counts_nor_files(built, client
     page = client.get(pages(built)["export"]).content.decode()
     asked = client.post(pages_of(tides), {"format": "trec"})
 
-    assert "would show you what others said" in page
+    assert "would show you what others answered" in page
     assert "disputed" not in page
     assert client.get(pages(built)["file"]).status_code == 403
     assert client.get(pages(built)["archive"]).status_code == 403

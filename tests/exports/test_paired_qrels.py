@@ -1,4 +1,4 @@
-"""qrels.original.txt and qrels.changed.txt are of the same topics as soon as one has changed."""
+"""qrels.original.txt and qrels.changed.txt have the same topics once one has changed."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def test_several_pairs_of_a_query_are_topics_of_their_own_on_both_sides(tides, w
 
 
 def test_a_pair_whose_documents_are_all_disputed_is_on_neither_side(tides, write):
-    # C of 302 was settled, D is unjudged: without the decision nothing of 302 is agreed.
+    # C of 302 was settled, D is unjudged: without the decision 302 has no agreed grade.
     Adjudication.objects.all().update(withdrawn_at=LATER, withdrawn_by=tides.carla)
 
     files = write(tides.project)
@@ -136,7 +136,7 @@ def test_releases_are_compared_by_the_whole_original(tides):
     Adjudication.objects.all().update(withdrawn_at=LATER, withdrawn_by=tides.carla)
     second = released(tides, "v1.1")
 
-    # 302 went out of qrels.original.txt, and what its documents came with did not change.
+    # 302 is no longer in qrels.original.txt, but its earlier relevance did not change.
     assert not [
         change
         for change in comparison.Comparison(first, second).grades()
@@ -146,7 +146,7 @@ def test_releases_are_compared_by_the_whole_original(tides):
 
 @pytest.fixture
 def earlier_names(monkeypatch):
-    """Releases whose names begin with "old" have the files of an earlier Rejudge."""
+    """Give releases whose names begin with "old" the file names of an earlier version."""
     files = contents.files
 
     def as_it_was(release):

@@ -1,4 +1,4 @@
-"""The papers' own records are written from a project, and load into the same rows again."""
+"""The papers' layouts are written from a project, and load into the same rows again."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests import factories
 
 pytestmark = pytest.mark.django_db
 
-# The file or folder that each format reads in the folder of its layout.
+# The file that each format reads in the folder of its layout; "" for the folder.
 READ = {
     "followtable": "",
     "infosearch": "",
@@ -38,7 +38,7 @@ def load(layout, path, slug):
     """Load a file or folder into a new project whose texts may be published."""
     project = factories.project(slug, grades=tuple(range(11)))
     Publication.objects.create(project=project, texts=True, licence="CC-BY-4.0")
-    report = intake.load(project=project, kind=lookup(layout), arrived=intake.on_disk(str(path)))
+    report = intake.load(project=project, kind=lookup(layout), file=intake.file_on_disk(str(path)))
     assert report.refused == 0, report.problems
     return project
 
@@ -238,7 +238,7 @@ def test_what_people_judged_comes_back_and_is_written_with_the_same_bytes(layout
     again = write(other, layout)
     assert set(again.bytes()) == set(first.bytes())
     for name, content in first.bytes().items():
-        # These name what the layout has no place for, or count what people said.
+        # These name what the layout cannot hold, or count people's judgments.
         if name not in {"about.json", "ids.tsv", "manifest.json", "pairs.jsonl"}:
             assert again.bytes()[name] == content, name
 
@@ -305,7 +305,7 @@ def test_a_removed_instruction_ends_the_row_of_growing_conditions(write, shared_
 
 @pytest.mark.parametrize("layout", ["multiconir", "multi-infosearch"])
 def test_records_of_texts_are_refused_while_texts_may_not_leave(layout, tides, write):
-    with pytest.raises(ValueError, match="this layout holds the texts of documents"):
+    with pytest.raises(ValueError, match="this layout consists of texts of documents"):
         write(tides.project, layout)
 
 
@@ -313,7 +313,7 @@ def test_records_of_texts_are_refused_while_texts_may_not_leave(layout, tides, w
     ("layout", "sentence"),
     [
         ("multiconir", "no query has pairs with one, two and more conditions"),
-        ("multi-infosearch", "no pair has conditions with names"),
+        ("multi-infosearch", "no pair has named conditions"),
     ],
 )
 def test_a_project_without_such_records_is_refused_with_what_they_need(
@@ -351,7 +351,7 @@ def test_labels_of_several_machines_are_refused(tides, write):
         write(tides.project, "infosearch")
 
 
-# --- what systems are measured on -----------------------------------------------------------------
+# --- the collection that systems are measured on --------------------------------------------------
 
 
 def read_for_measuring(project, folder):

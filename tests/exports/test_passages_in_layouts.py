@@ -1,4 +1,4 @@
-"""A layout holds passages where the lead chose so: of whole documents, or around evidence alone."""
+"""A layout holds passages if the lead chose so: all of them, or only those around evidence."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_a_corpus_of_passages_leads_back_to_documents(published, write):
         "a",
         "é",
     }
-    # Judgments stay with documents.
+    # Qrels still name documents.
     assert "301-og\tB\t1\n" in folder["qrels/original.tsv"]
     assert any("passages of 4 words with an overlap of 2" in n for n in folder.manifest["notes"])
 
@@ -82,7 +82,7 @@ def test_around_evidence_no_more_than_the_share_of_a_document_leaves(published, 
     # 30 characters, of which 40% are 12.
     texts = {row["_id"]: row["text"] for row in folder.records("corpus.jsonl")}
     assert texts["B"] == "w3 w4 w5 w6"
-    # Of "Text of é." the first word was marked; nobody marked anything in the others.
+    # In "Text of é." the first word was marked; nobody marked anything in the others.
     assert texts.pop("é") == "Text"
     assert {text for doc_id, text in texts.items() if doc_id != "B"} == {""}
     assert any("at most 40% of its characters" in note for note in folder.manifest["notes"])
@@ -108,7 +108,7 @@ def test_whole_documents_are_published_unless_a_lead_chose_otherwise(published, 
         ({"words": 0}, "at least one word"),
         ({"words": 200, "overlap": 200}, "cannot overlap"),
         ({"share": 0}, "a percentage"),
-        ({"published": "half"}, "is no way to publish"),
+        ({"published": "half"}, "is not a way to publish"),
     ],
 )
 def test_a_rule_that_cannot_be_is_refused_and_changes_nothing(published, changes, sentence):

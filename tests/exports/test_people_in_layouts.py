@@ -1,4 +1,4 @@
-"""A layout shows people by numbers, and by name only those who agreed to it."""
+"""A layout shows people as numbers, and by name only those who agreed to be named."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LAYOUTS = ("mteb", "hf", "beir", "ir-datasets", "infosearch", "citation")
 
 @pytest.fixture
 def published(tides):
-    """The project of tides, in which every member's name can be told from any other word."""
+    """The project of tides, in which no member's name can be mistaken for another word."""
     Publication.objects.create(
         project=tides.project,
         texts=True,
@@ -35,7 +35,7 @@ def published(tides):
 
 
 def contents(write, project, layout):
-    """Return every byte of a layout."""
+    """Return all bytes of a layout."""
     return b"\0".join(write(project, layout).bytes().values())
 
 

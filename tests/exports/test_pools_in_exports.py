@@ -1,4 +1,4 @@
-"""What comes out says which runs brought a document, what was taken out, and hard negatives."""
+"""Exports list the runs that contributed a document, candidates taken out, and hard negatives."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_hard_negatives_are_the_judged_non_relevant_documents_at_the_top(tides, 
 
     folder = write(tides.project, "trec")
 
-    # FT-10 is relevant, N1 has no label, and FT-9 lies below the depth.
+    # FT-10 is relevant, N1 has no label, and FT-9 is below the depth.
     assert folder["hard_negatives.tsv"] == (
         "side\ttopic\tdoc_id\trelevance\trun\trank\noriginal\t301\ta\t0\tance.run\t2\n"
     )

@@ -1,4 +1,4 @@
-"""A lead has a layout read with the field's tools once it is written, and sees what each read."""
+"""A lead can request a proof of a layout by the field's tools, and see its results."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def asked(tides, client, finish_jobs):
-    """Ask on the Publish page for a layout with a proof, and return the address of the export."""
+    """Request a layout with a proof on the Publish page, and return the export's URL."""
 
     def asked(layout):
         Publication.objects.get_or_create(project=tides.project, texts=True, licence="CC-BY-4.0")

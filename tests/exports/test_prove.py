@@ -1,4 +1,4 @@
-"""A written layout is read by the tools that are installed, and what they read is compared."""
+"""A written layout is read by the installed tools, and the results are compared."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def folder(tides, write):
-    """Write a layout of the project of tides with texts."""
+    """Return a function that writes a layout of the project of tides with texts."""
     Publication.objects.create(project=tides.project, texts=True, licence="CC-BY-4.0")
     return lambda layout: write(tides.project, layout).folder
 

@@ -1,4 +1,4 @@
-"""How a project is published is set by its leads, and stands in the audit log."""
+"""Leads change the publication settings of a project, and the audit log records it."""
 
 from __future__ import annotations
 
@@ -52,9 +52,9 @@ def test_setting_the_same_again_changes_nothing():
     ("changes", "sentence"),
     [
         ({"texts": True}, "Texts are published under a licence."),
-        ({"languages": "English"}, "“English” is no language."),
-        ({"year": 26}, "A year lies between 1900 and 2200."),
-        ({"layouts": ["zip"]}, "“zip” is no layout."),
+        ({"languages": "English"}, "“English” is not a language."),
+        ({"year": 26}, "The year must be between 1900 and 2200."),
+        ({"layouts": ["zip"]}, "“zip” is not a layout."),
     ],
 )
 def test_a_wrong_setting_is_refused_and_nothing_is_saved(changes, sentence):
@@ -120,7 +120,7 @@ def test_the_page_says_what_is_published_and_changes_the_settings(tides, client)
 
     page = client.get(url).content.decode()
 
-    assert "Titles and texts of documents stay here" in page
+    assert "Titles and texts of documents are not published" in page
     assert "What would be published now" in page
     sent = {"texts": "on", "licence": "CC-BY-4.0", "layouts": ["mteb"]}
     assert client.post(url, sent).status_code == 302

@@ -1,4 +1,4 @@
-"""The trec export has what rerankers take: candidates as a run, and topics for Pyserini."""
+"""The TREC export has the input of rerankers: candidates as a run, and topics for Pyserini."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Rejudge writes, Rejudge reads back to the same rows."""
+"""Rejudge loads its own exports into the same rows."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ SAID = ("judgments", "flags", "adjudications", "reviews", "decisions")
 
 @pytest.fixture
 def elsewhere(tides, write):
-    """The JSON lines of the hand-made project, and a database that knows nothing of it."""
+    """Export the hand-made project as JSON lines, then delete it from the database."""
     files = write(tides.project, "jsonl")
     Judgment.objects.update(replaces=None)
     for model in (
@@ -127,7 +127,7 @@ def test_rubrics_come_back_with_the_reviews_that_were_made_under_them(tides, wri
 
     assert counts["new"] == 2
     project = Project.objects.get(slug="tides")
-    assert rubrics.in_force(project.pk).name == "nine-1"
+    assert rubrics.current_rubric(project.pk).name == "nine-1"
     again = write(project, "jsonl")
     for name in ("rubrics.jsonl", "reviews.jsonl"):
         assert again[name] == (folder / name).read_text("utf-8")

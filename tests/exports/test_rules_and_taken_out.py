@@ -1,4 +1,4 @@
-"""A manifest and a release say how the rules stand, and what was taken out and why."""
+"""Manifests and releases have the state of the rules, and what was taken out and why."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An export is of one moment, and keeps nobody waiting."""
+"""An export reads one snapshot, and does not block other connections."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.both_database
 
 
 def elsewhere(work) -> None:
-    """Do something over another connection, and see it through."""
+    """Do some work over another connection, and wait until it is done."""
 
     def and_close():
         try:

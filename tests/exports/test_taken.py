@@ -1,4 +1,4 @@
-"""Whoever takes files away is in the audit log, whichever door they took them by."""
+"""Downloads are recorded in the audit log, from pages and over the API."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Exports name the text that was read, and evidence reads back to the words that were marked."""
+"""Exports name the text version that was read, so that evidence matches the marked words."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ TEXTS = ["Turbines in the Severn.", "Rain.", "Fog at sea \U0001f30a tonight.", "
 
 
 class Scene:
-    """ada judges documents A and B, whose first text is TEXTS[0]; a note has the words marked."""
+    """ada judges documents A and B, whose first text is TEXTS[0]; notes hold the marked words."""
 
     def __init__(self, slug: str = "tides") -> None:
         self.project = factories.project(slug)
@@ -54,7 +54,7 @@ class Scene:
         return found.texts.get(version=version).text
 
     def judge(self, doc_id: str, start: int = 0, end: int = 4, back: int = 0, grade: int = 1):
-        """ada marks characters of the newest text, or of one `back` versions before it."""
+        """Let ada mark characters of the newest text, or of the one `back` versions before it."""
         found = Document.objects.get(project=self.project, doc_id=doc_id)
         version = max(1, (found.text_version or 0) - back)
         text = self.text(doc_id, version)
@@ -72,7 +72,7 @@ class Scene:
         ).row
 
     def load_judgment(self, doc_id: str, end: int = 4, back: int = 0) -> None:
-        """ben's judgment of a text comes from a file."""
+        """Load a judgment of ben from a file."""
         found = Document.objects.get(project=self.project, doc_id=doc_id)
         version = max(1, (found.text_version or 0) - back)
         text = self.text(doc_id, version)
@@ -90,7 +90,7 @@ def exported(project: Project, folder: Path) -> Written:
 
 
 def texts_of(files: Written) -> dict[tuple[str, int | None], str]:
-    """Every exported text by document and version."""
+    """Return every exported text by document and version."""
     if not (files.folder / "documents.jsonl").exists():
         return {}
     return {
@@ -100,7 +100,7 @@ def texts_of(files: Written) -> dict[tuple[str, int | None], str]:
 
 
 def judgments_in(files: Written) -> list[dict[str, Any]]:
-    """What was said, without the names that only one installation may have."""
+    """Return the exported judgments, without UUIDs, which must be unique in an installation."""
     found = files.records("judgments.jsonl")
     for one in found:
         del one["uuid"]
@@ -108,7 +108,7 @@ def judgments_in(files: Written) -> list[dict[str, Any]]:
 
 
 def check(scene: Scene, folder: Path) -> None:
-    """Every exported span reads back, here and in a project that knows nothing but the export."""
+    """Check that exported spans match the marked words, here and in a project loaded from it."""
     files = exported(scene.project, folder / "one")
     texts = texts_of(files)
     for one in files.records("judgments.jsonl"):
@@ -133,7 +133,7 @@ def check(scene: Scene, folder: Path) -> None:
 
 
 def stands(project: Project) -> list[tuple[Any, ...]]:
-    """What counts now: (document, annotator, relevance, text version)."""
+    """Return the current judgments: (document, annotator, relevance, text version)."""
     found = Judgment.objects.current().filter(annotator__project=project)
     return sorted(
         found.values_list(

@@ -1,4 +1,4 @@
-"""The TREC files of the hand-made project, literally."""
+"""The TREC files of the hand-made project, byte for byte."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 from django.core.files.base import ContentFile
 
 from annotate.models import Adjudication, Candidate, InstructionPair, Judgment, Run
-from annotate.pairs.pool import pool
+from annotate.pairs.pool import candidates_to_judge
 from exporters.exports import selection
 from tests import factories
 from tests.exports.conftest import AT, LATER
@@ -34,10 +34,10 @@ def test_changed_qrels_hold_what_people_came_to_and_explicit_zeros(tides, write)
     files = write(tides.project)
 
     assert files["qrels.changed.txt"] == (
-        "301 0 B 0\n"  # both said 0
-        "301 0 FT-10 2\n"  # both said 2, one after second thoughts
-        "301 0 a 0\n"  # was not relevant before, so nobody was asked
-        "301 0 é 0\n"  # one of the two asked has judged
+        "301 0 B 0\n"  # both judged 0
+        "301 0 FT-10 2\n"  # both judged 2, one of them after changing the grade
+        "301 0 a 0\n"  # was not relevant before, so nobody judges it
+        "301 0 é 0\n"  # one of two annotators has judged it
         "302 0 C 1\n"  # settled
     )
 
@@ -292,7 +292,7 @@ def test_who_is_asked_is_what_the_judges_page_puts_before_them(tides, scope, ask
     judged = {
         (pair.pair_id, candidate.document.doc_id)
         for pair in InstructionPair.objects.filter(pair_id__in=["301", "302"])
-        for candidate in pool(pair).select_related("document")
+        for candidate in candidates_to_judge(pair).select_related("document")
     }
     assert exported == judged
     assert len(exported) == asked_for

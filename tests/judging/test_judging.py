@@ -14,7 +14,7 @@ from annotate.judging.withdrawal import undo
 from annotate.judgments import assignments
 from annotate.models import Assignment, Candidate, Flag, Judgment, Project, Unseen
 from annotate.rewriting import actions as rewriting
-from base.errors import NotHere, Refused, Stale
+from base.errors import ObjectNotFound, Refused, Stale
 from tests import factories
 
 pytestmark = pytest.mark.both_databases
@@ -140,7 +140,7 @@ def invisible_candidate(scene):
 def test_a_document_of_an_unfinished_load_is_not_in_the_pool(scene):
     candidate = invisible_candidate(scene)
 
-    with pytest.raises(NotHere):
+    with pytest.raises(ObjectNotFound):
         scene.judge(1, of=candidate)
     Unseen.objects.all().delete()
     scene.judge(1, of=candidate)

@@ -23,7 +23,7 @@ from annotate.models import Assignment, Flag, Judgment, Project, Repeat
 from annotate.overview.my_assignments import my_assignments
 from annotate.projects import rules
 from annotate.rewriting import actions as rewriting
-from base.errors import NotHere, Refused
+from base.errors import ObjectNotFound, Refused
 from tests import factories
 
 pytestmark = pytest.mark.both_databases
@@ -255,7 +255,7 @@ def test_somebody_elses_number_is_not_found(scene):
     theirs = judging_session.spot_number(Spot(scene.query.candidates.first().pk), ben)
 
     assert scene.client.get(scene.url(theirs)).status_code == 404
-    with pytest.raises(NotHere):
+    with pytest.raises(ObjectNotFound):
         scene.grade(theirs)
 
 

@@ -36,7 +36,7 @@ from annotate.projects.models import Project
 from annotate.topics.removal import remove_queries, restore_queries
 from audit.reports.differences import differences
 from audit.settling import adjudication, queue
-from audit.settling.queue_filters import Kind, Wanted
+from audit.settling.queue_filters import Kind, QueueFilter
 from base.errors import Refused, Stale
 from tests import factories
 from tests.collection.arriving import jsonl, load
@@ -244,7 +244,7 @@ def figures(scene: Scene) -> dict[str, Any]:
         "queries": [
             (one.answered, one.kept, one.dropped, one.others, one.disputed) for one in by_query
         ],
-        "disagreements": queue.count(carla, Wanted()),
+        "disagreements": queue.count_disagreements(carla, QueueFilter()),
         "differences": differences(carla),
         "promises": [(one.counts, one.grown) for one in rule_report(carla).pairs],
         "paces": [
@@ -256,7 +256,7 @@ def figures(scene: Scene) -> dict[str, Any]:
 def disagreements_row_by_row(scene: Scene) -> int:
     """Return the number of disagreements from the uncached queries of the queue."""
     carla = Membership.objects.select_related("project").get(pk=scene.carla.pk)
-    return sum(queue.counts(carla, Wanted()).values())
+    return sum(queue.count_by_kind(carla, QueueFilter()).values())
 
 
 # ada and ben answer, and then everything that can happen to an answer happens.
@@ -384,6 +384,6 @@ def test_each_kind_of_disagreement_is_counted_once(scene):
     for who, what in enumerate((0, 1)):
         scene.judge(who, 0, what)
 
-    counts = queue.counts(scene.carla, Wanted())
+    counts = queue.count_by_kind(scene.carla, QueueFilter())
     assert (counts[Kind.JUDGMENT], counts[Kind.VERDICT]) == (1, 1)
-    assert queue.count(scene.carla, Wanted()) == 2
+    assert queue.count_disagreements(scene.carla, QueueFilter()) == 2

@@ -1,4 +1,4 @@
-"""An installation with two projects, their files, and something in nearly every table."""
+"""An installation with two projects, their files, and rows in nearly every table."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from annotate.models import (
     Verdict,
 )
 from audit.models import Check, Reveal, Rubric, Sample, SampleItem
-from base.append_only import thawed
+from base.append_only import deletions_allowed
 from exporters.exports import actions as exporting
 from exporters.models import Export
 from formats.registry import lookup
@@ -38,7 +38,7 @@ from tests.services.copied import Copied
 
 
 class Quiet:
-    """Counts what it is told, and shows nothing."""
+    """Progress that is counted but not shown."""
 
     def __init__(self) -> None:
         self.done = 0
@@ -51,10 +51,10 @@ class Quiet:
 
 
 class House:
-    """`tides` as the exports know it, and `other`, where eve is."""
+    """An installation with the project `tides` of the export tests, and `other`, led by eve."""
 
     def __init__(self, folder: Path) -> None:
-        # First, so that the keys of what comes next begin nowhere at 1.
+        # First, so that no key of the next project begins at 1.
         self.other = factories.project("other")
         eve = factories.lead(self.other, "eve")
         query = factories.query(self.other, "301")
@@ -69,7 +69,7 @@ class House:
 
     def _write(self) -> None:
         tides = self.tides
-        # É, 名 and what a key of JSON may be.
+        # É and 名 as JSON keys and values.
         Preferences.objects.create(
             user=factories.user("ada"), keys={"undo": "u", "é": "名"}, theme="dark"
         )
@@ -141,7 +141,7 @@ class House:
         path = folder / "bm25.run"
         path.write_text("301 Q0 B 1 0.1 bm25\n301 Q0 FT-9 2 -2.5e-07 bm25\n")
         report = intake.load(
-            project=self.project, kind=lookup("trec-run"), arrived=intake.on_disk(str(path))
+            project=self.project, kind=lookup("trec-run"), file=intake.file_on_disk(str(path))
         )
         assert report.refused == 0
 
@@ -176,7 +176,7 @@ def quiet() -> Quiet:
 
 @pytest.fixture(autouse=True)
 def storage(settings: Any, tmp_path: Path) -> Any:
-    """Every test has files of its own; `move_house` gives it others."""
+    """Give every test its own storage; `move_house` replaces it."""
     use_storage(settings, tmp_path / "storage")
     return default_storage
 
@@ -193,22 +193,22 @@ def use_storage(settings: Any, folder: Path) -> None:
 
 @pytest.fixture
 def move_house(settings: Any, tmp_path: Path) -> Any:
-    """Leave everything behind: no row, no file."""
+    """Return a function that leaves an empty installation: no rows, no files."""
 
     def move() -> None:
-        with thawed():
+        with deletions_allowed():
             call_command("flush", interactive=False, verbosity=0)
         use_storage(settings, tmp_path / "elsewhere")
 
     return move
 
 
-# That a backup was taken, or brought back, is kept as well, after the backup was written.
+# Events that backup and restore themselves record, after the backup is written.
 KEEPING = ("project.backed_up", "project.restored")
 
 
 def every_row() -> dict[str, list[tuple[Any, ...]]]:
-    """All that a whole backup keeps, table by table; of the audit log all but that it was kept."""
+    """Return all rows that a whole backup keeps, by table, except the events of KEEPING."""
     audit_events = AuditEvent.objects.filter(what__in=KEEPING)
     left_out = {
         AuditEvent: audit_events,
@@ -227,20 +227,20 @@ def every_row() -> dict[str, list[tuple[Any, ...]]]:
 
 
 def storage_folder() -> Path:
-    """Where the storage of this test lies."""
+    """Return the folder of this test's storage."""
     storage: Any = default_storage
     return Path(storage.location)
 
 
 def every_file() -> dict[str, bytes]:
-    """All that lies in the storage, by name."""
+    """Return the content of every file in the storage, by name."""
     root = storage_folder()
     found = (path for path in root.rglob("*") if path.is_file())
     return {path.relative_to(root).as_posix(): path.read_bytes() for path in found}
 
 
 def exported(slug: str, folder: Path) -> dict[str, bytes]:
-    """Every file of both exports of a project, by name."""
+    """Return the content of every file of all exports of a project, by name."""
     project = Project.objects.get(slug=slug)
     written: dict[str, bytes] = {}
     for name in exporting.FORMATS:
@@ -256,7 +256,7 @@ def exported(slug: str, folder: Path) -> dict[str, bytes]:
 
 
 def said(command: str, *args: Any, **options: Any) -> str:
-    """What a command prints."""
+    """Return the output of a command."""
     out = io.StringIO()
     call_command(command, *map(str, args), stdout=out, **options)
     return out.getvalue()

@@ -1,4 +1,4 @@
-"""In a project that was put away nothing changes, whoever asks for it and by whatever way."""
+"""Nothing changes in an archived project, whoever asks and by whatever way."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ ROOMS = (
     *(rewriting, rules, assignments, adjudication, auditing, settle_many, checking),
     *(withdrawal, batches, samples, decisions, project_rubric),
 )
-# How an action asks; the second is that of the place where somebody judges.
+# The functions by which an action checks; the second is for judging.
 ASKS = {"refuse_if_archived", "refuse_if_closed"}
-# What writes in a project that is put away, or does not write, and why.
+# Actions that may write in an archived project, or do not write, and why.
 FREE = {
     "rules.archive": "puts it away",
     "rules.unarchive": "brings it back",
-    "drafts.finish": "a part of rewriting, which refuses",
-    "drafts.may_write": "reads",
+    "drafts.end_draft": "a part of rewriting, which refuses",
+    "drafts.refuse_unless_writer": "reads",
     "assignments.lock": "a part of judging, which refuses",
     "assignments.holds": "reads",
     "assignments.begin_work": "a part of judging, which refuses",
@@ -57,13 +57,13 @@ FREE = {
 
 
 def called(room: ModuleType) -> str:
-    """The name of a module; of those called `actions` that of their subject."""
+    """Return the name of a module, or of its subject if the module is called `actions`."""
     *_, subject, name = room.__name__.split(".")
     return subject if name == "actions" else name
 
 
 def actions() -> dict[str, Callable[..., Any]]:
-    """Every function of the rooms that somebody does: those with `by`."""
+    """Return every action of the modules: the public functions with a parameter `by`."""
     return {
         f"{called(room)}.{name}": function
         for room in ROOMS
@@ -75,7 +75,7 @@ def actions() -> dict[str, Callable[..., Any]]:
 
 
 def refuses(function: Callable[..., Any], seen: frozenset[str] = frozenset()) -> bool:
-    """Whether it asks, itself or by a function of its room or another, if the project is there."""
+    """Return whether an action checks, itself or through others, if the project is archived."""
     code = function.__code__
     if not ASKS.isdisjoint(code.co_names):
         return True
@@ -93,7 +93,7 @@ def refuses(function: Callable[..., Any], seen: frozenset[str] = frozenset()) ->
 
 
 def test_every_action_asks_whether_the_project_is_put_away():
-    """A new one fails here until it asks, or is named above with the reason why not."""
+    """A new action fails here until it checks, or is listed above with a reason."""
     free = {name for name, function in actions().items() if not refuses(inspect.unwrap(function))}
 
     assert free == set(FREE) & set(actions())
@@ -102,7 +102,7 @@ def test_every_action_asks_whether_the_project_is_put_away():
 
 @pytest.fixture
 def put_away(db) -> Membership:
-    """carla, of a project with a taken assignment and a draft, which she has put away."""
+    """carla, lead of an archived project with a taken assignment and a draft."""
     project = factories.project()
     carla = factories.lead(project)
     pair = factories.pair(factories.query(project))

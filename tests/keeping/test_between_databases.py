@@ -1,6 +1,4 @@
-"""From SQLite to PostgreSQL and back, by the commands that people call: the exports are the same
-bytes.
-"""
+"""Exports stay the same, byte by byte, from SQLite to PostgreSQL and back, by the commands."""
 
 from __future__ import annotations
 
@@ -21,8 +19,9 @@ pytestmark = pytest.mark.both_databases
 
 
 def installation(folder: Path, *ways: str, database: str = "") -> dict[str, Any]:
-    """Let another process do steps of tests/keeping/steps.py in an installation of its own; return
-    the sums of what it exported.
+    """Run steps of tests/keeping/steps.py in another process with its own installation.
+
+    Return the digests of its exports.
     """
     folder.mkdir(exist_ok=True)
     kept = {
@@ -63,8 +62,8 @@ def test_a_backup_of_the_example_exports_the_same_bytes_on_the_other_database_an
     assert (first["engine"], second["engine"]) == ("sqlite", "postgresql")
     assert second["files"] == first["files"]
     assert third["files"] == first["files"]
-    # No judgment was changed, left out or put in.
+    # No judgment was changed, left out or inserted.
     assert first["faults"] == second["faults"] == third["faults"] == []
-    # Also what was released, the accounts, and every single row.
+    # The same holds for the release, the accounts and every row.
     assert first["release"] == second["release"] == third["release"]
     assert first["rows"] == second["rows"] == third["rows"]

@@ -1,4 +1,4 @@
-"""`backup`, `restore` and `purge` as they are typed, and what they say."""
+"""The commands `backup`, `restore` and `purge`, and their output."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_whoever_takes_a_backup_is_in_the_audit_log(house, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["{}/house.zip"], "house.zip is there already"),
+        (["{}/house.zip"], "house.zip already exists"),
         (["{}/nowhere/new.zip"], "nowhere/new.zip.part: No such file or directory."),
         (["{}/new.zip", "--project", "moon"], "There is no project “moon”"),
     ],
@@ -73,10 +73,10 @@ def test_restore_says_who_has_no_password_yet(house, move_house, tmp_path):
 
     lines = said("restore", tmp_path / "t.zip", "--as", "tides-2").splitlines()
 
-    assert lines[0].startswith("The project “tides-2” is back: ")
+    assert lines[0].startswith("The project “tides-2” was restored: ")
     assert lines[1] == (
-        "These accounts are new, and have no password yet: ada, ben, carla, dan. "
-        "manage.py changepassword NAME gives one."
+        "These accounts are new and have no password yet: ada, ben, carla, dan. "
+        "Set one with manage.py changepassword NAME."
     )
     [kept] = AuditEvent.objects.filter(what="project.restored")
     assert (kept.project, kept.about) == (Project.objects.get(slug="tides-2"), "t.zip")
@@ -89,7 +89,7 @@ def test_a_backup_can_be_checked_without_being_brought_back(house, tmp_path):
     words = said("restore", tmp_path / "t.zip", "--check")
     told = json.loads(said("restore", tmp_path / "t.zip", "--check", "--json"))
 
-    assert words.startswith(f"{tmp_path}/t.zip is whole: the project “tides”, ")
+    assert words.startswith(f"{tmp_path}/t.zip is complete: the project “tides”, ")
     assert (told["project"], told["files"]) == ("tides", len(every_file()))
     assert every_row() == rows
 
@@ -114,8 +114,8 @@ def test_purge_asks_for_the_name(house, tmp_path, monkeypatch):
     typing("tides")
     words = said("purge", "tides")
     assert asked == ["Type tides to delete it: "] * 2
-    assert words.startswith("“tides” (Tides) holds ")
-    assert words.splitlines()[1].startswith("“tides” is gone: ")
+    assert words.startswith("“tides” (Tides) has ")
+    assert words.splitlines()[1].startswith("“tides” was deleted: ")
     assert not Project.objects.filter(slug="tides").exists()
 
 
@@ -135,5 +135,5 @@ def test_where_nobody_can_be_asked_the_name_is_typed_ahead(house, monkeypatch):
 
 
 def test_a_project_in_use_is_not_even_asked_about(house):
-    with pytest.raises(CommandError, match="is in use"):
+    with pytest.raises(CommandError, match="is not archived"):
         said("purge", "tides")

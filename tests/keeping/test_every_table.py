@@ -1,4 +1,4 @@
-"""No table is forgotten: what is neither kept by a rule nor named with its reason fails here."""
+"""No table is forgotten: each is backed up by a rule or listed with a reason."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from django.apps import apps
 
 from keeping import tables, values
 
-# Of the tests themselves.
+# The app of the tests themselves.
 OURS = "errands."
 
 
@@ -73,7 +73,7 @@ def test_no_row_of_a_project_points_out_of_it_but_to_people():
         f"{tables.label(model)}.{column.name}"
         for model, _ in tables.tables_of_a_project(apps)
         for column in tables.cut(model, owned)
-        # What points out of it comes back empty, so it must be one that may be.
+        # Keys that point out of the project are restored empty, so they must be nullable.
         if not column.field.null
     ]
 
@@ -81,23 +81,24 @@ def test_no_row_of_a_project_points_out_of_it_but_to_people():
 
 
 def test_every_number_that_is_a_key_and_says_so_only_by_its_name_was_looked_at():
-    """JSON may hold keys of rows, which get new ones where a project moves. A new column of JSON
-    belongs below, or into KEYS_INSIDE.
+    """JSON may contain keys of rows, which change when a project is restored elsewhere.
+
+    A new JSON column belongs below, or into KEYS_INSIDE.
     """
     without_keys = {
         "annotate.preferences.keys",
         *("annotate.judgment.evidence", "annotate.judgment.clauses"),
         *("annotate.repeat.evidence", "annotate.repeat.clauses"),
         "annotate.load.report",
-        # Ranks and percentages; queries and runs by name.
+        # Ranks and percentages; they refer to queries and runs by name.
         *("annotate.pool.strata", "annotate.pool.counts"),
         *("audit.rubric.levels", "audit.rubric.criteria"),
         "audit.sample.frame",
         "annotate.reviewdraw.frame",
-        # What was otherwise before, of settings; it is part of a sum.
+        # Former values of settings; they are part of a sum.
         "annotate.auditevent.changes",
         *("exporters.export.manifest", "exporters.release.manifest", "exporters.export.proof"),
-        # Runs, topics and documents stand there by name.
+        # They refer to runs, topics and documents by name.
         *("exporters.evaluation.systems", "exporters.evaluation.options"),
         "exporters.evaluation.results",
         # Names of layouts.

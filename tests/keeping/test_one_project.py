@@ -1,4 +1,4 @@
-"""One project goes into one file and comes into any installation: where others are, too."""
+"""One project is backed up to one file and restored into any installation, beside others too."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from django.contrib.auth import authenticate
 
 from annotate.models import AuditEvent, Draft, Judgment, Membership, Project, Repeat, User
 from audit.models import AgreementReport, Check
-from base.append_only import thawed
+from base.append_only import deletions_allowed
 from base.errors import Refused
 from exporters.models import Release
 from exporters.releases import actions as releasing
@@ -54,7 +54,7 @@ def test_a_project_comes_into_an_empty_installation_with_its_keys(
     eves = {"other"}
     assert {slug for _, slug, *_ in now["annotate.project"]}.isdisjoint(eves)
     for table in of_the_project:
-        # People have other keys; all else is as it was.
+        # People have other keys; everything else is unchanged.
         assert len(now[table]) <= len(rows[table])
     assert now["annotate.candidate"] == [
         row for row in rows["annotate.candidate"] if row in now["annotate.candidate"]
@@ -93,7 +93,7 @@ def test_a_project_comes_in_beside_others_and_exports_the_same_bytes(
     house, backup, quiet, tmp_path
 ):
     written = exported("tides", tmp_path)
-    # Every key of the backup is taken here, by rows that are another project's by now.
+    # Every key of the backup is taken here, by rows that now belong to another project.
     old = {"project": house.project.pk, "condition": first_condition()}
     become_another("tides", "occupied")
     before = every_row()
@@ -106,7 +106,7 @@ def test_a_project_comes_in_beside_others_and_exports_the_same_bytes(
     after = every_row()
     for table, rows in before.items():
         assert [row for row in after[table] if row in rows] == rows
-    # Keys that no foreign key holds are those of rows of this project, too.
+    # Keys inside JSON also refer to rows of this project.
     [repeat] = Repeat.objects.filter(annotator__project=came)
     assert keys(repeat.verdicts) == [repeat.narrative.conditions.get(number=1).pk]
     [check] = Check.objects.filter(checker__project=came)
@@ -187,7 +187,7 @@ def test_people_go_on_in_a_project_that_came_back(house, backup, quiet):
 def test_a_name_that_is_taken_asks_for_another(house, backup, quiet):
     rows = every_row()
 
-    with pytest.raises(Refused, match="There is a project “tides” here already"):
+    with pytest.raises(Refused, match="A project “tides” exists already"):
         restore(path=backup, progress=quiet)
 
     assert every_row() == rows
@@ -232,7 +232,7 @@ def test_purging_takes_one_project_and_leaves_all_others(house):
 
     left = {
         tables.label(model): set(
-            # What is of no project is of the installation.
+            # Rows without a project belong to the installation.
             model._base_manager.exclude(**{path: None}).values_list("pk", flat=True)
         )
         for model, path in tables.tables_of_a_project(apps)
@@ -274,7 +274,7 @@ def test_whoever_types_another_name_deletes_nothing(house, typed):
 def test_a_project_in_use_is_not_purged(house):
     rows = every_row()
 
-    with pytest.raises(Refused, match=r"is in use\. A lead archives it"):
+    with pytest.raises(Refused, match=r"is not archived\. A lead can archive it"):
         purge(slug="tides", typed="tides")
 
     assert every_row() == rows
@@ -296,7 +296,7 @@ def test_while_a_job_runs_nothing_is_purged(house):
     )
     rows = every_row()
 
-    with pytest.raises(Refused, match="A job of this project is under way"):
+    with pytest.raises(Refused, match="A job of this project is running"):
         purge(slug="tides", typed="tides")
 
     assert every_row() == rows
@@ -311,10 +311,10 @@ def keys(verdicts):
 
 
 def become_another(slug, name):
-    """Make a project nobody's original: it has another name, and every UUID in it is another."""
+    """Turn a project into a different one: change its name and every UUID in it."""
     Project.objects.filter(slug=slug).update(slug=name)
     project = Project.objects.get(slug=name)
-    with thawed():
+    with deletions_allowed():
         project.audit_events.all().delete()
     for model, path in tables.tables_of_a_project(apps):
         if model is not AuditEvent and any(

@@ -1,4 +1,4 @@
-"""What people said has a chain of sums, and whatever is done to it by other ways is noticed."""
+"""Judgments have a hash chain, and any change other than by the actions is noticed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from annotate.judging import actions as judging
 from annotate.judging.withdrawal import undo, withdraw
 from annotate.models import Judgment, Link, Verdict
 from annotate.projects import chain
-from base.append_only import thawed
+from base.append_only import deletions_allowed
 from keeping.verify import verify
 from tests import factories
 from tests.collection.arriving import jsonl, load
@@ -35,7 +35,7 @@ def faults(scene: Scene) -> list[tuple[str, str]]:
 
 
 def sql(statement: str, *parameters: Any) -> None:
-    """Somebody at the database, beside every action."""
+    """Change the database directly, past the actions."""
     with connection.cursor() as cursor:
         cursor.execute(statement, parameters)
 
@@ -52,7 +52,7 @@ def statement(
     }
 
 
-# --- what is done by the actions is in order ------------------------------------------------------
+# --- changes by the actions are valid -------------------------------------------------------------
 
 
 def test_everything_said_of_a_document_by_the_pages_is_in_the_chain(scene):
@@ -94,7 +94,7 @@ def test_verdicts_are_part_of_what_was_said(scene):
     assert faults(scene) == [
         (
             "changed",
-            "the judgment of ada on A (301, altered 1) says something else than was said",
+            "the judgment of ada on A (301, altered 1) was changed after it was recorded",
         )
     ]
 
@@ -157,7 +157,7 @@ def test_a_judgment_has_one_link_and_one_for_what_it_ended(scene):
     ]
 
 
-# --- what is done by other ways is noticed --------------------------------------------------------
+# --- changes past the actions are noticed ---------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -182,7 +182,7 @@ def test_a_changed_judgment_is_named(scene, column, value):
     assert faults(scene) == [
         (
             "changed",
-            "the judgment of ada on A (301, altered 1) says something else than was said",
+            "the judgment of ada on A (301, altered 1) was changed after it was recorded",
         )
     ]
 
@@ -201,7 +201,7 @@ def test_a_judgment_that_was_given_to_someone_else_or_another_document_is_named(
     assert faults(scene) == [
         (
             "changed",
-            "the judgment of ada on B (301, altered 1) says something else than was said",
+            "the judgment of ada on B (301, altered 1) was changed after it was recorded",
         )
     ]
 
@@ -216,9 +216,12 @@ def test_a_judgment_that_no_longer_stands_by_no_action_is_named(scene):
     assert sorted(faults(scene)) == [
         (
             "stands",
-            "the judgment of ada on A (301, altered 1) no longer stands, and by no action",
+            "the judgment of ada on A (301, altered 1) was ended, but not by an action",
         ),
-        ("stands", "the judgment of ada on A (301, altered 1) stands, and by no action"),
+        (
+            "stands",
+            "the judgment of ada on A (301, altered 1) was made current, but not by an action",
+        ),
     ]
 
 
@@ -238,7 +241,7 @@ def test_a_judgment_that_was_put_in_is_named(scene):
     assert faults(scene) == [
         (
             "unlinked",
-            "the judgment of ada on B (301, altered 1) is in no chain: it was put in by other ways",
+            "the judgment of ada on B (301, altered 1) is not in a chain: no action inserted it",
         )
     ]
 
@@ -248,10 +251,10 @@ def test_a_judgment_that_goes_with_its_link_leaves_a_gap(scene):
     scene.judge(1, of=scene.second)
 
     sql("DELETE FROM annotate_judgment WHERE id = %s", gone.pk)
-    with thawed():
+    with deletions_allowed():
         Link.objects.filter(name=gone.uuid).delete()
 
-    assert faults(scene) == [("link", "link 1 of the chain of what ada judged of 301 is gone")]
+    assert faults(scene) == [("link", "link 1 of the chain of ada's judgments of 301 is gone")]
 
 
 def test_a_link_made_to_fit_a_changed_judgment_does_not_fit_its_chain(scene):
@@ -263,14 +266,12 @@ def test_a_link_made_to_fit_a_changed_judgment_does_not_fit_its_chain(scene):
         row for row in chain.KINDS["judgment"].read(scene.project) if row.name == changed.uuid
     )
 
-    with thawed():
+    with deletions_allowed():
         link.delete()
         link.digest = chain.digest("judgment", row.content)
         link.save(force_insert=True)
 
-    assert faults(scene) == [
-        ("link", "link 1 of the chain of what ada judged of 301 is not what it was")
-    ]
+    assert faults(scene) == [("link", "link 1 of the chain of ada's judgments of 301 was changed")]
 
 
 def test_the_end_of_a_chain_is_missed_by_who_kept_it(scene, tmp_path):
@@ -281,13 +282,13 @@ def test_the_end_of_a_chain_is_missed_by_who_kept_it(scene, tmp_path):
     assert "2 judgment; 2 links" in out
 
     sql("DELETE FROM annotate_judgment WHERE id = %s", last.pk)
-    with thawed():
+    with deletions_allowed():
         Link.objects.filter(name=last.uuid).delete()
 
     assert faults(scene) == []
     out, error = run("tides", against=kept)
-    assert "the chain of what ada judged of 301 no longer has link 2 as it was then" in out
-    assert error == "1 of what was looked at is not as it was."
+    assert "the chain of ada's judgments of 301 no longer has the link 2 that it had then" in out
+    assert error == "Differences from the chains: 1."
 
 
 def test_a_chain_that_is_gone_is_missed_by_who_kept_its_end(scene, tmp_path):
@@ -296,11 +297,11 @@ def test_a_chain_that_is_gone_is_missed_by_who_kept_its_end(scene, tmp_path):
     run("tides", keep=kept)
 
     Judgment.objects.all().delete()
-    with thawed():
+    with deletions_allowed():
         Link.objects.all().delete()
 
     out, _ = run("tides", against=kept)
-    assert "the chain of what ada judged of 301, which had 1 links, is gone" in out
+    assert "the chain of ada's judgments of 301, which had 1 links, is gone" in out
 
 
 def test_a_chain_that_went_on_is_still_the_one_that_was_kept(scene, tmp_path):
@@ -317,7 +318,7 @@ def test_a_chain_that_went_on_is_still_the_one_that_was_kept(scene, tmp_path):
 
 
 def run(*arguments: str, **options: object) -> tuple[str, str]:
-    """What the command prints, and with which sentence it fails."""
+    """Return the command's output, and the sentence with which it fails or ""."""
     out = StringIO()
     try:
         call_command("verify", *arguments, stdout=out, **options)
@@ -340,15 +341,15 @@ def test_the_command_tells_programs_what_is_wrong(scene):
     assert tides["faults"] == [
         {
             "what": "changed",
-            "sentence": "the judgment of ada on A (301, altered 1) says something else than was "
-            "said",
+            "sentence": "the judgment of ada on A (301, altered 1) was changed after it was "
+            "recorded",
             "kind": "judgment",
             "uuid": str(changed.uuid),
             "chain": None,
             "number": None,
         }
     ]
-    assert error == "1 of what was looked at is not as it was."
+    assert error == "Differences from the chains: 1."
 
 
 def test_one_project_is_looked_at_without_the_others(scene):
@@ -388,5 +389,5 @@ def test_ends_are_kept_in_a_new_file_only(scene, tmp_path):
     file = tmp_path / "ends.txt"
     file.write_text("mine")
 
-    assert run(keep=file)[1] == f"{file} is there already; name a new file."
+    assert run(keep=file)[1] == f"{file} already exists. Name a new file."
     assert file.read_text() == "mine"

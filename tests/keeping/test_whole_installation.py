@@ -1,4 +1,4 @@
-"""A whole installation goes into one file and comes back: every row, every file, the same bytes."""
+"""A whole installation is backed up to one file and restored with every row and every file."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_people_sign_in_as_before_and_go_on(house, move_house, quiet, tmp_path):
     ada = authenticate(username="ada", password=factories.PASSWORD)
     assert ada is not None
     assert ada.is_staff
-    # The next key is one that no row has.
+    # The next key is a new one.
     made = factories.project("next")
     assert made.pk > Project.objects.get(slug="tides").pk
     before = Judgment.objects.latest("pk")
@@ -94,7 +94,7 @@ def test_rights_are_those_of_the_same_words(house, move_house, quiet, tmp_path):
     User.objects.get(username="ben").groups.add(group)
     back_up(path=tmp_path / "house.zip", progress=quiet)
     move_house()
-    # The same rights have other keys here.
+    # The same permissions have other keys here.
     Permission.objects.filter(codename="change_document").delete()
     kind = apps.get_model("contenttypes", "ContentType").objects.get_for_model(Project)
     Permission.objects.create(codename="aaa", name="aaa", content_type=kind)
@@ -125,7 +125,7 @@ def test_only_its_owner_can_read_a_backup(house, quiet, tmp_path):
 def test_a_backup_never_takes_the_place_of_another(house, quiet, tmp_path):
     (tmp_path / "house.zip").write_text("the one from yesterday")
 
-    with pytest.raises(Refused, match="is there already"):
+    with pytest.raises(Refused, match="already exists"):
         back_up(path=tmp_path / "house.zip", progress=quiet)
 
     assert (tmp_path / "house.zip").read_text() == "the one from yesterday"
@@ -158,7 +158,7 @@ def test_whatever_lies_in_the_storage_is_named_by_rows(house):
 
 
 def test_what_is_said_meanwhile_is_of_the_next_backup(house, quiet, tmp_path):
-    """All of it is of one moment: rows that come while it is written are not half in it."""
+    """The backup is a snapshot: rows written meanwhile are not partly in it."""
 
     def judge_elsewhere():
         factories.project("late")
@@ -199,7 +199,7 @@ def test_where_somebody_is_already_nothing_whole_is_brought_back(house, quiet, t
     back_up(path=tmp_path / "house.zip", progress=quiet)
     rows = every_row()
 
-    with pytest.raises(Refused, match="comes back into an empty one"):
+    with pytest.raises(Refused, match="can only be restored into an empty one"):
         restore(path=tmp_path / "house.zip", progress=quiet)
 
     assert every_row() == rows
@@ -225,7 +225,7 @@ def test_a_backup_of_which_the_end_is_missing_is_none(house, quiet, tmp_path):
     whole = (tmp_path / "house.zip").read_bytes()
     (tmp_path / "half.zip").write_bytes(whole[: len(whole) // 2])
 
-    with pytest.raises(Refused, match="a part of one only"):
+    with pytest.raises(Refused, match="only part of one"):
         check(path=tmp_path / "half.zip", progress=quiet)
 
 
@@ -250,7 +250,7 @@ def test_a_table_that_is_none_of_ours_is_refused(house, move_house, quiet, tmp_p
     )
     move_house()
 
-    with pytest.raises(Refused, match="strange"):
+    with pytest.raises(Refused, match="is unknown or has other columns"):
         restore(path=tmp_path / "house.zip", progress=quiet)
 
 
@@ -259,7 +259,7 @@ def test_when_the_database_refuses_a_row_no_other_row_and_no_file_stays(
 ):
     back_up(path=tmp_path / "house.zip", progress=quiet)
 
-    # Nobody judges -1 times: a constraint of the assignments.
+    # Insert a second membership of the same person, which a constraint forbids.
     def harm(data):
         lines = data.splitlines()
         row = json.loads(lines[0])
@@ -283,7 +283,7 @@ def test_a_stranger_file_is_not_overwritten(house, move_house, quiet, tmp_path):
     mine.parent.mkdir(parents=True)
     mine.write_text("mine")
 
-    with pytest.raises(Refused, match="lies in the storage already"):
+    with pytest.raises(Refused, match="exists in the storage already"):
         restore(path=tmp_path / "house.zip", progress=quiet)
 
     assert every_file() == {name: b"mine"}
@@ -296,15 +296,15 @@ def test_what_is_no_backup_is_refused(db, quiet, tmp_path):
 
     for name, words in (
         ("nowhere.zip", "There is no file"),
-        ("notes.txt", "is no backup"),
-        ("export.zip", "is no backup of Rejudge"),
+        ("notes.txt", "is not a backup"),
+        ("export.zip", "is not a backup of Rejudge"),
     ):
         with pytest.raises(Refused, match=words):
             check(path=tmp_path / name, progress=quiet)
 
 
 def test_rows_are_fetched_and_sent_a_few_at_a_time(house, move_house, quiet, tmp_path, monkeypatch):
-    """The same rows when every one of them is a batch of its own."""
+    """The rows are the same if each is a batch of its own."""
     rows = every_row()
     monkeypatch.setattr(backing_up, "_MANY", 1)
     monkeypatch.setattr(backing_up, "_FEW", 1)
@@ -329,7 +329,7 @@ def test_the_manifest_says_what_the_backup_is(house, quiet, tmp_path):
 
 
 def change(path, at, how, *, truthful=False):
-    """Write a member of a backup anew; `truthful`: the manifest says the new sums."""
+    """Rewrite a member of a backup; with `truthful`, also its digest in the manifest."""
     with zipfile.ZipFile(path) as backup:
         members = {name: backup.read(name) for name in backup.namelist()}
     [name] = [name for name in members if name.startswith(at)]

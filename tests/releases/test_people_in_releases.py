@@ -1,4 +1,4 @@
-"""A release has people by numbers in every file, and by name only those who agreed to it."""
+"""A release has people as numbers in every file, and by name only those who agreed to be named."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def content_of(storage, release, name):
 
 @pytest.fixture
 def release(tides):
-    """A release of the project of tides, in which ben alone agreed to be named."""
+    """A release of the project of tides, in which only ben agreed to be named."""
     for member in tides.project.memberships.filter(is_machine=False):
         member.name = f"person-{member.name}"
         member.save()

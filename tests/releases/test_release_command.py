@@ -1,4 +1,4 @@
-"""`manage.py release`, and `manage.py export --release`: the same release as the page's."""
+"""`manage.py release` and `manage.py export --release` give the same release as the page."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from exporters.releases import contents, file_store
 from tests import factories
 from tests.exports.conftest import released
 
-# The thread that renews a lease would look over a connection of its own.
+# The thread that renews a lease would use its own connection.
 pytestmark = pytest.mark.usefixtures("finish_jobs")
 
 
@@ -59,7 +59,7 @@ def test_what_it_holds_is_printed_as_json(tides):
     [
         ("nowhere", "v1", "There is no project called 'nowhere'."),
         ("tides", "v 1", "A release's name has letters, digits, dots"),
-        ("tides", "made", "There is a release called made already, and it never changes."),
+        ("tides", "made", "A release called made already exists, and releases never change."),
     ],
 )
 def test_what_cannot_be_released_is_said(tides, project, name, sentence):
@@ -103,14 +103,14 @@ def test_what_differs_is_named_and_the_command_fails(tides, empty_storage, capsy
     entry = contents.files(release)["trec/qrels.changed.txt"]
     empty_storage.delete(file_store.place(tides.project.pk, entry["sha256"]))
 
-    with pytest.raises(CommandError, match="v1 is not what was released: 1 thing differs"):
+    with pytest.raises(CommandError, match="v1 is not as it was released: 1 fault in"):
         command("release", "tides", "v1", "--verify")
 
     assert "trec/qrels.changed.txt is missing." in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
-    ("made", "known"), [(["v1"], "There are: v1."), ([], "There are none yet.")]
+    ("made", "known"), [(["v1"], "Its releases: v1."), ([], "It has no releases yet.")]
 )
 def test_a_release_that_is_not_there_is_said(tides, tmp_path, made, known):
     for name in made:
@@ -128,7 +128,7 @@ def test_a_release_that_is_not_there_is_said(tides, tmp_path, made, known):
 
 @pytest.mark.parametrize("format_name", ["trec", "jsonl"])
 def test_an_export_of_a_release_is_what_was_exported_then(tides, tmp_path, format_name):
-    # Who agreed is named in a release as in an export.
+    # With consent of all, names in a release are the same as in an export.
     tides.project.memberships.filter(user__isnull=False).update(named_at=timezone.now())
     command("export", "tides", format_name, "--output", tmp_path / "then")
     released(tides, "v1")
@@ -139,7 +139,7 @@ def test_an_export_of_a_release_is_what_was_exported_then(tides, tmp_path, forma
 
     then, out, now = (files(tmp_path / name) for name in ("then", "out", "now"))
     if format_name == "jsonl":
-        # The manifest says how people are called.
+        # The manifests differ in the rule about people's names.
         del then["manifest.json"], out["manifest.json"]
     assert out == then
     assert out != now
@@ -154,7 +154,7 @@ def test_a_damaged_release_is_not_given_out_and_leaves_what_was_there(
     entry = contents.files(release)["trec/topics.changed.txt"]
     Path(empty_storage.path(file_store.place(tides.project.pk, entry["sha256"]))).write_bytes(b"x")
 
-    with pytest.raises(CommandError, match=r"topics\.changed\.txt is not what was kept"):
+    with pytest.raises(CommandError, match=r"topics\.changed\.txt has changed"):
         command("export", "tides", "trec", "--release", "v1", "--output", tmp_path / "out")
 
     assert files(tmp_path / "out") == before

@@ -1,4 +1,4 @@
-"""The pages of releases: what would be in one, making it, taking its files, comparing two."""
+"""The pages of releases: preview, request, files, and comparison of two."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ SURE = {"name": "v1.0", "note": "For the paper.", "sure": "on"}
 
 @pytest.fixture(autouse=True)
 def nothing_published(published):
-    """No broker is asked."""
+    """Send no job to a broker."""
 
 
 @pytest.fixture
@@ -58,7 +58,7 @@ def text(response):
 def test_an_empty_list_says_what_will_be_here_and_leads_there(tides, carla):
     page = text(carla.get(url("releases")))
 
-    assert "What is released will appear here" in page
+    assert "Releases will appear here" in page
     assert f'href="{url("new_release")}"' in page
 
 
@@ -66,7 +66,7 @@ def test_before_releasing_one_reads_what_is_open(tides, carla):
     page = text(carla.get(url("new_release")))
 
     assert "1 document is disputed and would be left out of the qrels." in page
-    assert "1 document that judges are asked about is not judged and would be left out" in page
+    assert "1 document that should be judged is not judged and would be left out" in page
     assert "1 pair has no altered narrative, so it would be left out." in page
     assert "1 review is not submitted yet and would be left out." in page
     assert "There are no guidelines." in page
@@ -103,7 +103,7 @@ def test_where_nothing_is_open_that_is_said(db, client):
 
     page = text(client.get(url("new_release")))
 
-    assert "Nothing: all that people were asked is judged, settled and decided." in page
+    assert "Nothing: everything is judged, settled and decided." in page
 
 
 def test_what_a_lead_settled_unheard_is_not_open(tides, carla):
@@ -118,8 +118,8 @@ def test_what_a_lead_settled_unheard_is_not_open(tides, carla):
 
     page = text(carla.get(url("new_release")))
 
-    # D of 302, which only a machine judged.
-    assert "1 document that judges are asked about is not judged" in page
+    # Only D of 302 is open, which only a machine judged.
+    assert "1 document that should be judged is not judged" in page
 
 
 def test_a_release_is_asked_for_watched_and_made(tides, carla, published, finish_jobs, client):
@@ -154,7 +154,7 @@ def test_a_release_is_asked_for_watched_and_made(tides, carla, published, finish
         ({"name": "a" * 61}, "at most 60 characters"),
         ({"note": "a" * 2001}, "at most 2000 characters"),
         ({"sure": ""}, "Tick the box if you are sure."),
-        ({"name": "Made"}, "There is a release called made already, and it never changes."),
+        ({"name": "Made"}, "A release called made already exists, and releases never change."),
     ],
     ids=lambda value: str(value)[:30],
 )
@@ -214,7 +214,7 @@ def test_a_file_that_is_not_what_was_kept_is_never_handed_out(tides, carla, empt
         url("comparison_table", "v1.0", "v1.1"),
     ):
         page = text(carla.get(asked, follow=True))
-        assert "trec/qrels.changed.txt is not what was kept" in page
+        assert "trec/qrels.changed.txt has changed" in page
         assert "Restore it from a backup of the data folder." in page
 
 
@@ -225,7 +225,7 @@ def test_a_lead_who_has_yet_to_judge_sees_no_count_no_file_and_makes_none(tides,
 
     for name in ("releases", "new_release"):
         page = text(carla.get(url(name)))
-        assert "would show you what others said" in page
+        assert "would show you what others answered" in page
         assert "would be left out" not in page
     assert "disputed" not in text(carla.get(url("release", "v1.0")))
     for refused in (
@@ -312,7 +312,9 @@ def test_a_release_of_the_same_rows_differs_in_nothing(tides, carla):
 
 @pytest.fixture
 def two(tides):
-    """v1.0; then a grade settled, one disputed, one judged, a narrative, a query, a pair out."""
+    """v1.0, then changes: a grade settled, one disputed, one judged; a new narrative, which takes
+    its pair out; a new query; and an earlier relevance removed.
+    """
     released(tides, "v1.0")
     tides.say(tides.narrative, tides.pool["é"], tides.ben, 0)
     tides.say(tides.narrative, tides.pool["FT-10"], tides.dan, 1)
@@ -448,7 +450,7 @@ def test_long_lists_come_in_parts_that_meet(tides, carla, monkeypatch):
             where = page.context["next_url"]
         assert len(seen) == page.context["totals"][show]
     assert page.context["totals"]["listed"] == 3
-    # B, FT-10, é, and FT-9, which is not disputed any more.
+    # B, FT-10, é, and FT-9, which is no longer disputed.
     assert page.context["totals"]["grades"] == 4
 
 

@@ -1,4 +1,4 @@
-"""The export of a release is the same bytes for ever, whatever people do afterwards."""
+"""The export of a release always has the same bytes, whatever people do afterwards."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def newest(tides: Tides) -> Narrative:
 
 
 def judge(tides: Tides, n: int) -> None:
-    """ada or ben says something else, or the same again, of one of the documents."""
+    """Let ada or ben judge one of the documents again, perhaps with the same grade."""
     by = (tides.ada, tides.ben)[n % 2]
     assignments.take(pair=tides.pair, task=Assignment.Task.JUDGE, by=by)
     candidate = tides.pool[("B", "FT-9", "FT-10", "é")[n % 4]]
@@ -58,7 +58,7 @@ def judge(tides: Tides, n: int) -> None:
 
 
 def undo(tides: Tides, n: int) -> None:
-    """What was replaced stands again: superseded_at is null once more."""
+    """Undo a judgment, which makes the superseded one current again."""
     by = (tides.ada, tides.ben)[n % 2]
     assignments.take(pair=tides.pair, task=Assignment.Task.JUDGE, by=by)
     withdrawal.undo(narrative=newest(tides), by=by)
@@ -105,7 +105,7 @@ def remove_or_bring_back(tides: Tides, n: int) -> None:
     if pair.removed_at is None:
         rewriting.remove(pair=pair, by=tides.carla)
     else:
-        rewriting.take_back_decision(pair=pair, by=tides.carla)
+        rewriting.undo_decision(pair=pair, by=tides.carla)
 
 
 def withdraw_decision(tides: Tides, n: int) -> None:
@@ -137,7 +137,7 @@ def write_guidelines(tides: Tides, n: int) -> None:
 
 
 def load(tides: Tides, n: int) -> None:
-    """Earlier relevance comes for what had none, and documents that were not in the pool."""
+    """Load an earlier relevance for a document without one, and a new document."""
     with TemporaryDirectory() as folder:
         qrels = Path(folder, "qrels.txt")
         qrels.write_text(f"301 0 Z 2\n301 0 new-{n} 1\n")
@@ -149,7 +149,7 @@ def release_again(tides: Tides, n: int) -> None:
 
 
 def write_rows(tides: Tides, n: int) -> None:
-    """What no page does: every row of what people said written over."""
+    """Overwrite every row of people's judgments and narratives, which no page can do."""
     Judgment.objects.update(relevance=n % 3, note="Otherwise.")
     Narrative.objects.update(text="Otherwise.")
     Rating.objects.update(words="Otherwise.")
@@ -164,7 +164,7 @@ STEPS = [*CHANGING, write_guidelines, release_again]
 
 
 def kept_files(release: Release) -> dict[str, bytes]:
-    """The release as it is given out now: every file, read through the checks."""
+    """Return every file of a release as it would be sent now, after its check."""
     found = {}
     for name, entry in contents.files(Release.objects.get(pk=release.pk)).items():
         with file_store.checked(release.project_id, entry) as stream:
@@ -173,7 +173,7 @@ def kept_files(release: Release) -> dict[str, bytes]:
 
 
 def given_out(release: Release) -> dict[str, bytes]:
-    """The same through `export --release`."""
+    """Return the files that `export --release` would write now."""
     found: dict[str, bytes] = {}
     for format_name in actions.FORMATS:
         with TemporaryDirectory() as folder:
@@ -187,7 +187,7 @@ def given_out(release: Release) -> dict[str, bytes]:
 
 
 def live(tides: Tides) -> str:
-    """One sum over what would be exported now."""
+    """Return a digest of what would be exported now."""
     whole = hashlib.sha256()
     for format_name in actions.FORMATS:
         with TemporaryDirectory() as folder:
@@ -200,7 +200,7 @@ def live(tides: Tides) -> str:
 
 @pytest.mark.parametrize("step", CHANGING, ids=lambda step: step.__name__)
 def test_what_people_do_changes_the_next_export_and_never_the_release(tides, published, step):
-    # Something stands that can be undone or settled.
+    # There is a judgment that can be undone or settled.
     judge(tides, 3)
     release = released(tides, "v1.0")
     files, exported = kept_files(release), live(tides)
@@ -219,7 +219,7 @@ def test_whatever_people_do_after_a_release_it_stays_the_same_bytes(scene, steps
 
     with transaction.atomic():
         for step, n in steps:
-            # What is not possible now is refused, and is no less a thing that people try.
+            # A step that is not possible now is refused, but people may try it.
             with suppress(Refused), transaction.atomic():
                 step(tides, n)
 
@@ -230,10 +230,10 @@ def test_whatever_people_do_after_a_release_it_stays_the_same_bytes(scene, steps
 
 
 class Scene:
-    """A release, and what it was when it was made."""
+    """A release, and its files at the time when it was made."""
 
     def __init__(self, tides: Tides) -> None:
-        # Both sit there, and something stands that can be undone.
+        # Both have the assignment, and there are judgments that can be undone.
         judge(tides, 2)
         judge(tides, 3)
         self.tides, self.release = tides, released(tides, "v1.0")

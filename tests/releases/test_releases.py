@@ -1,4 +1,4 @@
-"""Releasing a project: everything of one moment under a name, kept and never changed."""
+"""Releasing a project: a snapshot under a name, stored and never changed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.exports.conftest import AT, released
 
 pytestmark = pytest.mark.both_databases
 
-# The sha256 of b"abc", as FIPS 180 has it.
+# The sha256 of b"abc", from FIPS 180.
 OF_ABC = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
 
 
@@ -39,7 +39,7 @@ def test_a_release_holds_every_export_of_one_moment(tides, write, empty_storage)
     newest = Guideline.objects.create(
         project=tides.project, version=2, text="Read.", author=tides.carla
     )
-    # Who agreed is named in a release as in an export.
+    # With consent of all, names in a release are the same as in an export.
     tides.project.memberships.filter(user__isnull=False).update(named_at=newest.created_at)
     files = {
         f"{name}/{path}": content
@@ -58,7 +58,7 @@ def test_a_release_holds_every_export_of_one_moment(tides, write, empty_storage)
         "release.json",
     }
     for name, content in files.items():
-        # The one of the format jsonl says how people are called.
+        # The manifest of jsonl differs in the rule about people's names.
         if name != "jsonl/manifest.json":
             assert content_of(empty_storage, release, name) == content, name
     assert content_of(empty_storage, release, "guidelines.txt") == b"Read."
@@ -88,7 +88,7 @@ def test_a_second_release_shares_the_files_that_are_the_same(tides, empty_storag
     before = shelf(empty_storage)
     released(tides, "v1.1")
 
-    # Only what names the release differs.
+    # Only release.json differs.
     assert len(shelf(empty_storage) - before) == 1
 
 
@@ -156,7 +156,7 @@ def test_no_release_is_deleted_and_what_it_stands_on_stays(tides):
 def test_a_name_means_one_release_for_ever(tides, name):
     released(tides, "v1.0")
 
-    with pytest.raises(Refused, match=r"There is a release called v1\.0 already"):
+    with pytest.raises(Refused, match=r"A release called v1\.0 already exists"):
         releasing.request_release(project=tides.project, name=name, by=tides.carla)
     with pytest.raises(IntegrityError), transaction.atomic():
         Release.objects.create(project=tides.project, name=name)
@@ -206,7 +206,7 @@ def test_who_does_not_lead_or_has_yet_to_judge_releases_nothing(tides):
             releasing.request_release(project=tides.project, name="v1", by=who)
 
     Assignment.objects.create(pair=tides.pair, task="judge", seat=1, member=tides.carla)
-    with pytest.raises(Refused, match="would show you what others said"):
+    with pytest.raises(Refused, match="would show you what others answered"):
         releasing.request_release(project=tides.project, name="v1", by=tides.carla)
 
     assert not Release.objects.exists()
@@ -289,14 +289,10 @@ def test_a_missing_and_a_changed_file_are_named(tides, empty_storage):
 
     checked = releasing.verify(release)
 
-    is_not_what_was_kept = (
-        f"{changed['name']} is not what was kept: its sha256 is {OF_ABC} and should be "
-        f"{changed['sha256']}."
+    has_changed = (
+        f"{changed['name']} has changed: its sha256 is {OF_ABC} and should be {changed['sha256']}."
     )
-    assert sorted(checked.faults) == [
-        "jsonl/judgments.jsonl is missing.",
-        is_not_what_was_kept,
-    ]
+    assert sorted(checked.faults) == ["jsonl/judgments.jsonl is missing.", has_changed]
     assert checked.files == len(every)
 
 

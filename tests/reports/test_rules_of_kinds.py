@@ -1,4 +1,4 @@
-"""Each kind of project has rules of its own, which hold, are broken by named pairs, or are open."""
+"""Each kind of project has its own rules, which hold, are broken by named pairs, or are open."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ KEPT, NOT_YET, BROKEN = RuleStatus.KEPT, RuleStatus.NOT_YET, RuleStatus.BROKEN
         # At most 2 of 9 can still drop out.
         (Counts(kept=7, dropped=1, unjudged=1), BROKEN),
         (Counts(kept=0, dropped=4, disputed=1), BROKEN),
-        # 2 or 3 of 5: the open one decides nothing. 3 or 4 of 5: it does.
+        # 2 or 3 of 5: the open one makes no difference. 3 or 4 of 5: it does.
         (Counts(kept=2, dropped=2, disputed=1), KEPT),
         (Counts(kept=1, dropped=3, disputed=1), NOT_YET),
         (Counts(), NOT_YET),
@@ -44,7 +44,7 @@ def test_between_a_quarter_and_three_quarters_of_the_relevant_documents_drop_out
     assert counts.status(Rule.SHARE) is promise
 
 
-def test_the_limits_of_a_rule_can_be_others():
+def test_limits_of_a_rule_can_be_changed():
     found = Counts(kept=2, dropped=2).status(Rule.BALANCE, {"complying": 2, "violating": 2})
 
     assert found is KEPT
@@ -71,7 +71,7 @@ def test_gold_is_relevant_in_original_and_instructed_and_not_in_reversed(
 
 
 class Scene:
-    """A project of a kind with one pair, of which a file claims labels."""
+    """A project of a kind with one pair, for which a file claims labels."""
 
     def __init__(self, kind: str, **fields) -> None:
         self.project = factories.project(
@@ -105,7 +105,7 @@ def test_claimed_tables_count_where_nobody_judged_and_two_positives_are_too_few(
 
 
 @pytest.mark.django_db
-def test_a_claim_of_a_table_that_is_taken_out_of_its_pool_counts_nowhere():
+def test_claim_of_a_table_taken_out_of_its_pool_does_not_count():
     scene = Scene("followtable")
     tables = [scene.candidate(1, claimed) for claimed in (1, 1, 1, 0, 0, 0)]
     assert scene.standing() == ("holds", 1, 0, 0)
@@ -118,7 +118,7 @@ def test_a_claim_of_a_table_that_is_taken_out_of_its_pool_counts_nowhere():
 
 
 @pytest.mark.django_db
-def test_what_people_said_counts_before_what_is_claimed():
+def test_judgments_take_precedence_over_claims():
     scene = Scene("followtable")
     tables = [scene.candidate(1, claimed) for claimed in (1, 1, 1, 0, 0, 0)]
 
@@ -169,7 +169,7 @@ def test_a_relevant_document_that_violates_an_attribute_breaks_the_rule():
 
 
 @pytest.mark.django_db
-def test_relevance_that_a_lead_settled_is_held_against_the_settled_attributes():
+def test_settled_relevance_is_compared_with_the_settled_attributes():
     """Two judges differ on the one attribute, and so on the relevance that follows from it."""
     scene = Scene("multi-infosearch", consensus="unanimous")
     attribute = Condition.objects.create(narrative=scene.altered, number=1, text="Short")

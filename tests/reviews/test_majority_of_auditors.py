@@ -8,9 +8,9 @@ from annotate.models import Membership
 from audit.models import Rating, Review
 from audit.reviews.criteria import FOLLOWTABLE, Verdict, verdict
 from audit.reviews.decisions import accept_many, decide
-from audit.reviews.passes import passes_of, to_decide, verdict_of
+from audit.reviews.passes import narratives_to_decide, passes_of, verdict_of
 from audit.reviews.rejected import rejected
-from base.errors import Unfit
+from base.errors import InvalidField
 from tests import factories
 
 pytestmark = pytest.mark.both_databases
@@ -74,7 +74,7 @@ class Scene:
     def waits(self) -> list[bool]:
         """Return whether a lead has to decide, and whether `rejected --undecided` lists it."""
         back = rejected(self.project, undecided=True)
-        return [to_decide(self.carla).exists(), back.exists()]
+        return [narratives_to_decide(self.carla).exists(), back.exists()]
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_pages_and_lists_follow_the_rule_of_the_kind(db, kind, against, of, foun
     assert scene.waits() == waits
 
 
-def test_what_a_minority_rejects_is_accepted_without_a_reason(db):
+def test_accepting_against_a_minority_needs_no_reason(db):
     scene = Scene()
     scene.review(against=2, of=4)
 
@@ -105,9 +105,9 @@ def test_what_a_minority_rejects_is_accepted_without_a_reason(db):
     assert made.outcome == "accepted"
 
 
-def test_what_most_reject_is_accepted_with_a_reason_alone(db):
+def test_accepting_against_a_majority_needs_a_reason(db):
     scene = Scene()
     scene.review(against=3, of=4)
 
-    with pytest.raises(Unfit, match="Give the reason"):
+    with pytest.raises(InvalidField, match="Give the reason"):
         decide(narrative=scene.narrative, outcome="accepted", by=scene.carla)

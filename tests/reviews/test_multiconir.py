@@ -18,7 +18,7 @@ from django.test import Client
 
 from annotate.models import Judgment, Narrative, Project
 from audit.checks import actions as checks
-from audit.checks.claims import Asked
+from audit.checks.claims import ClaimSelection
 from audit.checks.figures import figures
 from audit.checks.samples import draw_sample
 from audit.models import Rating, Review, Sample
@@ -195,7 +195,7 @@ def test_the_label_sample_with_a_third_person_and_its_exact_interval_by_hand(loa
     two = [factories.member(loaded, name) for name in ("ada", "ben")]
     sample = draw_sample(
         name="Labels",
-        asked=Asked(Sample.Source.MACHINE, machine),
+        selection=ClaimSelection(Sample.Source.MACHINE, machine),
         stratify="none",
         per="stratum",
         size=100,

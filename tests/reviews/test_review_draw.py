@@ -13,7 +13,7 @@ from annotate.judgments import completion, open_pairs
 from annotate.models import AuditEvent, DrawnPair, Narrative, ReviewDraw
 from audit.models import Review
 from audit.reviews.actions import save_ratings, submit_review, take_review
-from audit.reviews.draws import draw_for_review, end_draw, plan_draw, standing_draw
+from audit.reviews.draws import current_draw, draw_for_review, end_draw, plan_draw
 from base.errors import Refused
 from exporters.exports import selection
 from exporters.exports.rule_facts import kind_facts
@@ -61,7 +61,7 @@ def test_each_stratum_gives_as_many_instructions_as_were_asked_for(scene):
     assert (plan.total, len(plan.pairs)) == (6, 4)
 
 
-def test_the_same_seed_draws_the_same_and_a_larger_draw_holds_the_smaller(scene):
+def test_the_same_seed_draws_the_same_and_a_larger_draw_contains_the_smaller(scene):
     scene.draw(size=1)
     one = scene.drawn()
     scene.draw(size=1)
@@ -151,12 +151,12 @@ def test_a_draw_that_cannot_be_made_changes_nothing(scene, choices, sentence):
     assert ReviewDraw.objects.count() == 1
 
 
-def test_annotators_draw_nothing(scene):
+def test_annotators_cannot_draw(scene):
     with pytest.raises(Refused, match="Only leads"):
         draw_for_review(project=scene.project, stratify="none", size=1, seed=1, by=scene.dan)
 
 
-def test_the_database_takes_one_draw_in_force_of_a_project(scene):
+def test_the_database_allows_one_current_draw_per_project(scene):
     scene.draw()
 
     with pytest.raises(IntegrityError), transaction.atomic():
@@ -198,13 +198,13 @@ def test_the_manifest_says_what_was_drawn(scene):
     }
 
 
-def test_a_lead_looks_at_a_draw_makes_it_and_ends_it_on_the_page(scene, client):
+def test_a_lead_previews_makes_and_ends_a_draw_on_the_page(scene, client):
     client.force_login(scene.carla.user)
     address = reverse("audit:review_draw", args=["tides"])
 
     looked = client.get(address, {"stratify": "domain", "size": 1, "seed": 7})
     assert b"Review these 2 only" in looked.content
-    assert standing_draw(scene.project) is None
+    assert current_draw(scene.project) is None
 
     client.post(address, {"stratify": "domain", "size": 1, "seed": 7})
     assert scene.drawn() == _drawn_by(scene)
@@ -215,10 +215,10 @@ def test_a_lead_looks_at_a_draw_makes_it_and_ends_it_on_the_page(scene, client):
     assert {row.pair.pair_id for row in only.context["rows"]} == scene.drawn()
 
     client.post(address, {"end": "yes"})
-    assert standing_draw(scene.project) is None
+    assert current_draw(scene.project) is None
 
 
-def test_a_draw_that_is_refused_leaves_the_page_with_the_reason(scene, client):
+def test_the_page_shows_why_a_draw_is_refused(scene, client):
     client.force_login(scene.carla.user)
 
     page = client.post(

@@ -82,5 +82,5 @@ def test_the_verdict_of_two_auditors_follows_the_page(reviews, expected):
         ([], False),
     ],
 )
-def test_auditors_straddle_poor_when_some_say_it_and_some_do_not(levels, differ):
+def test_auditors_straddle_if_some_rate_poor_and_some_do_not(levels, differ):
     assert straddles(levels) is differ

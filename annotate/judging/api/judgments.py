@@ -24,7 +24,7 @@ from annotate.judgments.repeats import Spot
 from annotate.pairs import access
 from annotate.pairs.models import InstructionPair
 from annotate.projects.models import Membership
-from base.api.resource import KeyField, Resource, Scope, Sent, done, reads, writes
+from base.api.resource import KeyField, RequestBody, Resource, Scope, no_content, reads, writes
 from formats.fields import moment_problem
 
 # The largest offset in a text.
@@ -37,14 +37,14 @@ def _check_time(moment: datetime) -> None:
         raise serializers.ValidationError(_("The time is before 1970 or in the future."))
 
 
-class SpanSerializer(Sent):
+class SpanSerializer(RequestBody):
     """A span of a text in Unicode code points; `end` is exclusive."""
 
     start = serializers.IntegerField(min_value=0, max_value=MAX_OFFSET)
     end = serializers.IntegerField(min_value=1, max_value=MAX_OFFSET)
 
 
-class SentJudgment(Sent):
+class SentJudgment(RequestBody):
     """A grade. The sender makes the UUID, so that sending it twice changes nothing."""
 
     uuid = serializers.UUIDField()
@@ -134,11 +134,11 @@ class Judgments(Resource):
             lambda rows: [_judgment_json(row, member) for row in rows],
         )
 
-    @writes(JudgmentSerializer, sent=SentJudgment, status=201, scope=Scope.JUDGE)
+    @writes(JudgmentSerializer, body=SentJudgment, status=201, scope=Scope.JUDGE)
     def post(self, request: Request, pair: int) -> Response:
         """Judge a document: 201 with the judgment, also when its UUID was sent before."""
         member, found = access.pair(self.person, pair)
-        sent = self.sent()
+        sent = self.body()
         row = record_grade(
             target=_pop_target(found, sent, member),
             relevance=sent.pop("relevance"),
@@ -163,14 +163,14 @@ class OwnStatement(Resource):
         """
         member, found = access.pair(self.person, pair)
         withdraw(uuid=uuid, pair=found, by=member)
-        return done()
+        return no_content()
 
 
 class OneJudgment(OwnStatement):
     """One judgment of the requesting user."""
 
 
-class SentFlag(Sent):
+class SentFlag(RequestBody):
     """A flag instead of a grade. The sender makes the UUID."""
 
     uuid = serializers.UUIDField()
@@ -225,11 +225,11 @@ class Flags(Resource):
         mine = Flag.objects.filter(annotator=member, narrative__pair=found, cleared_at=None)
         return self.page(mine, lambda rows: [_flag_json(row, member) for row in rows])
 
-    @writes(FlagSerializer, sent=SentFlag, status=201, scope=Scope.JUDGE)
+    @writes(FlagSerializer, body=SentFlag, status=201, scope=Scope.JUDGE)
     def post(self, request: Request, pair: int) -> Response:
         """Put a flag on a document: 201 with the flag, also when its UUID was sent before."""
         member, found = access.pair(self.person, pair)
-        sent = self.sent()
+        sent = self.body()
         row = record_flag(
             target=_pop_target(found, sent, member),
             by=member,

@@ -17,8 +17,8 @@ from annotate.judging.withdrawal import undo
 from annotate.judgments.models import Flag, Judgment, Repeat
 from annotate.judgments.repeats import Spot
 from annotate.pairs import access
-from base.api.resource import Asked, Resource, Scope, reads, writes
-from base.pagination import key
+from base.api.resource import QueryParameters, Resource, Scope, reads, writes
+from base.pagination import parse_key
 
 # The most documents with their texts that are sent at once.
 MAX_DOCUMENTS = 20
@@ -90,7 +90,7 @@ class DocumentViewSerializer(serializers.Serializer[Any]):
     again = AskedRejudgingSerializer(many=True)
 
 
-class AskedDocumentViews(Asked):
+class AskedDocumentViews(QueryParameters):
     """The requested documents."""
 
     candidates = serializers.RegexField(
@@ -101,7 +101,7 @@ class AskedDocumentViews(Asked):
 
     def validate_candidates(self, value: str) -> list[int]:
         """Parse the numbers."""
-        numbers = [key(part) for part in value.split(",")]
+        numbers = [parse_key(part) for part in value.split(",")]
         if len(numbers) > MAX_DOCUMENTS:
             raise serializers.ValidationError(
                 _("At most %(most)s documents are sent at once.") % {"most": MAX_DOCUMENTS}
@@ -148,13 +148,13 @@ class DocumentViews(Resource):
 
     tag = "Judging"
 
-    @reads(DocumentViewSerializer, asked=AskedDocumentViews, many=True)
+    @reads(DocumentViewSerializer, parameters=AskedDocumentViews, many=True)
     def get(self, request: Request, pair: int) -> Response:
         """Read some of the documents of your pool, with their texts. You must hold an assignment
         on the pair.
         """
         member, found = access.pair(self.person, pair)
-        numbers = self.asked()["candidates"]
+        numbers = self.parameters()["candidates"]
         narrative = narrative_for(member, found)
         views = document_views(
             pair=found,

@@ -33,9 +33,9 @@ from annotate.pairs import access
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.projects.models import Guideline, Membership
 from base import keymap
-from base.errors import NotHere, Refused
+from base.errors import ObjectNotFound, Refused
 from base.page_request import PageRequest
-from base.pagination import key
+from base.pagination import parse_key
 from base.word_diff import diff
 
 # The most documents that are sent at once.
@@ -54,7 +54,7 @@ def judging(request: PageRequest, pk: int) -> HttpResponse:
         messages.error(request, str(refused))
         return redirect("annotate:home")
     session = read_judging_session(narrative=narrative, by=member)
-    after = key(request.GET.get("after", ""))
+    after = parse_key(request.GET.get("after", ""))
     following = session.next(after=None if after is None else _current_number(after, member))
     if following is None:
         return _render_page(request, member, pair, narrative, None, session=session)
@@ -86,7 +86,7 @@ def judge(request: PageRequest, pk: int, candidate_pk: int) -> HttpResponse:
 def documents(request: PageRequest, pk: int) -> HttpResponse:
     """Render requested documents (`?candidate=93&candidate=94`) for the script to keep ready."""
     member, pair = access.pair(request.user, pk)
-    numbers = [key(value) for value in request.GET.getlist("candidate")[:MAX_DOCUMENTS]]
+    numbers = [parse_key(value) for value in request.GET.getlist("candidate")[:MAX_DOCUMENTS]]
     try:
         narrative = narrative_for(member, pair)
     except Refused as refused:
@@ -133,7 +133,7 @@ def judgment(request: PageRequest, pk: int, candidate_pk: int) -> HttpResponse:
             uuid=data["uuid"],
             by=member,
         )
-    except NotHere as not_here:
+    except ObjectNotFound as not_here:
         raise Http404(str(not_here)) from not_here
     except Refused as refused:
         return _render_refusal(request, member, pair, candidate_pk, str(refused))
@@ -157,7 +157,7 @@ def flag(request: PageRequest, pk: int, candidate_pk: int) -> HttpResponse:
             words=data["words"],
             by=member,
         )
-    except NotHere as not_here:
+    except ObjectNotFound as not_here:
         raise Http404(str(not_here)) from not_here
     except Refused as refused:
         return _render_refusal(request, member, pair, candidate_pk, str(refused))
@@ -198,7 +198,7 @@ def _render_page(
     session = session or read_judging_session(narrative=narrative, by=member)
     grades = list(pair.project.grades.order_by("value"))
     keys = keymap.keys_for(request.user)
-    grade_keys = keymap.grade_keys(grades, keymap.on_page("judge", keys))
+    grade_keys = keymap.grade_keys(grades, keymap.keys_on_page("judge", keys))
     for grade in grades:
         grade.key = grade_keys[grade.value]
     context = {

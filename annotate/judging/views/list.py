@@ -34,7 +34,7 @@ from annotate.projects.models import Grade, Membership, Project
 from base import keymap
 from base.errors import Refused
 from base.page_request import PageRequest
-from base.pagination import key
+from base.pagination import parse_key
 
 # Rows per page.
 WINDOW = 100
@@ -105,7 +105,7 @@ def listing(request: PageRequest, pk: int) -> HttpResponse:
     shown = window(session, request.GET, found=found, find=find)
     rows = _rows(pair.project, narrative, member, shown, grades)
     keys = keymap.keys_for(request.user)
-    grade_keys = keymap.grade_keys(grades, keymap.on_page("judge", keys))
+    grade_keys = keymap.grade_keys(grades, keymap.keys_on_page("judge", keys))
     context = {
         "project": pair.project,
         "member": member,
@@ -212,16 +212,16 @@ def window(
         for position, number in enumerate(session.order, start=1)
         if matches(number) and (found is None or number in found)
     ]
-    document = key(params.get("at", ""))
+    document = parse_key(params.get("at", ""))
     if document is not None and document not in {number for _, number in matching}:
         show, find, matching = "", "", list(enumerate(session.order, start=1))
     positions = [position for position, _ in matching]
     start = 0
     if document in session.order:
         start = bisect_left(positions, session.order.index(document) + 1) // size * size
-    elif (after := key(params.get("after", ""))) is not None:
+    elif (after := parse_key(params.get("after", ""))) is not None:
         start = bisect_right(positions, after)
-    elif (before := key(params.get("before", ""))) is not None:
+    elif (before := parse_key(params.get("before", ""))) is not None:
         start = max(0, bisect_left(positions, before) - size)
     part = matching[start : start + size]
     end = start + len(part)

@@ -112,7 +112,7 @@ def write_verdicts(intake: Intake) -> None:
         ORDER BY x.n
         """
     )
-    verdicts = intake.rows("verdicts")
+    verdicts = intake.row_counts("verdicts")
     verdicts.new += written
     verdicts.unchanged += (
         bulk.number(

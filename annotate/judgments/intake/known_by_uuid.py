@@ -65,7 +65,7 @@ def _find_by_uuid(intake: Intake, kind: StatementKind) -> int:
         WHERE {kind.where}
         """  # noqa: S608 (our own tables)
     )
-    return intake.refuse_found(
+    return intake.refuse_rows(
         f"""
         SELECT s.n, s.place, s.uuid FROM stage_statements s
         CROSS JOIN {kind.table} o CROSS JOIN annotate_membership m
@@ -85,7 +85,7 @@ def _refuse_other_content(intake: Intake, kind: StatementKind, differs: str) -> 
 
     In `differs`, `o` is the stored row and `s` the staged statement.
     """
-    intake.refuse_found(
+    intake.refuse_rows(
         f"""
         SELECT s.n, s.place, s.uuid FROM stage_statements s
         CROSS JOIN {kind.table} o CROSS JOIN annotate_narrative v

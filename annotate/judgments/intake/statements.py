@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, ClassVar
 
-from annotate.collection.intake.arrivals import Arrivals, Intake
+from annotate.collection.intake.arrivals import Intake, StagedRecords
 from annotate.collection.spans import Span
 from annotate.judgments.evidence import merge_spans
 from annotate.judgments.intake import (
@@ -61,7 +61,7 @@ _CONTENT: dict[str, tuple[str, Any]] = {
 }
 
 
-class Statements(Arrivals):
+class Statements(StagedRecords):
     """Intake of judgments, flags and adjudications; claims are judgments by a machine."""
 
     order = 60
@@ -69,7 +69,7 @@ class Statements(Arrivals):
 
     def __init__(self, intake: Intake) -> None:
         super().__init__(intake)
-        self.statements = self.stage(
+        self.statements = self.create_stage(
             "stage_statements",
             what="text",
             query_id="text",
@@ -105,10 +105,10 @@ class Statements(Arrivals):
             # 1 changed, 2 new.
             state="integer 0",
         )
-        self.verdicts = self.stage(
+        self.verdicts = self.create_stage(
             "stage_verdicts", statement="integer", number="integer", answer="text"
         )
-        self.renamed = self.stage("stage_renamed", statement="integer", uuid="uuid")
+        self.renamed = self.create_stage("stage_renamed", statement="integer", uuid="uuid")
 
     # --- staging ----------------------------------------------------------------------------------
 

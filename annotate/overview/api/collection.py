@@ -10,7 +10,7 @@ from rest_framework.response import Response
 
 from annotate.collection import access as collection_access
 from annotate.collection import core_queries
-from annotate.collection.document_rendering import show
+from annotate.collection.document_rendering import read_pane
 from annotate.collection.models import Candidate, Query
 from annotate.judgments.blindness import blind_pairs, may_see, must_answer_first
 from annotate.judgments.document_names import names_for
@@ -43,14 +43,14 @@ class Queries(Resource):
 
     tag = "Collection"
 
-    @reads(QuerySerializer, asked=AskedQueries, paged=True)
+    @reads(QuerySerializer, parameters=AskedQueries, paged=True)
     def get(self, request: Request, slug: str) -> Response:
         """List the queries with the progress of each."""
         member = access.member(self.person, slug)
         found = member.project.queries.all()
-        if search := self.asked().get("search"):
+        if search := self.parameters().get("search"):
             found = found.filter(Q(query_id__contains=search) | Q(title__icontains=search))
-        if core := self.asked().get("core"):
+        if core := self.parameters().get("core"):
             found = found.filter(core=core)
         return self.page(found, lambda rows: _queries(member, rows))
 
@@ -104,11 +104,11 @@ class Pairs(Resource):
 
     tag = "Collection"
 
-    @reads(PairSerializer, asked=AskedPairs, paged=True)
+    @reads(PairSerializer, parameters=AskedPairs, paged=True)
     def get(self, request: Request, slug: str) -> Response:
         """List the pairs of a project."""
         member = access.member(self.person, slug)
-        asked = self.asked()
+        asked = self.parameters()
         pairs = member.project.pairs.all() if asked["removed"] else member.project.pairs.alive()
         if "query" in asked:
             pairs = pairs.filter(query=asked["query"])
@@ -161,7 +161,7 @@ class OneDocument(Resource):
         member, found = pairs_access.pair(self.person, pair)
         row = pairs_access.candidate(found, unmask(candidate, member.pk).candidate)
         name = names_for(member, [row])[row.pk]
-        shown = show(row.document)
+        shown = read_pane(row.document)
         return Response(
             {
                 "name": name.label,

@@ -102,7 +102,7 @@ def _last_days(
 def person(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     """Show one person's progress, pace and flags: to themselves, and to leads."""
     member = access.member(request.user, slug)
-    found = access.fellow(member, pk)
+    found = access.member_of_project(member, pk)
     if found.pk != member.pk and not member.leads:
         raise PermissionDenied(_("This is another person's page. You can open only your own."))
     project = member.project
@@ -201,8 +201,8 @@ def matrix(request: PageRequest, slug: str) -> HttpResponse:
             "total": None if asked.state or asked.grades else count_documents(member, asked),
             "grades": list(member.project.grades.order_by("value")),
             "assigned": bool(blind_pairs(member)),
-            "previous_url": _place(kept, "before", found.before),
-            "next_url": _place(kept, "after", found.after),
+            "previous_url": _page_url(kept, "before", found.before),
+            "next_url": _page_url(kept, "after", found.after),
         },
     )
 
@@ -231,7 +231,7 @@ def _row(member: Membership, row: Row, people: list[Membership]) -> dict[str, An
     }
 
 
-def _place(kept: dict[str, str], name: str, key: Key | None) -> str:
+def _page_url(kept: dict[str, str], name: str, key: Key | None) -> str:
     """Return the address of the page before or after this one; "" if there is none."""
     return "" if key is None else f"?{urlencode({**kept, name: str(key)})}"
 

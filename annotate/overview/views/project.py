@@ -41,7 +41,7 @@ from annotate.overview.time_estimate import time_estimate
 from annotate.overview.views.home import assignment_rows, work_url, worker
 from annotate.pairs.instruction_styles import other_styles
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
-from annotate.pools.provenance import brought
+from annotate.pools.provenance import contributions
 from annotate.projects import access, schedule
 from annotate.projects.kinds import kind_of
 from annotate.projects.models import Membership, Project
@@ -138,7 +138,9 @@ def queries(request: PageRequest, slug: str) -> HttpResponse:
             "rows": rows,
             "shows_judging": _shows_judging(member.project, rows),
             "pools": query_lists.pools(member.project, page.rows),
-            "cores": core_queries.sizes(member.project, [query.core for query in page.rows]),
+            "cores": core_queries.count_queries(
+                member.project, [query.core for query in page.rows]
+            ),
             "search": search,
             "core": core,
             "state": state,
@@ -177,7 +179,7 @@ def query(request: PageRequest, slug: str, pk: int) -> HttpResponse:
             "section": "queries",
             "query": found,
             "siblings": list(core_queries.siblings(found)[: core_queries.NAMED]),
-            "core_size": core_queries.sizes(project, [found.core]).get(found.core, 1),
+            "core_size": core_queries.count_queries(project, [found.core]).get(found.core, 1),
             "pairs": [{**_pair(member, one), "styles": styles[one.pk]} for one in pairs],
             "candidates": said,
             "shows_statements": bool(project.overlap_judge)
@@ -191,7 +193,7 @@ def query(request: PageRequest, slug: str, pk: int) -> HttpResponse:
             "show_prior": project.show_prior
             or (member.leads and blind_pairs(member).isdisjoint(pair.pk for pair in pairs)),
             "pool": found.candidates.count(),
-            "brought": brought(page.rows) if may_see_ranks else None,
+            "brought": contributions(page.rows) if may_see_ranks else None,
             "removed": Candidate.with_removed.filter(query=found, removed_at__isnull=False).count()
             if may_see_ranks
             else 0,

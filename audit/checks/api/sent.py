@@ -12,14 +12,14 @@ from audit.checks.actions import MAX_WORDS
 from audit.checks.figures import BOUND
 from audit.checks.forms import MAX_SEED
 from audit.checks.models import Reply, Sample
-from audit.checks.queue import SHOWN
+from audit.checks.queue import LABEL_FILTERS
 from audit.checks.samples import MAX_ITEMS, MAX_NAME
-from base.api.resource import Asked, KeyField, Sent
+from base.api.resource import KeyField, QueryParameters, RequestBody
 
 SMALL = 32_767
 
 
-class _SentClaims(Sent):
+class _SentClaims(RequestBody):
     """The choice of whose labels are checked."""
 
     source = serializers.ChoiceField(choices=Sample.Source.choices)  # type: ignore[assignment]
@@ -63,7 +63,7 @@ class SentSample(SentPlan):
     )
 
 
-class AskedSuspects(Asked):
+class AskedSuspects(QueryParameters):
     """The rule for suspects: documents that are claimed relevant and missed by runs."""
 
     source = serializers.ChoiceField(  # type: ignore[assignment]
@@ -95,7 +95,7 @@ class SentSuspects(_SentClaims):
     shows_claim = serializers.BooleanField(default=False)
 
 
-class SentCheck(Sent):
+class SentCheck(RequestBody):
     """An answer to a claimed label: a grade, or "cannot judge" with words; or, if the sample asks
     for conditions, an answer to each by its key.
     """
@@ -134,19 +134,19 @@ class SentCheck(Sent):
         return {int(key): answer for key, answer in verdicts.items()}
 
 
-class AskedSample(Asked):
+class AskedSample(QueryParameters):
     """The rate that the error bound should come below."""
 
     bound = serializers.FloatField(min_value=0.0001, max_value=0.5, default=BOUND)
 
 
-class AskedLabels(Asked):
+class AskedLabels(QueryParameters):
     """The filter of labels; all by default."""
 
-    show = serializers.ChoiceField(choices=SHOWN, default=SHOWN[0])
+    show = serializers.ChoiceField(choices=LABEL_FILTERS, default=LABEL_FILTERS[0])
 
 
-class AskedNext(Asked):
+class AskedNext(QueryParameters):
     """The task, and the label after which to continue."""
 
     task = serializers.ChoiceField(choices=["check", "settle"], default="check")

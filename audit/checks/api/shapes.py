@@ -319,10 +319,10 @@ class NextLabelSerializer(serializers.Serializer[Any]):
 class SuspectSerializer(serializers.Serializer[Any]):
     """A document that is claimed to be relevant, and how many of the runs miss it."""
 
-    pair_id = serializers.CharField(source="claim.under.pair_id")
-    query_id = serializers.CharField(source="claim.under.query_id")
-    side = serializers.CharField(source="claim.under.side")
-    narrative = serializers.IntegerField(source="claim.under.narrative")
+    pair_id = serializers.CharField(source="claim.narrative.pair_id")
+    query_id = serializers.CharField(source="claim.narrative.query_id")
+    side = serializers.CharField(source="claim.narrative.side")
+    narrative = serializers.IntegerField(source="claim.narrative.pk")
     candidate = serializers.IntegerField(source="claim.candidate")
     doc_id = serializers.CharField(source="claim.doc_id")
     missed = serializers.IntegerField()

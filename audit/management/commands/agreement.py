@@ -14,13 +14,13 @@ from annotate.projects.models import Project
 from audit.checks.models import RESAMPLES, SEED
 from audit.reports.reliability import agreement_of
 from audit.reports.report_parts import COEFFICIENTS, SPLITS
-from audit.reports.scopes import Scope, scope_of, words
-from audit.reports.tables import Line, Table, against_machines, lonely, tables
+from audit.reports.scopes import Scope, describe_scope, scope_of
+from audit.reports.tables import Line, Table, against_machines, people_alone, tables
 from base.commands import RejudgeCommand
 from base.errors import Refused
 
 # The splits that are printed by default.
-_USUAL = ("pair", "query", "criterion", "self")
+_DEFAULT_SPLITS = ("pair", "query", "criterion", "self")
 
 
 class Command(RejudgeCommand):
@@ -62,28 +62,30 @@ class Command(RejudgeCommand):
             scope = scope_of(project, {**options, "one": one, "other": other})
         except Refused as refused:
             raise CommandError(str(refused)) from refused
-        by = options["by"] or (SPLITS if options["json"] else _USUAL)
+        by = options["by"] or (SPLITS if options["json"] else _DEFAULT_SPLITS)
         figures = agreement_of(project, seed=SEED, resamples=RESAMPLES, scope=scope, by=by)
         if options["json"]:
             self.stdout.write(json.dumps(figures, indent=2, ensure_ascii=False))
         else:
-            self.stdout.write("\n".join(_lines(figures, scope, machines=list(by) == ["machine"])))
+            self.stdout.write(
+                "\n".join(_report_lines(figures, scope, machines=list(by) == ["machine"]))
+            )
 
 
-def _lines(figures: dict[str, Any], scope: Scope, *, machines: bool) -> list[str]:
+def _report_lines(figures: dict[str, Any], scope: Scope, *, machines: bool) -> list[str]:
     found = [one.table for one in against_machines(figures)] if machines else tables(figures)
-    of = f" ({words(scope)})" if scope else ""
+    of = f" ({describe_scope(scope)})" if scope else ""
     lines = [f"Agreement of {figures['project']}{of}, {figures['computed_at']}"]
     if not found and machines:
         lines.append("No machine has judged any of this.")
-    elif not found and (alone := lonely(figures)):
+    elif not found and (alone := people_alone(figures)):
         lines.append(f"No two people answered the same; all answers are by {', '.join(alone)}.")
     elif not found and scope:
         lines.append("Nobody has answered anything in this part. Ask for a larger one.")
     elif not found:
         lines.append("Nobody has judged or reviewed anything yet.")
     for table in found:
-        lines += _of_table(table)
+        lines += _table_lines(table)
     lines += [""]
     lines += [f"Left out: {entry['count']} {entry['reason']}." for entry in figures["left_out"]]
     lines.append(
@@ -96,18 +98,20 @@ def _lines(figures: dict[str, Any], scope: Scope, *, machines: bool) -> list[str
     return lines
 
 
-def _of_table(table: Table) -> list[str]:
+def _table_lines(table: Table) -> list[str]:
     lines = ["", f"{table.title}"]
     for line in table.lines:
-        lines += ["", f"  {line.label}: {_counts(line, table)}"]
-        lines += [f"    {one['title']:<{_WIDTH}}  {_readable(one)}" for one in line.coefficients]
+        lines += ["", f"  {line.label}: {_format_counts(line, table)}"]
+        lines += [
+            f"    {one['title']:<{_WIDTH}}  {_format_coefficient(one)}" for one in line.coefficients
+        ]
     return lines
 
 
 _WIDTH = max(map(len, COEFFICIENTS.values()))
 
 
-def _counts(line: Line, table: Table) -> str:
+def _format_counts(line: Line, table: Table) -> str:
     by = "person" if len(line.raters) == 1 else table.by
     unit = table.one_unit if line.units == 1 else table.unit
     counts = f"{line.units:,} {unit} shared, {len(line.raters)} {by}"
@@ -116,16 +120,16 @@ def _counts(line: Line, table: Table) -> str:
     )
 
 
-def _readable(coefficient: dict[str, Any]) -> str:
+def _format_coefficient(coefficient: dict[str, Any]) -> str:
     if coefficient["value"] is None:
         return str(coefficient["note"])
-    shown = f"{coefficient['value']:6.3f}"
+    text = f"{coefficient['value']:6.3f}"
     if coefficient["interval"] is None:
-        return f"{shown}  {coefficient['interval_note']}"
+        return f"{text}  {coefficient['interval_note']}"
     low, high = coefficient["interval"]
-    shown += f"  [{low:.3f}, {high:.3f}]"
+    text += f"  [{low:.3f}, {high:.3f}]"
     if "linearised" in coefficient["interval_note"]:
-        shown += "  by its variance"
+        text += "  by its variance"
     elif "BCa" in coefficient["interval_note"]:
-        shown += "  BCa"
-    return f"{shown}  {coefficient['note']}".rstrip()
+        text += "  BCa"
+    return f"{text}  {coefficient['note']}".rstrip()

@@ -45,13 +45,13 @@ class Command(RejudgeCommand):
                 draws.end_draw(project=project, by=None)
         except Refused as refused:
             raise CommandError(str(refused)) from refused
-        standing = draws.standing_draw(project)
-        if standing is None:
+        current = draws.current_draw(project)
+        if current is None:
             self.stdout.write("There is no draw: every instruction is reviewed.")
             return
-        for label, there, taken in standing.strata:
+        for label, there, taken in current.strata:
             self.stdout.write(f"{label or 'none named'}\t{taken:,} of {there:,}")
-        self.stdout.write(f"seed {standing.draw.seed}\t{standing.taken:,} of {standing.total:,}")
+        self.stdout.write(f"seed {current.draw.seed}\t{current.taken:,} of {current.total:,}")
 
     def _draw(self, project: Project, options: dict[str, Any]) -> None:
         if options["size"] is None:

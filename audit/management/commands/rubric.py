@@ -30,7 +30,7 @@ class Command(RejudgeCommand):
         if project is None:
             raise CommandError(f"There is no project “{options['project']}”.")
         if options["name"] is None:
-            self.stdout.write(pretty(rubrics.in_force(project.pk)), ending="")
+            self.stdout.write(pretty(rubrics.current_rubric(project.pk)), ending="")
             return
         try:
             chosen = project_rubric.choose_rubric(project=project, name=options["name"], by=None)

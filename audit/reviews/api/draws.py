@@ -12,10 +12,10 @@ from annotate.pairs.models import ReviewDraw
 from annotate.projects import access
 from annotate.projects.models import Project
 from audit.reviews import draws
-from base.api.resource import Resource, Scope, Sent, done, reads, writes
+from base.api.resource import RequestBody, Resource, Scope, no_content, reads, writes
 
 
-class SentReviewDraw(Sent):
+class SentReviewDraw(RequestBody):
     """The choices for a draw of instructions: strata, size and seed."""
 
     stratify = serializers.ChoiceField(
@@ -67,11 +67,11 @@ class InForce(Resource):
         """Read the current draw, with the numbers of each stratum."""
         return Response(_as_json(access.lead(self.person, slug).project))
 
-    @writes(ReviewDrawInForceSerializer, sent=SentReviewDraw, scope=Scope.LEAD)
+    @writes(ReviewDrawInForceSerializer, body=SentReviewDraw, scope=Scope.LEAD)
     def put(self, request: Request, slug: str) -> Response:
         """Draw the instructions to review. Only these have review tasks from now on."""
         member = access.lead(self.person, slug)
-        draws.draw_for_review(project=member.project, by=member, **self.sent())
+        draws.draw_for_review(project=member.project, by=member, **self.body())
         return Response(_as_json(member.project))
 
     @writes(None, scope=Scope.LEAD, status=204)
@@ -79,20 +79,20 @@ class InForce(Resource):
         """End the current draw, if any: every instruction is to be reviewed."""
         member = access.lead(self.person, slug)
         draws.end_draw(project=member.project, by=member)
-        return done()
+        return no_content()
 
 
 def _as_json(project: Project) -> dict[str, Any]:
-    standing = draws.standing_draw(project)
-    if standing is None:
+    current = draws.current_draw(project)
+    if current is None:
         return {"draw": None}
     names = ("stratify", "size", "seed", "fewer", "drawn_at")
     return {
         "draw": {
-            **{name: getattr(standing.draw, name) for name in names},
+            **{name: getattr(current.draw, name) for name in names},
             "strata": [
                 {"stratum": label, "instructions": there, "drawn": taken}
-                for label, there, taken in standing.strata
+                for label, there, taken in current.strata
             ],
         }
     }

@@ -21,11 +21,11 @@ from audit.reviews import access, actions, decisions, rejected, rubrics
 from audit.reviews.actions import MAX_WORDS
 from audit.reviews.api.rubrics import RubricSerializer
 from audit.reviews.api.shapes import (
-    AMOUNTS,
+    VERDICT_CHOICES,
     DecisionSerializer,
     PassSerializer,
-    told_machines,
-    told_passes,
+    machine_passes_as_json,
+    passes_as_json,
 )
 from audit.reviews.models import Decision
 from audit.reviews.passes import (
@@ -36,10 +36,19 @@ from audit.reviews.passes import (
     story,
     verdict_of,
 )
-from audit.reviews.review_page import listed_reviews
-from audit.reviews.review_search import DRAWN, SENT_BACK, TO_DECIDE, WantedReviews, found_reviews
-from audit.reviews.texts_at_hand import at_hand, texts_of
-from base.api.resource import Asked, KeyField, Resource, Scope, Sent, done, reads, writes
+from audit.reviews.review_page import review_rows
+from audit.reviews.review_search import DRAWN, SENT_BACK, TO_DECIDE, ReviewFilter, filter_reviews
+from audit.reviews.texts_at_hand import documents_at_hand, texts_of
+from base.api.resource import (
+    KeyField,
+    QueryParameters,
+    RequestBody,
+    Resource,
+    Scope,
+    no_content,
+    reads,
+    writes,
+)
 from formats.rubrics import data
 
 
@@ -53,13 +62,13 @@ class ReviewRowSerializer(serializers.Serializer[Any]):
     narrative = VersionSerializer()
     submitted = serializers.IntegerField(help_text="Number of submitted reviews.")
     wanted = serializers.IntegerField(help_text="Number of wanted reviews.")
-    verdict = serializers.ChoiceField(choices=AMOUNTS, allow_null=True)
+    verdict = serializers.ChoiceField(choices=VERDICT_CHOICES, allow_null=True)
     decision = DecisionSerializer(allow_null=True)
     held = serializers.BooleanField(help_text="Whether you hold a review assignment of this pair.")
     mine = serializers.BooleanField(help_text="Whether you have submitted a review.")
 
 
-class AskedReviews(Asked):
+class AskedReviews(QueryParameters):
     """Filters of instructions; all by default."""
 
     state = serializers.ChoiceField(choices=[TO_DECIDE, SENT_BACK, DRAWN], required=False)
@@ -81,7 +90,7 @@ class ReviewAssignmentSerializer(serializers.Serializer[Any]):
     pair_id = serializers.CharField(allow_null=True)
 
 
-class SentAnswer(Sent):
+class SentAnswer(RequestBody):
     """The answer to one criterion; a field that is not sent stays unchanged."""
 
     criterion = serializers.CharField(max_length=40)
@@ -91,14 +100,14 @@ class SentAnswer(Sent):
     )
 
 
-class SentReview(Sent):
+class SentReview(RequestBody):
     """Answers, with the version of the narrative that was read."""
 
     narrative = KeyField()
     answers = SentAnswer(many=True)
 
 
-class SentSubmission(Sent):
+class SentSubmission(RequestBody):
     """The version that was read, and the texts that were at hand."""
 
     narrative = KeyField()
@@ -153,20 +162,20 @@ class ChapterSerializer(serializers.Serializer[Any]):
     @extend_schema_field(PassSerializer(many=True))
     def get_reviews(self, chapter: Chapter) -> Any:
         """Return the reviews by people."""
-        told = told_passes(chapter.passes, self.context["reader"])
-        return PassSerializer(told, many=True).data
+        passes = passes_as_json(chapter.passes, self.context["reader"])
+        return PassSerializer(passes, many=True).data
 
     @extend_schema_field(PassSerializer(many=True))
     def get_machines(self, chapter: Chapter) -> Any:
         """Return the reviews by machines, by name; hidden as long as those of other people."""
-        return PassSerializer(told_machines(chapter.machines), many=True).data
+        return PassSerializer(machine_passes_as_json(chapter.machines), many=True).data
 
     @extend_schema_field(ContrastSerializer(many=True))
     def get_contrasts(self, chapter: Chapter) -> list[dict[str, Any]]:
         """Return the criteria with whether auditors differ."""
         return [dict(ContrastSerializer(one).data) for one in contrasts(chapter.passes)]
 
-    @extend_schema_field(serializers.ChoiceField(choices=AMOUNTS, allow_null=True))
+    @extend_schema_field(serializers.ChoiceField(choices=VERDICT_CHOICES, allow_null=True))
     def get_verdict(self, chapter: Chapter) -> str | None:
         """Return the verdict; null while some reviews are hidden."""
         if chapter.hidden:
@@ -183,14 +192,14 @@ class StorySerializer(serializers.Serializer[Any]):
     chapters = ChapterSerializer(many=True)
 
 
-class SentDecision(Sent):
+class SentDecision(RequestBody):
     """A decision on an instruction."""
 
     outcome = serializers.ChoiceField(choices=Decision.Outcome.choices)
     reason = serializers.CharField(required=False, allow_blank=True, max_length=MAX_WORDS)
 
 
-class SentAcceptance(Sent):
+class SentAcceptance(RequestBody):
     """The altered narratives to accept."""
 
     narratives = serializers.ListField(child=KeyField(), max_length=MOST)
@@ -201,17 +210,17 @@ class Reviews(Resource):
 
     tag = "Reviews"
 
-    @reads(ReviewRowSerializer, asked=AskedReviews, paged=True)
+    @reads(ReviewRowSerializer, parameters=AskedReviews, paged=True)
     def get(self, request: Request, slug: str) -> Response:
         """List the current altered narratives. Only leads filter by state, people or criterion."""
         member = annotate_access.member(self.person, slug)
-        asked = self.asked()
-        if asked.keys() & {"state", "author", "auditor", "criterion"}:
+        query = self.parameters()
+        if query.keys() & {"state", "author", "auditor", "criterion"}:
             member = annotate_access.lead(self.person, slug)
-        listed = found_reviews(member, WantedReviews(**asked))
+        narratives = filter_reviews(member, ReviewFilter(**query))
         return self.page(
-            listed,
-            lambda rows: list(ReviewRowSerializer(listed_reviews(member, rows), many=True).data),
+            narratives,
+            lambda rows: list(ReviewRowSerializer(review_rows(member, rows), many=True).data),
         )
 
 
@@ -220,11 +229,11 @@ class ReviewAcceptance(Resource):
 
     tag = "Reviews"
 
-    @writes(DecisionSerializer, many=True, sent=SentAcceptance, scope=Scope.LEAD)
+    @writes(DecisionSerializer, many=True, body=SentAcceptance, scope=Scope.LEAD)
     def post(self, request: Request, slug: str) -> Response:
         """Accept altered narratives that passed: all of them, or none."""
         member = annotate_access.lead(self.person, slug)
-        narratives = access.to_accept(member, self.sent()["narratives"])
+        narratives = access.narratives_to_accept(member, self.body()["narratives"])
         made = decisions.accept_many(narratives=narratives, by=member)
         return Response(DecisionSerializer(made, many=True).data)
 
@@ -234,14 +243,14 @@ class ReviewAssignment(Resource):
 
     tag = "Reviews"
 
-    @writes(ReviewAssignmentSerializer, sent=SentConfirmation, scope=Scope.JUDGE)
+    @writes(ReviewAssignmentSerializer, body=SentConfirmation, scope=Scope.JUDGE)
     def post(self, request: Request, slug: str) -> Response:
         """Continue an assignment that you have begun, or take the next open one."""
         member = annotate_access.member(self.person, slug)
-        assignment = actions.take_review(by=member, become_blind=self.sent()["become_blind"])
+        assignment = actions.take_review(by=member, become_blind=self.body()["become_blind"])
         pair = assignment.pair if assignment is not None else None
-        told = {"pair": pair and pair.pk, "pair_id": pair and pair.pair_id}
-        return Response(ReviewAssignmentSerializer(told).data)
+        next_review = {"pair": pair and pair.pk, "pair_id": pair and pair.pair_id}
+        return Response(ReviewAssignmentSerializer(next_review).data)
 
 
 class Review(Resource):
@@ -256,21 +265,21 @@ class Review(Resource):
         narrative = found.current(Narrative.Side.ALTERED)
         if narrative is None:
             raise Http404("There is no altered narrative to review yet.")
-        return Response(_review(access.Reviewing(member, found, narrative)))
+        return Response(_review_as_json(access.ReviewTask(member, found, narrative)))
 
-    @writes(ReviewSerializer, sent=SentReview, scope=Scope.JUDGE)
+    @writes(ReviewSerializer, body=SentReview, scope=Scope.JUDGE)
     def put(self, request: Request, pair: int) -> Response:
         """Save answers in the draft. 409 if the narrative has a newer version."""
-        reviewing = access.reviewing(self.person, pair)
-        given = self.sent()
+        task = access.review_task(self.person, pair)
+        given = self.body()
         actions.save_ratings(
-            narrative=pairs_access.narrative(reviewing.pair, given["narrative"]),
+            narrative=pairs_access.narrative(task.pair, given["narrative"]),
             answers={
                 one["criterion"]: (one.get("level"), one.get("words")) for one in given["answers"]
             },
-            by=reviewing.member,
+            by=task.member,
         )
-        return Response(_review(reviewing))
+        return Response(_review_as_json(task))
 
 
 class ReviewSubmission(Resource):
@@ -278,16 +287,16 @@ class ReviewSubmission(Resource):
 
     tag = "Reviews"
 
-    @writes(ReviewSerializer, sent=SentSubmission, scope=Scope.JUDGE)
+    @writes(ReviewSerializer, body=SentSubmission, scope=Scope.JUDGE)
     def post(self, request: Request, pair: int) -> Response:
         """Submit the draft: it counts from now on. 422 if a criterion has no level, or a level
         that rejects has no words; 409 if the texts at hand are not those in `texts`.
         """
-        reviewing = access.reviewing(self.person, pair)
-        given = self.sent()
-        narrative = pairs_access.narrative(reviewing.pair, given["narrative"])
-        actions.submit_review(narrative=narrative, by=reviewing.member, texts=given.get("texts"))
-        return Response(_review(reviewing))
+        task = access.review_task(self.person, pair)
+        given = self.body()
+        narrative = pairs_access.narrative(task.pair, given["narrative"])
+        actions.submit_review(narrative=narrative, by=task.member, texts=given.get("texts"))
+        return Response(_review_as_json(task))
 
 
 class Story(Resource):
@@ -299,8 +308,8 @@ class Story(Resource):
     def get(self, request: Request, pair: int) -> Response:
         """Read its versions, with the reviews and decisions on each that you may see."""
         member, found = pairs_access.pair(self.person, pair)
-        told = {"pair": found, "chapters": story(found, member)}
-        return Response(StorySerializer(told, context={"reader": member}).data)
+        pair_story = {"pair": found, "chapters": story(found, member)}
+        return Response(StorySerializer(pair_story, context={"reader": member}).data)
 
 
 class NarrativeDecision(Resource):
@@ -308,11 +317,11 @@ class NarrativeDecision(Resource):
 
     tag = "Reviews"
 
-    @writes(DecisionSerializer, sent=SentDecision, scope=Scope.LEAD, status=201)
+    @writes(DecisionSerializer, body=SentDecision, scope=Scope.LEAD, status=201)
     def post(self, request: Request, narrative: int) -> Response:
         """Accept it, send it back to be rewritten, or remove its pair."""
         member, version = access.review_disagreement(self.person, narrative)
-        given = self.sent()
+        given = self.body()
         made = decisions.decide(
             narrative=version, outcome=given["outcome"], reason=given.get("reason", ""), by=member
         )
@@ -323,7 +332,7 @@ class NarrativeDecision(Resource):
         """Withdraw the current decision."""
         member, version = access.review_disagreement(self.person, narrative)
         decisions.withdraw_decision(decision=access.decision(version), by=member)
-        return done()
+        return no_content()
 
 
 class Rejected(Resource):
@@ -341,24 +350,24 @@ class Rejected(Resource):
         )
 
 
-def _review(reviewing: access.Reviewing) -> dict[str, Any]:
+def _review_as_json(task: access.ReviewTask) -> dict[str, Any]:
     """Return the review as JSON, with the same content as the review page."""
-    member, pair, narrative = reviewing
+    member, pair, narrative = task
     mine = pass_of(narrative, member)
-    rubric = mine.rubric if mine else rubrics.under(narrative, pair.project_id)
+    rubric = mine.rubric if mine else rubrics.rubric_for(narrative, pair.project_id)
     submitted = mine is not None and mine.review.submitted_at is not None
     others = passes_of([narrative])[narrative.pk] if submitted else []
-    candidates = at_hand(pair, narrative)
-    told = {
+    candidates = documents_at_hand(pair, narrative)
+    shown_review = {
         "pair": pair,
         "original": pair.current(Narrative.Side.ORIGINAL),
         "narrative": narrative,
         "documents": [one.pk for one in candidates],
         "texts": texts_of(candidates),
         "rubric": data(rubric),
-        "mine": next(iter(told_passes([mine] if mine else [], member)), None),
-        "others": told_passes(
+        "mine": next(iter(passes_as_json([mine] if mine else [], member)), None),
+        "others": passes_as_json(
             [one for one in others if one.review.auditor_id != member.pk], member
         ),
     }
-    return dict(ReviewSerializer(told).data)
+    return dict(ReviewSerializer(shown_review).data)

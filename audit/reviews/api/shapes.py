@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from rest_framework import serializers
 
 from annotate.projects.models import Membership
-from audit.reviews.criteria import Verdict as Amount
+from audit.reviews.criteria import Verdict
 from audit.reviews.models import Decision
 from audit.reviews.passes import Pass
 
@@ -41,7 +41,7 @@ class PassSerializer(serializers.Serializer[Any]):
     answers = RatedSerializer(source="said.answers", many=True)
 
 
-def told_passes(
+def passes_as_json(
     passes: Iterable[Pass], reader: Membership, names: Mapping[int, str] | None = None
 ) -> list[dict[str, Any]]:
     """Return reviews as input for `PassSerializer`.
@@ -49,31 +49,31 @@ def told_passes(
     With `names` (by member key), auditors have these names and times are left out. Otherwise leads
     see auditors' names; others see numbers, except for their own name.
     """
-    told = []
-    for number, said in enumerate(passes, 1):
-        auditor = said.review.auditor
+    rows = []
+    for number, review_pass in enumerate(passes, 1):
+        auditor = review_pass.review.auditor
         if names is not None:
             who = names[auditor.pk]
         elif reader.leads or auditor.pk == reader.pk:
             who = auditor.name
         else:
             who = _("Auditor %(number)s") % {"number": number}
-        at = said.review.submitted_at if names is None else None
-        told.append({"auditor": who, "said": said, "submitted_at": at})
-    return told
+        at = review_pass.review.submitted_at if names is None else None
+        rows.append({"auditor": who, "said": review_pass, "submitted_at": at})
+    return rows
 
 
-def told_machines(passes: Iterable[Pass]) -> list[dict[str, Any]]:
+def machine_passes_as_json(passes: Iterable[Pass]) -> list[dict[str, Any]]:
     """Return reviews by machines as input for `PassSerializer`; their names are never hidden."""
     return [
         {
-            "auditor": said.review.auditor.name,
-            "said": said,
-            "submitted_at": said.review.submitted_at,
+            "auditor": review_pass.review.auditor.name,
+            "said": review_pass,
+            "submitted_at": review_pass.review.submitted_at,
         }
-        for said in passes
+        for review_pass in passes
     ]
 
 
 # The verdicts on a narrative version.
-AMOUNTS = [(one.value, one.value) for one in Amount]
+VERDICT_CHOICES = [(one.value, one.value) for one in Verdict]

@@ -13,7 +13,7 @@ from annotate.pairs.intake.steps import (
     refuse_second,
 )
 from annotate.projects import chain
-from audit.reviews import chain_content as sums
+from audit.reviews import chain_content
 from audit.reviews.intake.of_narratives import FOUND, OfNarratives
 from audit.reviews.models import Decision
 from base import bulk
@@ -33,7 +33,7 @@ class Decisions(OfNarratives):
 
     def __init__(self, intake: Intake) -> None:
         super().__init__(intake)
-        self.decisions = self.stage(
+        self.decisions = self.create_stage(
             self.name,
             pair_id="text",
             query_id="text",
@@ -102,7 +102,7 @@ class Decisions(OfNarratives):
             )
             """
         )
-        self.intake.refuse_found(
+        self.intake.refuse_rows(
             """
             SELECT s.n, s.place, s.version, s.pair_id, m.name, d.outcome FROM stage_decisions s
             JOIN audit_decision d ON d.narrative_id = s.narrative AND d.withdrawn_at IS NULL
@@ -137,9 +137,11 @@ class Decisions(OfNarratives):
         """Append decisions with keys after `newest`, and withdrawn ones, to their chain."""
         project = self.intake.project.pk
         withdrawn = bulk.select("SELECT s.known FROM stage_decisions s WHERE s.state = 1")
-        fresh = chain.unlinked(sums.DECISION, project, sums.decisions(project))
-        sums.follow(
-            sums.DECISION,
+        fresh = chain.find_unlinked(
+            chain_content.DECISION, project, chain_content.decisions(project)
+        )
+        chain_content.follow(
+            chain_content.DECISION,
             project,
             new={key for key in fresh if key > newest},
             ended={key for (key,) in withdrawn},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from annotate.collection.intake import Arrivals
+from annotate.collection.intake import StagedRecords
 from annotate.pairs.intake.shared import refuse_other_query
 from annotate.pairs.intake.steps import (
     count_states,
@@ -20,7 +20,7 @@ FOUND = {
 }
 
 
-class OfNarratives(Arrivals):
+class OfNarratives(StagedRecords):
     """Intake of rows about a version of a narrative."""
 
     name: ClassVar[str]
@@ -45,7 +45,7 @@ class OfNarratives(Arrivals):
             )
             """  # noqa: S608
         )
-        intake.refuse_found(
+        intake.refuse_rows(
             f"SELECT n, place, pair_id, side, version FROM {self.name} WHERE narrative IS NULL",  # noqa: S608
             lambda pair, side, version: (
                 f"there is no version {version} of the {side} narrative of {pair} in this "

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from annotate.collection.intake.stale import Beside, StatementTable
+from annotate.collection.intake.stale import AnswerTable, UnaffectedAnswers
 
 # Checks of claimed labels depend on the text of a document.
-CHECKS = StatementTable(
+CHECKS = AnswerTable(
     "audit_check",
     *("check", "checks"),
     "r.item_id IN (SELECT i.id FROM audit_sampleitem i WHERE i.candidate_id IN ({candidates}))",
@@ -14,7 +14,7 @@ CHECKS = StatementTable(
 
 
 # Reviews of instructions, which showed the documents beside them.
-REVIEWS = Beside(
+REVIEWS = UnaffectedAnswers(
     """
     SELECT COUNT(DISTINCT t.review_id) FROM audit_reviewedtext t
     JOIN stage_docs_changed x ON x.id = t.document_id WHERE x.version >= 2

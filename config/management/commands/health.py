@@ -1,4 +1,4 @@
-"""`manage.py health`: whether a part of the installation is well, for whoever watches over it."""
+"""`manage.py health`: check whether a part of the installation works."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from jobs.status import worker_status, workers
 
 
 class Command(RejudgeCommand):
-    """Ends with 0 and a sentence when all is well, else with 1 and a sentence."""
+    """Prints a sentence and exits with 0 if the part works, else with 1."""
 
-    help = "Say whether the web server answers, or whether workers take work."
+    help = "Check whether the web server answers, or whether workers take work."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Say what is asked about."""
+        """Add the arguments for the part to check."""
         parser.add_argument("part", choices=["web", "worker"])
         parser.add_argument(
             "--here",
             action="store_true",
-            help="ask about the worker on this machine, or in this container, alone: whether its "
-            "process is there",
+            help="only check the worker on this machine, or in this container: whether its process "
+            "is alive",
         )
         parser.add_argument(
-            "--port", type=int, default=8000, help="of the web server (%(default)s)"
+            "--port", type=int, default=8000, help="port of the web server (%(default)s)"
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Look, and say."""
+        """Check the part and report."""
         if options["part"] == "web":
             self._look_at_web(options["port"])
         elif options["here"]:
@@ -43,7 +43,7 @@ class Command(RejudgeCommand):
     def _look_at_web(self, port: int) -> None:
         connection = HTTPConnection("127.0.0.1", port, timeout=5)
         try:
-            # Written out: to look the address up would read every page first, each time.
+            # Not reversed: that would first import every view, each time.
             connection.request("GET", "/healthz")
             status = connection.getresponse().status
         except OSError as error:
@@ -57,8 +57,8 @@ class Command(RejudgeCommand):
     def _look_at_worker_here(self) -> None:
         here = socket.gethostname()
         if not any(w.alive for w in workers() if w.name.rpartition("@")[2] == here):
-            raise CommandError(f"No worker gives a sign of life on {here}.")
-        self.stdout.write(f"A worker is there on {here}.")
+            raise CommandError(f"No worker is alive on {here}.")
+        self.stdout.write(f"A worker is alive on {here}.")
 
     def _look_at_workers(self) -> None:
         status = worker_status()

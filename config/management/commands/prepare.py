@@ -1,4 +1,4 @@
-"""`manage.py prepare`: what has to be done once after each change of version."""
+"""`manage.py prepare`: the steps needed once after each change of version."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ A_DAY = 24 * 60 * 60.0
 
 
 class Command(RejudgeCommand):
-    """Brings the database and the static files up to date; does nothing where they are."""
+    """Brings the database and the static files up to date, if they are not."""
 
     help = "Bring the database and the static files up to date."
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Prepare."""
+        """Run `prepare`."""
         self.prepare()
 
     def prepare(self) -> None:
         """Bring the database and the static files up to date."""
-        # What people judge is for this account's eyes only, whatever the folder's own rights are.
+        # Only this system account may read the data, whatever the folder's permissions are.
         os.umask(0o077)
         self.write(f"Data is kept in {settings.DATA}")
         executor = MigrationExecutor(connection)
@@ -44,13 +44,13 @@ class Command(RejudgeCommand):
             self.write("Collected the static files")
 
     def write(self, line: str) -> None:
-        """Print one line at once, also into a pipe."""
+        """Print one line and flush it, so that it also passes through a pipe at once."""
         self.stdout.write(line)
         self.stdout.flush()
 
 
 def tidy_scratch(*, now: float | None = None) -> None:
-    """Take away what killed processes left on its way: whatever has not changed for a day."""
+    """Delete temporary files of killed processes: those that have not changed for a day."""
     for left in Path(settings.SCRATCH).iterdir():
         with contextlib.suppress(FileNotFoundError):
             if left.lstat().st_mtime < (now or time.time()) - A_DAY:

@@ -1,4 +1,4 @@
-"""`manage.py status`: workers, what waits, what runs and what failed, as the page has it."""
+"""`manage.py status`: workers, queues, running and failed jobs, as on the status page."""
 
 from __future__ import annotations
 
@@ -18,28 +18,32 @@ from jobs.status import worker_status, workers
 
 
 class Command(RejudgeCommand):
-    """Ends with 0 when work gets done, else with 1."""
+    """Exits with 0 if jobs are being done, else with 1."""
 
     help = (
-        "Show workers, what waits, what runs and what failed. Ends with 1 where no worker takes "
-        "work, the broker is away, or the database is older than the code."
+        "Show workers, queues, running jobs and failed jobs. Exits with 1 if no worker takes work, "
+        "the broker does not answer, or the database is older than the code."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Say in which form, or which job is to be done again."""
+        """Add the options for the output, and for the job to retry."""
         parser.add_argument("--json", action="store_true", help="as JSON, for programs")
         parser.add_argument(
-            "--failed", type=int, default=10, metavar="N", help="failed jobs shown (%(default)s)"
+            "--failed",
+            type=int,
+            default=10,
+            metavar="N",
+            help="number of failed jobs to show (%(default)s)",
         )
         parser.add_argument(
             "--retry",
             nargs=2,
             metavar=("KIND", "NUMBER"),
-            help="let a job that failed be done again, as in --retry exporters.export 7",
+            help="retry a failed job, as in --retry exporters.export 7",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Show, or let a job be done again."""
+        """Show the status, or retry a job."""
         if options["retry"]:
             self._retry(*options["retry"])
             return
@@ -54,7 +58,7 @@ class Command(RejudgeCommand):
             raise CommandError(f"There is no job {label} {number}.")
         try:
             installation_status.try_again(job=job, by=None)
-        except queue.NotAgain as no:
+        except queue.CannotRetry as no:
             raise CommandError(str(no)) from no
         self.stdout.write(f"{label} {number} waits for a worker.")
 
@@ -64,7 +68,7 @@ def _found(failed: int) -> dict[str, Any]:
     messages = installation_status.messages()
     unapplied = installation_status.unapplied()
     if unapplied:
-        # What the code would read is not there yet.
+        # The tables that the rest would read may not exist yet.
         return {
             "unapplied": unapplied,
             "broker": {"up": messages is not None, "messages": messages},
@@ -125,15 +129,15 @@ def _as_text(found: dict[str, Any]) -> str:
         lines.append("The database is older than the code. Run: manage.py prepare")
     broker = found["broker"]
     if broker["up"]:
-        lines.append(f"Broker   answers; {broker['messages']:,} messages wait")
+        lines.append(f"Broker   answers; {broker['messages']:,} messages waiting")
     else:
         lines.append("Broker   does not answer")
     lines.append(
-        "Workers  take work" if found["workers"]["take_work"] else "Workers  none takes work"
+        "Workers  take work" if found["workers"]["take_work"] else "Workers  do not take work"
     )
     lines += [
-        f"  {worker['name']}: {'there' if worker['alive'] else 'silent'}, last sign of life "
-        f"{worker['seen_at']}, took work {worker['took_at'] or 'never yet'}"
+        f"  {worker['name']}: {'alive' if worker['alive'] else 'silent'}, last seen "
+        f"{worker['seen_at']}, last took work {worker['took_at'] or 'never'}"
         for worker in found["workers"]["seen"]
     ]
     for row in found["queues"]:
@@ -149,12 +153,12 @@ def _as_text(found: dict[str, Any]) -> str:
         lines += [
             f"Failed   {_named(job)}, {job['finished_at']}",
             f"         {job['error']}",
-            f"         again: manage.py status --retry {job['kind']} {job['number']}",
+            f"         retry: manage.py status --retry {job['kind']} {job['number']}",
         ]
     return "\n".join(lines)
 
 
 def _named(job: dict[str, Any]) -> str:
     where = f" in {job['project']}" if job["project"] else ""
-    by = f", asked for by {job['asked_by']}" if job["asked_by"] else ""
+    by = f", requested by {job['asked_by']}" if job["asked_by"] else ""
     return f"{job['kind']} {job['number']} ({job['about']}){where}{by}"

@@ -1,6 +1,6 @@
 """The layout `beir`: corpus, queries, and a split of qrels for each side.
 
-Shape: BEIR 2.2, GenericDataLoader. It has no field for instructions.
+Shape: BEIR 2.2, GenericDataLoader. BEIR has no field for instructions.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from exporters.exports.progress import Report
 
 SPLITS = {"original": ORIGINAL, "changed": ALTERED, "reversed": REVERSED}
 HEADER = ("query-id", "corpus-id", "score")
-# Tools differ in how they read a quotation mark in a table.
+# Tools read quotation marks in a table differently.
 SHAPE = Shape(refuses='"')
 
 
 def write(project: Project, into: Writer, report: Report) -> Manifest:
-    """Write the folder. A pair's queries are its id with -og, -changed and -reversed."""
+    """Write the folder. The ids of a pair's queries are its id plus -og, -changed or -reversed."""
     published = gather(project, report, SHAPE)
     rows.write_corpus(published, into, passages=True)
     _write_queries(published, into)
@@ -68,7 +68,7 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
 
 
 def _write_queries(published: Published, into: Writer) -> None:
-    """Write a query for each side of each pair, with the narrative behind it if that is wanted."""
+    """Write a query for each side of each pair, with the narrative appended if settings say so."""
     appended = published.publication.instructions_in_queries
     holds = "The query of each side of each pair" + (", with its narrative." if appended else ".")
     with into.file(rows.QUERIES, holds) as stream:

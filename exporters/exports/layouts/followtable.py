@@ -1,7 +1,7 @@
-"""The layout `followtable`: query_instruction.json and a folder of tables, as FollowTable has them.
+"""The layout `followtable`: query_instruction.json and a folder of tables, as in FollowTable.
 
-A table is positive for an instruction where its grade is relevant under the altered narrative. The
-names of all tables are in memory, never their texts.
+A table is positive for an instruction if its grade is relevant under the altered narrative. The
+names of all tables are held in memory, but not their texts.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from exporters.exports.selection import Pair
 from formats.followtable import CATEGORIES, LIST, POSITIONS, TABLES, TYPE_NOTE, VIOLATIONS
 
 NO_TYPE = "no category that FollowTable knows"
-# The instruction type of a category whose narrative does not say its own.
+# The instruction type of a category, for narratives whose note has no type.
 TYPES = {category: kind for kind, category in reversed(CATEGORIES.items())}
 
 
@@ -34,12 +34,12 @@ class _Instruction(NamedTuple):
     pair: Pair
     positive: list[str]
     tables: list[str]
-    # Why tables violate the instruction, by their names, where whoever claims it says so.
+    # Why tables violate the instruction, by their names, if the claiming machine gives reasons.
     violations: dict[str, str]
 
 
 class _Query(NamedTuple):
-    """A query with what was relevant before, and its instructions."""
+    """A query with its formerly relevant documents and its instructions."""
 
     query_id: str
     text: str
@@ -48,7 +48,7 @@ class _Query(NamedTuple):
 
 
 def write(project: Project, into: Writer, report: Report) -> Manifest:
-    """Write the folder; the tables only where texts may be published."""
+    """Write the folder; the tables only if texts may be published."""
     published = gather(project, report, _shape(project))
     kinds = _kinds(published.pairs[ALTERED])
     queries = _queries(published, kinds, report)
@@ -78,13 +78,13 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
 
 
 def _shape(project: Project) -> Shape:
-    """Of a candidate the layout holds whether it is positive: a zero from before has no place."""
+    """Return the shape: the layout lists positives only, so an earlier grade of 0 is omitted."""
 
     def holds(row: Row) -> bool:
         return _holds(row, project.relevant_from)
 
     texts = Publication.objects.filter(project=project, texts=True).exists()
-    # Names of tables are names of files.
+    # Ids of tables become file names.
     return Shape(
         claims=True,
         sides=(ALTERED,),
@@ -96,14 +96,14 @@ def _shape(project: Project) -> Shape:
 
 
 def _holds(row: Row, relevant: int) -> bool:
-    """Say whether a candidate has a place: under an instruction, or as positive for the query."""
+    """Return whether a candidate is written: under an instruction, or as positive for the query."""
     return row.after is not None or (row.before or 0) >= relevant
 
 
 def _queries(published: Published, kinds: dict[int, str], report: Report) -> list[_Query]:
-    """Return the published queries, by number where each has one, else in byte order.
+    """Return the published queries, by number if all ids are numbers, else in byte order.
 
-    Pairs without an instruction type are left out and named in the manifest.
+    Pairs without an instruction type are left out and listed in the manifest.
     """
     relevant = published.project.relevant_from
     held = set(published.lone_documents)
@@ -145,7 +145,7 @@ def _queries(published: Published, kinds: dict[int, str], report: Report) -> lis
 
 
 def _reasons(published: Published) -> dict[tuple[int, int], str]:
-    """Why documents violate, in the words of who claims it, by narrative and document."""
+    """Return the claiming machine's reasons why documents violate, by narrative and document."""
     said = Judgment.objects.current().filter(
         annotator=published.rater,
         narrative__in=[pair.versions[ALTERED].pk for pair in published.pairs[ALTERED]],
@@ -155,7 +155,7 @@ def _reasons(published: Published) -> dict[tuple[int, int], str]:
 
 
 def _kinds(pairs: Iterable[Pair]) -> dict[int, str]:
-    """Return the instruction type of each pair: what its narrative notes, else of its category."""
+    """Return each pair's instruction type: from its narrative's note, else from its category."""
     found = {}
     pairs = list(pairs)
     narratives = Narrative.objects.filter(

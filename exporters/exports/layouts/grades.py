@@ -1,7 +1,7 @@
-"""The grades that a layout publishes: of each candidate before the change, and under a side.
+"""The grades that a layout publishes: each candidate's earlier grade, and its grade under a side.
 
-What people agreed on stands first. Where claimed labels are published, what a check found comes
-next, and then the claim: the rule of `exporters.exports.claimed`.
+People's agreed grades come first. If claimed labels are published, the outcome of a label check
+comes next, then the claim: the precedence of `exporters.exports.claimed`.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ ALTERED = Narrative.Side.ALTERED
 
 
 class Row(NamedTuple):
-    """One candidate of a pair: its grade before, and its grade under the narrative of a side.
+    """One candidate of a pair: its earlier grade, and its grade under the narrative of a side.
 
-    A grade is None where there is no line in the qrels. `is_claim` says whether the grade is what
-    a machine claims, and nobody has judged or checked it.
+    A grade is None if the qrels have no line. `is_claim`: whether the grade is a machine's claim
+    that nobody has judged or checked.
     """
 
     doc_id: str
@@ -35,14 +35,14 @@ class Row(NamedTuple):
 
     @property
     def changed(self) -> bool:
-        """Whether both grades are there and differ."""
+        """Return whether both grades exist and differ."""
         return self.before is not None and self.after is not None and self.before != self.after
 
 
 def the_rater(project: Project) -> Membership | None:
-    """Return the machine whose claimed labels are published, or None where none claims any.
+    """Return the machine whose claimed labels are published, or None if no machine claims any.
 
-    Raises ValueError where several machines claim labels: a layout has a place for one.
+    Raises ValueError if several machines claim labels: a layout can hold those of one.
     """
     names: dict[int, Membership] = {}
     for side in claimed.SIDES:
@@ -50,8 +50,8 @@ def the_rater(project: Project) -> Membership | None:
     if len(names) > 1:
         known = ", ".join(sorted(one.name for one in names.values()))
         raise ValueError(
-            f"{len(names)} machines claim labels ({known}), and a layout holds those of one. Load "
-            "the claims of each into a project of its own"
+            f"{len(names)} machines claim labels ({known}), and a layout can hold those of only "
+            "one. Load the claims of each into a separate project"
         )
     return next(iter(names.values()), None)
 
@@ -73,7 +73,10 @@ def pools(
     rater: Membership | None,
     report: Report = lambda _: None,
 ) -> Iterator[tuple[Pair, list[Row]]]:
-    """Yield each pair with its candidates in byte order of doc_id. Each has a narrative there."""
+    """Yield each pair with its candidates in byte order of doc_id.
+
+    Every pair must have a narrative on that side.
+    """
     claims = _claims(project, of, side, rater)
     waiting = next(claims, None)
     judged = {pair.pk for pair in selection.written(of, side)}
@@ -95,7 +98,7 @@ def pools(
 def _claims(
     project: Project, of: Sequence[Pair], side: str, rater: Membership | None
 ) -> Iterator[tuple[int, dict[str, claimed.Label]]]:
-    """Yield the claimed labels of each pair that has any, by doc_id, in the order of the pairs."""
+    """Yield the claimed labels of each pair with claims, by doc_id, in the order of the pairs."""
     if rater is None:
         return
     labels = claimed.labels(project, selection.claimed(of, side), rater, side)
@@ -116,10 +119,10 @@ def _row(
 
 
 def relevance_of(document: PooledDocument, side: str) -> int | None:
-    """Return the grade that the qrels of a side hold for a candidate, or None for no line.
+    """Return the grade of a candidate in the qrels of a side, or None if it has no line.
 
-    Under altered narratives a document that nobody is asked about keeps its earlier relevance, as
-    in `qrels.changed.txt`; under the others it has no line.
+    Under altered narratives a document that is not put before judges keeps its earlier relevance,
+    as in `qrels.changed.txt`; under the others it has no line.
     """
     relevance, state = document.outcome
     if relevance is not None or state is State.DISPUTED:

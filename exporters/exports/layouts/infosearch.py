@@ -1,7 +1,7 @@
-"""The layout `infosearch`: queries with three instructions, a corpus, and qrels of each.
+"""The layout `infosearch`: queries with three instructions, a corpus, and qrels for each.
 
-Each instruction pair is a query of its own, because the layout has one instruction of each kind a
-query.
+Each instruction pair becomes a separate query, because a query of the layout has one instruction of
+each kind.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ FILE = "{}/test.tsv"
 
 
 def write(project: Project, into: Writer, report: Report) -> Manifest:
-    """Write the folder; qrels of the reversed side only where it has narratives and grades."""
+    """Write the folder; qrels of the reversed side only if it has narratives and grades."""
     published = gather(project, report, SHAPE)
     _write_queries(published, into)
     rows.write_corpus(published, into)
@@ -75,7 +75,7 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
 
 
 def _write_queries(published: Published, into: Writer) -> None:
-    """Write each pair as a query with its three instructions; one that is not there is empty."""
+    """Write each pair as a query with its three instructions; a missing one is empty."""
     pairs = published.pairs[ALTERED]
     kept = _fields_of_pairs(pairs)
     sides = (published.narratives(side, pairs) for side in (ORIGINAL, ALTERED, REVERSED))
@@ -95,15 +95,15 @@ def _write_queries(published: Published, into: Writer) -> None:
 
 
 def _fields_of_pairs(pairs: Sequence[Pair]) -> dict[int, dict[str, Any]]:
-    """Return what else each query says, as far as it is known: its core query, its dimension and
-    condition, keywords and short query.
+    """Return the further fields of each query, as far as known: core query, dimension, condition,
+    keywords and short query.
     """
     found: dict[int, dict[str, Any]] = {}
     for batch in ordered_rows.batches(pairs, ordered_rows.BATCH):
         kept, conditions = kept_of(batch), conditions_of(batch, ALTERED)
         for pair in batch:
             asked = conditions.get(pair.pk, [])
-            # One condition, of its dimension, is what a query of InfoSearch has.
+            # A query of InfoSearch has exactly one condition, named after its dimension.
             one = asked[0].text if len(asked) == 1 and asked[0].name == pair.category else ""
             fields = {name: kept[pair.pk].fields.get(name) for name in KEPT}
             said = {

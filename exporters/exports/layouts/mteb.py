@@ -1,8 +1,8 @@
 """The layouts `mteb` and `hf`: JSONL files that `datasets` loads by the configs of README.md.
 
-Shape: mteb 2.26, RetrievalDatasetLoader and Core17InstructionRetrieval. MTEB takes every query
-whose id does not end in `-og` for a changed one, so reversed narratives make a set of their own in
-the folder `reversed`.
+Shape: mteb 2.26, RetrievalDatasetLoader and Core17InstructionRetrieval. MTEB treats every query
+whose id does not end in `-og` as a changed one, so reversed narratives are a separate set in the
+folder `reversed`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from exporters.exports.selection import Pair
 QRELS, INSTRUCTIONS, DIFF = "qrels.jsonl", "instructions.jsonl", "qrel_diff.jsonl"
 README, TASK = "README.md", "task.py"
 OF_REVERSED = "reversed/"
-# MTEB groups queries by what stands before the first of these.
+# MTEB groups queries by the part of their ids before the first separator.
 SEPARATOR, INSTEAD = "_", "-"
 
 
@@ -70,7 +70,7 @@ def write_mteb(project: Project, into: Writer, report: Report) -> Manifest:
 
 
 def write_hf(project: Project, into: Writer, report: Report) -> Manifest:
-    """Write the folder with a dataset card and the files that say how it is cited."""
+    """Write the folder with a dataset card and the files for its citation."""
     published = gather(project, report)
     sets = _write_sets(published, into, report)
     for prefix in sets:
@@ -83,7 +83,7 @@ def write_hf(project: Project, into: Writer, report: Report) -> Manifest:
 
 
 def _write_sets(published: Published, into: Writer, report: Report) -> list[str]:
-    """Write the data of each set, and return the folders that they lie in."""
+    """Write the data of each set, and return the folders of the sets."""
     ids = written_ids(published.every_pair)
     sets = {"": ALTERED}
     if published.pairs[REVERSED]:
@@ -107,7 +107,7 @@ def _write_data(
     ids: dict[int, str],
     report: Report,
 ) -> None:
-    """Write the files of one set; in a set of reversed narratives these are the changed ones."""
+    """Write the files of one set; in the reversed set, reversed narratives are the changed ones."""
     og, changed = rows.SUFFIXES[ORIGINAL], rows.SUFFIXES[ALTERED]
     with ExitStack() as stack:
         qrels, ranked, diff = (
@@ -149,7 +149,7 @@ def _write_data(
 
 
 def written_ids(pairs: list[Pair]) -> dict[int, str]:
-    """Return the id under which each pair is written: another sign for `_`, no id twice."""
+    """Return the unique id under which each pair is written, with `_` replaced."""
     taken = {pair.pair_id for pair in pairs if SEPARATOR not in pair.pair_id}
     written = {}
     for pair in pairs:

@@ -1,7 +1,7 @@
 """The layout `multi-infosearch`: a record for each instruction pair with named attributes.
 
-A record has one document that meets all attributes and one that violates some. Of several the
-first by id is taken; the others, and pairs without both, are named in the manifest.
+A record has one document that meets all attributes and one that violates some. If there are
+several, the first by id is taken; the manifest counts the others, and lists pairs without both.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ class _Record(NamedTuple):
 
 
 def write(project: Project, into: Writer, report: Report) -> Manifest:
-    """Write the records, and the documents of each query beside them."""
+    """Write the records, and the documents of each query in a second file."""
     published = gather(project, report, SHAPE)
     records = _records(published, report)
     if not records:
         raise ValueError(
-            "no pair has conditions with names, a document that meets all of them and one that "
-            "violates some, of which a Multi-InfoSearch record is made"
+            "no pair has named conditions, a document that meets all of them and one that violates "
+            "some, as a Multi-InfoSearch record needs"
         )
     _leave_out(published, records)
     combinations = _combinations([one.pair for one in records])
@@ -69,7 +69,7 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
 
 
 def _records(published: Published, report: Report) -> list[_Record]:
-    """Return the records that can be made, in byte order of the pairs, without any text."""
+    """Return the records that can be made, in byte order of the pairs, without texts."""
     answered = by_pair(published, published.pairs[ALTERED])
     waiting = next(answered, None)
     notes = _notes(published.pairs[ALTERED])
@@ -123,7 +123,7 @@ def _record(
 
 
 def _document(pair: Pair, pool: list[Row], note: str, rewritten: set[str]) -> Row | None:
-    """Return the document that a record was made from: the one its note names, or the first."""
+    """Return the document that a record was made from: the one named in its note, or the first."""
     query_id = pair.query.query_id
     known = {row.doc_id: row for row in pool}
     number = 1
@@ -136,13 +136,13 @@ def _document(pair: Pair, pool: list[Row], note: str, rewritten: set[str]) -> Ro
 
 
 def _notes(pairs: list[Pair]) -> dict[int, str]:
-    """Return the notes of the altered narratives by the keys of their pairs."""
+    """Return the notes of the altered narratives, by the keys of their pairs."""
     narratives = Narrative.objects.filter(pk__in=[pair.versions[ALTERED].pk for pair in pairs])
     return dict(ordered_rows.walk(narratives, "pair", "note"))
 
 
 def _leave_out(published: Published, records: list[_Record]) -> None:
-    """Publish the pairs of the records alone, and name the others."""
+    """Publish only the pairs of the records, and list the others as left out."""
     made = {one.pair.pk for one in records}
     held = {row.document for one in records for row in (one.document, one.positive, one.negative)}
     if others := len(published.documents - held):
@@ -153,7 +153,7 @@ def _leave_out(published: Published, records: list[_Record]) -> None:
 
 
 def _combinations(pairs: list[Pair]) -> dict[int, str]:
-    """Return the number of each pair within its query: that of its id, else a free one."""
+    """Return the number of each pair within its query: the one in its id, else a free one."""
     found: dict[int, str] = {}
     taken: dict[int, set[str]] = {}
     for pair in sorted(pairs, key=rows.place_in_query, reverse=True):
@@ -169,7 +169,7 @@ def _combinations(pairs: list[Pair]) -> dict[int, str]:
 def _written(
     published: Published, records: list[_Record], combinations: dict[int, str]
 ) -> Iterator[dict[str, Any]]:
-    """Yield the records as they stand in the file, with the texts of a few at a time."""
+    """Yield the records as written to the file, reading the texts of one record at a time."""
     pairs = [one.pair for one in records]
     kept = kept_of(pairs)
     changed = published.narratives(ALTERED, pairs)
@@ -213,7 +213,7 @@ def _present(**fields: Any) -> dict[str, Any]:
 
 
 def _write_documents(published: Published, records: list[_Record], into: Writer) -> None:
-    """Write the documents of each query: those that meet an instruction, and those that do not."""
+    """Write the documents of each query: positives and hard negatives of its instructions."""
     by_query: dict[int, list[_Record]] = {}
     for one in records:
         by_query.setdefault(one.pair.query.pk, []).append(one)
@@ -235,7 +235,7 @@ def _write_documents(published: Published, records: list[_Record], into: Writer)
 
 
 def _write_attributes(published: Published, records: list[_Record], into: Writer) -> None:
-    """Write what each document satisfies and violates: claimed, and verified by people."""
+    """Write the attributes that each document satisfies and violates: claimed, and verified."""
     of = [one.pair for one in records]
     holds = "What each document satisfies and violates, claimed and verified."
     with into.file(ATTRIBUTES, holds) as stream:
@@ -255,7 +255,7 @@ def _write_attributes(published: Published, records: list[_Record], into: Writer
 
 
 def _known(document: conditions.Document, answers: list[str | None]) -> dict[str, Any] | None:
-    """Return the names of what is satisfied and violated, None where an answer is missing."""
+    """Return the names of satisfied and violated attributes, or None if an answer is missing."""
     if None in answers:
         return None
     names = [one.name for one in document.conditions]

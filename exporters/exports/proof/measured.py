@@ -1,4 +1,4 @@
-"""What the oracle gets on the grades that a reader got: nDCG@10 before and after, and p-MRR."""
+"""Measure the oracle on the grades that a tool read: nDCG@10 before and after, and p-MRR."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading the papers' records: with json and csv alone, and with the readers that load them."""
+"""Read the papers' layouts: with json and csv alone, and with Rejudge's own readers."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from formats import multi_infosearch as records_of
 from formats.records import Claim, Doc, JudgmentRecord, PairRecord, Qrel
 from formats.registry import lookup
 
-# What a format reads in the folder of its layout, where that is not the folder itself.
+# The file that a format reads in the layout's folder, if not the folder itself.
 FILES = {"multiconir": TABLE, "multi-infosearch": records_of.RECORDS}
 SIDES = {"qrels_og": "original", "qrels_changed": "changed", "qrels_reversed": "reversed"}
 CHANGED = {"altered": "changed", "reversed": "reversed"}
 
 
 def loaded(layout: str, folder: Path) -> Content:
-    """Read the folder with the reader that `manage.py load` has for the format."""
+    """Read the folder with the format's reader, as `manage.py load` does."""
     found = Content()
     queries: dict[str, list[str]] = {}
     prior: list[Qrel] = []
@@ -63,7 +63,7 @@ def followtable(folder: Path) -> Content:
     ids = json.loads(numbers.read_bytes()) if numbers.exists() else {}
     tables = sorted((folder / "tables").glob("*.txt"))
     for path in tables:
-        # A reader of lines takes the end of the last one for no text.
+        # Readers that split lines do not count the last line end as text.
         found.add("documents", path.read_text(encoding="utf-8").removesuffix("\n"))
     named: dict[str, None] = {}
     for place, entry in enumerate(entries):

@@ -1,6 +1,6 @@
-"""The field's tools, and what each of them gets out of a layout.
+"""Read layouts with the field's tools.
 
-None of them is a dependency: one that is not installed is named with the command that installs it.
+None of them is a dependency: if one is not installed, its result names the command to install it.
 """
 
 from __future__ import annotations
@@ -19,30 +19,30 @@ from django.conf import settings
 from exporters.exports.proof import papers, plain
 from exporters.exports.proof.content import Content
 
-# The reader of papers' records, for which no package is published: Rejudge's own.
+# Rejudge's own readers, for papers' layouts that no published package reads.
 OURS = "rejudge"
 
 
 class Reader(NamedTuple):
-    """A tool: the package that pip installs, the layouts that it reads, and how it reads one."""
+    """A tool: its pip package, the layouts that it reads, and the function that reads one."""
 
     package: str
     layouts: tuple[str, ...]
     read: Callable[[Path], Content]
-    # What the names of the parts that it reads begin with; empty: it reads all.
+    # Prefixes of the names of the parts that it reads; "" matches all.
     parts: tuple[str, ...] = ("",)
 
     @property
     def install(self) -> str:
-        """The command that installs it."""
+        """Return the command that installs the tool."""
         return f"pip install {self.package}"
 
     def reads(self, part: str) -> bool:
-        """Say whether the tool reads a part of the folder."""
+        """Return whether the tool reads a part of the folder."""
         return part.startswith(self.parts)
 
     def version(self) -> str | None:
-        """Return the version that is installed, or None."""
+        """Return the installed version, or None."""
         if self.package == OURS:
             return str(settings.VERSION)
         try:
@@ -78,7 +78,7 @@ def _mlcroissant(folder: Path) -> Content:
 
 
 def _text(value: Any) -> Any:
-    """Return what mlcroissant yields as Python has it: texts come as bytes."""
+    """Return a value of mlcroissant with bytes decoded to text."""
     if isinstance(value, bytes):
         return value.decode()
     return [_text(one) for one in value] if isinstance(value, list) else value
@@ -99,7 +99,7 @@ def _beir(folder: Path) -> Content:
 
 
 def _ir_datasets(folder: Path) -> Content:
-    """Register the package with ir_datasets, and walk each of its sets."""
+    """Import the package, and read each of its sets with ir_datasets."""
     package = plain.data_of(folder).parent
     with tempfile.TemporaryDirectory(prefix="proof-") as home:
         os.environ["IR_DATASETS_HOME"] = home
@@ -165,7 +165,7 @@ def _pyterrier(folder: Path) -> Content:
 
 
 def _ours(layout: str) -> Callable[[Path], Content]:
-    """Return what reads a paper's records with the reader that `manage.py load` has for them."""
+    """Return a function that reads a paper's layout with the reader of `manage.py load`."""
     return lambda folder: papers.loaded(layout, folder)
 
 

@@ -1,6 +1,6 @@
-"""`manage.py export PROJECT FORMAT --output DIR`: the same files as the page's, into a folder.
+"""`manage.py export PROJECT FORMAT --output DIR`: write the files of an export into a folder.
 
-With `--release NAME` those that were released under this name.
+They are the same files as the page's. With `--release NAME` the files come from that release.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Command(RejudgeCommand):
             help="a folder that is new, empty, or holds an earlier export, which is replaced",
         )
         parser.add_argument(
-            "--release", metavar="NAME", help="give out what was released under this name"
+            "--release", metavar="NAME", help="write the files of the release with this name"
         )
         parser.add_argument("--json", action="store_true", help="print the counts as JSON")
 
@@ -111,7 +111,7 @@ Source = Callable[[Path], Manifest]
 
 
 def _source(project: Project, format_name: str, release: str | None) -> Source:
-    """Where the files come from: the rows as they stand, or what was released under a name."""
+    """Return the writer of the files: from the current rows, or from the release of this name."""
     if release is None:
         return lambda scratch: actions.write(project, format_name, scratch)
     named = found(project, release)
@@ -119,7 +119,10 @@ def _source(project: Project, format_name: str, release: str | None) -> Source:
 
 
 def _write(source: Source, folder: Path, earlier: list[str]) -> Manifest:
-    """Write beside what is there, then put it into its place; the manifest goes first and last."""
+    """Write into a scratch folder, then replace the earlier files.
+
+    The old manifest is removed first and the new one is moved in last.
+    """
     made = not folder.exists()
     folder.mkdir(parents=True, exist_ok=True)
     scratch = Path(mkdtemp(prefix=".rejudge-", dir=folder))
@@ -140,7 +143,7 @@ def _write(source: Source, folder: Path, earlier: list[str]) -> Manifest:
 
 
 def _folders_of(folder: Path, files: list[str]) -> list[Path]:
-    """Return the folders that these files lie in, each before the one that it lies in."""
+    """Return the folders that contain these files, each before its parent."""
     found = {parent for name in files for parent in (folder / name).parents}
     within = [one for one in found if one != folder and one.is_relative_to(folder)]
     return sorted(within, key=lambda one: len(one.parts), reverse=True)

@@ -1,4 +1,4 @@
-"""`manage.py backup FILE`: the whole installation, or one project, in one file."""
+"""`manage.py backup FILE`: write the whole installation, or one project, to one file."""
 
 from __future__ import annotations
 
@@ -14,27 +14,29 @@ from base.errors import Refused
 from base.progress_bar import Bar
 from keeping.backup import BackedUp, back_up
 
-# The backup is written, and something that rows name was not there to be put into it.
+# Exit code if the backup was written, but files that rows name did not exist.
 MISSING = 2
 
 
 class Command(RejudgeCommand):
-    """Write a backup of one moment, while people go on working."""
+    """Writes a consistent backup while people go on working."""
 
     help = (
-        "Write rows and files of the whole installation, or of one project, into one new file, "
-        "which `restore` brings back, on SQLite or PostgreSQL. It holds everything that people "
-        "said, and the marks of their passwords: keep it as you keep the installation."
+        "Write the rows and files of the whole installation, or of one project, to one new file, "
+        "which `restore` can restore on SQLite or PostgreSQL. It contains all judgments and, of a "
+        "whole installation, the password hashes: protect it like the installation itself."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Say where to, and of what."""
-        parser.add_argument("file", metavar="FILE", help="a file that is not there yet")
-        parser.add_argument("--project", metavar="PROJECT", help="only this one, by its short name")
+        """Add the arguments for the file and the project."""
+        parser.add_argument("file", metavar="FILE", help="a file that does not exist yet")
+        parser.add_argument(
+            "--project", metavar="PROJECT", help="only this project, by its short name"
+        )
         parser.add_argument("--json", action="store_true", help="print the counts as JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Write it, and say what it holds."""
+        """Write the backup and report its contents."""
         path = Path(options["file"])
         bar = Bar(path.name)
         try:
@@ -51,7 +53,7 @@ class Command(RejudgeCommand):
         if done.missing:
             named = "\n".join(f"  {name}" for name in done.missing)
             raise CommandError(
-                f"The backup is written, but files that rows name were not there:\n{named}",
+                f"The backup is written, but these files, which rows name, do not exist:\n{named}",
                 returncode=MISSING,
             )
 

@@ -1,4 +1,4 @@
-"""`manage.py verify`: whether what people said is still what they said."""
+"""`manage.py verify`: compare the rows with their hash chains."""
 
 from __future__ import annotations
 
@@ -17,13 +17,15 @@ from keeping.verify import Place, Verified, read, verify, written
 
 
 class Command(RejudgeCommand):
-    """Ends with 0 when everything is as its chains have it, else with 1 and says what is not."""
+    """Exits with 0 if every row matches its chain, else lists the faults and exits with 1."""
 
-    help = "Compare what people said, and what leads did, with its chains of sums."
+    help = "Compare judgments and audit events with their hash chains."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Say what is looked at."""
-        parser.add_argument("project", nargs="?", help="its short name; without it, everything")
+        """Add the arguments for the project and the file of chain ends."""
+        parser.add_argument(
+            "project", nargs="?", help="the project's short name; without it, everything"
+        )
         parser.add_argument("--json", action="store_true", help="print JSON")
         parser.add_argument(
             "--keep", metavar="FILE", type=Path, help="write the ends of all chains to a new file"
@@ -32,11 +34,11 @@ class Command(RejudgeCommand):
             "--against",
             metavar="FILE",
             type=Path,
-            help="such a file from earlier: nothing that was there then may be gone",
+            help="an earlier file of --keep: every link that existed then must still exist",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Look, and say."""
+        """Verify the projects and report the faults."""
         earlier = _earlier(options["against"]) if options["against"] else {}
         with snapshot():
             found = [verify(one, earlier) for one in _projects(options["project"], earlier)]
@@ -48,7 +50,7 @@ class Command(RejudgeCommand):
         else:
             self._tell(found)
         if wrong:
-            raise CommandError(f"{wrong:,} of what was looked at is not as it was.")
+            raise CommandError(f"Differences from the chains: {wrong:,}.")
 
     def _tell(self, found: list[Verified]) -> None:
         for one in found:
@@ -66,7 +68,7 @@ def _projects(slug: str | None, earlier: dict[Place, End]) -> list[Project | Non
         there = list(Project.objects.order_by("slug"))
         gone = {name for name, _chain in earlier if name} - {one.slug for one in there}
         if gone:
-            raise CommandError(f"Gone since then: {', '.join(sorted(gone))}.")
+            raise CommandError(f"Projects gone since then: {', '.join(sorted(gone))}.")
         return [None, *there]
     found = Project.objects.filter(slug=slug).first()
     if found is None:
@@ -90,7 +92,7 @@ def _keep(path: Path, found: list[Verified]) -> None:
             for one in found:
                 stream.writelines(written(one))
     except FileExistsError as error:
-        raise CommandError(f"{path} is there already; name a new file.") from error
+        raise CommandError(f"{path} already exists. Name a new file.") from error
     except OSError as error:
         raise CommandError(f"{path} cannot be written: {error.strerror}.") from error
 

@@ -1,5 +1,5 @@
 // The find box. Its words are kept from document to document, as long as the tab is open; each of them is found anywhere,
-// also within words and in any case (the same rule as annotate.collection.table_windows.searched). Enter goes to the next
+// also within words and in any case (the same rule as annotate.collection.table_windows.search_pattern). Enter goes to the next
 // match, Shift and Enter to the one before; Escape leaves the box and keeps the words. For a table that is shown in windows
 // the server says how many matches there are, and in which window the next one is.
 import { canMark, rangeOf, setHighlight, texts } from "./marked.js";
