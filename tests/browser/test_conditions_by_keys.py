@@ -114,7 +114,7 @@ def test_if_one_cannot_tell_the_grade_is_given_by_its_own_key(scene):
 def test_a_grade_that_does_not_follow_needs_a_note(scene):
     scene.press("a", "a", "a", "1")
 
-    expect(scene.page.locator("[data-told]")).to_contain_text("follows 2 Highly relevant")
+    expect(scene.page.locator("[data-told]")).to_contain_text("the grade is 2 Highly relevant")
     expect(scene.page.get_by_label("Note", exact=True)).to_be_focused()
     scene.page.keyboard.type("only in part")
     scene.press("Control+Enter")
