@@ -13,7 +13,7 @@ from annotate.collection import load_jobs
 from annotate.collection.passages import set_passage_rule
 from annotate.guidelines import actions as guidelines
 from annotate.guidelines import rejudge_requests
-from annotate.guidelines.rejudge_requests import Which
+from annotate.guidelines.rejudge_requests import JudgmentSelection
 from annotate.judging import actions as judging
 from annotate.judgments import assignments
 from annotate.models import Assignment, AuditEvent, Judgment, Pool, Run, Verdict
@@ -226,10 +226,14 @@ def test_every_action_of_a_lead_is_in_the_audit_log_once(story):
     story.logs("look.withdrawn", times=2)(
         lambda: rejudge_requests.withdraw(rejudge_request=rejudge_request, by=carla)
     )
-    token = rejudge_requests.count_older(guideline, Which()).token
+    token = rejudge_requests.count_older(guideline, JudgmentSelection()).token
     story.logs("look.asked")(
         lambda: rejudge_requests.ask_older(
-            guideline=guideline, which=Which(), words="Look again.", token=token, by=carla
+            guideline=guideline,
+            selection=JudgmentSelection(),
+            words="Look again.",
+            token=token,
+            by=carla,
         )
     )
     story.logs("look.withdrawn", times=2)(

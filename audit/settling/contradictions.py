@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from django.utils.translation import gettext as _
 
 from annotate.judgments.attributes import attributes_of
-from annotate.judgments.conditions import derived
+from annotate.judgments.conditions import derive_relevance
 from annotate.judgments.consensus import consensus
 from annotate.judgments.label_rules import breaks_attributes, breaks_conditions
 from annotate.judgments.models import Adjudication, Judgment, Verdict
@@ -79,7 +79,7 @@ def broken_rules(
     rules = rules_of(kind_of(project.kind)) if narrative.side == Narrative.Side.ALTERED else {}
     prior, relevant = disagreement.candidate.prior_relevance, relevance >= project.relevant_from
     found = []
-    follows = derived(project.condition_rule, answers, grades)
+    follows = derive_relevance(project.condition_rule, answers, grades)
     if follows not in {None, relevance}:
         found.append(
             _("its conditions give this document the grade %(grade)s") % {"grade": follows}

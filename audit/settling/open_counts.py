@@ -77,7 +77,7 @@ class OpenAnswers(NamedTuple):
 
 def open_answers(
     reader: Reader, projects: Sequence[Project]
-) -> tuple[list[revisions.State], dict[int, list[OpenAnswers]]]:
+) -> tuple[list[revisions.NarrativeState], dict[int, list[OpenAnswers]]]:
     """Return the current narratives of a lead's projects, and by narrative key the disagreements
     about documents that are open to the lead. At most five queries if nothing has changed.
     """
@@ -85,7 +85,7 @@ def open_answers(
     states = revisions.states_of_newest(reader.projects)
     alike, apart = _split_states(reader, states)
     counts = _SHARED_COUNTS.of(alike, rules)
-    by_rule: dict[ConsensusRule, list[revisions.State]] = defaultdict(list)
+    by_rule: dict[ConsensusRule, list[revisions.NarrativeState]] = defaultdict(list)
     for state in apart:
         by_rule[rules[state.project]].append(state)
     for rule, several in by_rule.items():
@@ -94,14 +94,14 @@ def open_answers(
 
 
 def _split_states(
-    reader: Reader, states: Iterable[revisions.State]
-) -> tuple[list[revisions.State], list[revisions.State]]:
+    reader: Reader, states: Iterable[revisions.NarrativeState]
+) -> tuple[list[revisions.NarrativeState], list[revisions.NarrativeState]]:
     """Split the states into narratives whose counts are the same for every lead, and the rest:
     those that the reader still judges, and those with an open rejudge request.
     """
     waiting, to_judge = reader.sent_back, set(reader.to_judge)
-    alike: list[revisions.State] = []
-    apart: list[revisions.State] = []
+    alike: list[revisions.NarrativeState] = []
+    apart: list[revisions.NarrativeState] = []
     for state in states:
         theirs = state.narrative in waiting or state.pair in to_judge
         (apart if theirs else alike).append(state)
@@ -153,11 +153,11 @@ def _count_open_answers(rule: ConsensusRule, narratives: list[int]) -> dict[int,
     return _group_by_narrative(_open_answers.rows(rule, narratives=narratives))
 
 
-_SHARED_COUNTS = revisions.Counts(_count_open_answers)
+_SHARED_COUNTS = revisions.CachedCounts(_count_open_answers)
 
 
 def _count_for_reader(
-    rule: ConsensusRule, states: Sequence[revisions.State], reader: Reader
+    rule: ConsensusRule, states: Sequence[revisions.NarrativeState], reader: Reader
 ) -> dict[int, list[OpenAnswers]]:
     """Count the disagreements that one lead sees, by narrative."""
     return _group_by_narrative(

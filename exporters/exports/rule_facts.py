@@ -7,7 +7,7 @@ from typing import TypedDict
 from django.utils import translation
 
 from annotate.judgments.pair_rules import Rule
-from annotate.judgments.tally import Promises, promises_in
+from annotate.judgments.tally import RuleReport, rule_report_in
 from annotate.projects.models import Project
 from annotate.topics.filters import filter_counts
 from annotate.topics.removal import removed_pairs, removed_queries
@@ -86,8 +86,8 @@ def kind_facts(project: Project) -> KindFacts:
     """Return the kind of a project with the state of its rules, and what was taken out."""
     # Translations must not change the bytes: always write English.
     with translation.override("en"):
-        promises = promises_in(project, None)
-        standings = rule_standings(promises)
+        report = rule_report_in(project, None)
+        standings = rule_standings(report)
         found = KindFacts(
             kind=project.kind,
             must_hold=[
@@ -102,7 +102,7 @@ def kind_facts(project: Project) -> KindFacts:
                 for one in standings
             ],
         )
-    if shares := _share_facts(promises):
+    if shares := _share_facts(report):
         found["dropped_shares"] = shares
     if checks := check_facts(project):
         found["label_checks"] = checks
@@ -121,11 +121,11 @@ def kind_facts(project: Project) -> KindFacts:
     return found
 
 
-def _share_facts(promises: Promises) -> list[ShareFacts]:
+def _share_facts(report: RuleReport) -> list[ShareFacts]:
     """Return the share that drops out of each judged pair, in byte order of pair ids."""
-    if Rule.SHARE not in promises.rules:
+    if Rule.SHARE not in report.rules:
         return []
-    outside = {one.pair.pk for one in outside_share(promises)}
+    outside = {one.pair.pk for one in outside_share(report)}
     return [
         ShareFacts(
             pair_id=one.pair.pair_id,
@@ -134,7 +134,7 @@ def _share_facts(promises: Promises) -> list[ShareFacts]:
             percent=round(percent, 2),
             outside=one.pair.pk in outside,
         )
-        for one in sorted(promises.pairs, key=lambda one: one.pair.pair_id.encode())
+        for one in sorted(report.pairs, key=lambda one: one.pair.pair_id.encode())
         if (percent := one.counts.dropped_percent) is not None
     ]
 

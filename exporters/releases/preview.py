@@ -12,7 +12,7 @@ from annotate.judgments.completion import sizes_of_pools
 from annotate.judgments.in_force import judgments_in_force
 from annotate.judgments.models import Adjudication, Flag, Judgment
 from annotate.judgments.pair_rules import Rule
-from annotate.judgments.tally import PairStanding, promises, rules_of
+from annotate.judgments.tally import PairStatus, rule_report, rules_of
 from annotate.pairs.models import InstructionPair, Narrative
 from annotate.pairs.pool import in_scope_of_any
 from annotate.projects.kinds import kind_of
@@ -104,11 +104,11 @@ def _shares(by: Membership) -> tuple[tuple[int, int] | None, list[PairOutsideRan
     limits = rules_of(kind_of(by.project.kind)).get(Rule.SHARE)
     if limits is None:
         return None, []
-    outside = [_outside(one) for one in outside_share(promises(by))]
+    outside = [_outside(one) for one in outside_share(rule_report(by))]
     return (limits["least_percent"], limits["most_percent"]), outside
 
 
-def _outside(one: PairStanding) -> PairOutsideRange:
+def _outside(one: PairStatus) -> PairOutsideRange:
     counts = one.counts
     return PairOutsideRange(one.pair, counts.dropped, counts.kept + counts.dropped, counts.open)
 

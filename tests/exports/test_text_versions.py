@@ -14,7 +14,7 @@ from hypothesis.extra.django import TestCase
 
 from annotate.collection.spans import Span
 from annotate.judging import actions as judging
-from annotate.judging.statement import On
+from annotate.judging.statement import Target
 from annotate.judging.withdrawal import withdraw
 from annotate.judgments import assignments
 from annotate.models import Assignment, Document, Judgment, Project
@@ -61,9 +61,9 @@ class Scene:
         end = min(end, len(text))
         start = min(start, end - 1)
         candidate = found.candidates.get()
-        on = On(self.pair, self.narrative.pk, candidate.pk, text=version)
-        return judging.say_grade(
-            on=on,
+        target = Target(self.pair, self.narrative.pk, candidate.pk, text=version)
+        return judging.record_grade(
+            target=target,
             relevance=grade,
             note=text[start:end],
             evidence=[Span(start, end)],

@@ -119,7 +119,7 @@ def test_each_project_shows_the_same_alone_and_among_others(projects, name):
     together, alone = members(name), members(name)
 
     read_assignments(together)
-    work_left.read_left(together)
+    work_left.prefetch_left(together)
     added = overviews(together)
     judging = completion.judging_of([one.project for one in together])
     work = {task: open_pairs.open_work_of(task=task, members=together) for task in Assignment.Task}

@@ -7,7 +7,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from annotate.judging.actions import judge
-from annotate.judging.judging_session import order
+from annotate.judging.judging_session import judging_order
 from annotate.judgments import completion
 from annotate.judgments.in_force import judgments_in_force
 from annotate.models import Assignment, AuditEvent, Candidate, Judgment, Narrative, Project
@@ -54,7 +54,7 @@ def scene(db) -> Scene:
 def test_a_removed_candidate_is_not_judged(scene):
     scene.remove(scene.b)
 
-    assert order(pair=scene.pair, by=scene.ada) == [scene.a.pk]
+    assert judging_order(pair=scene.pair, by=scene.ada) == [scene.a.pk]
     found = completion.judging(scene.project)
     assert (found.wanted, found.answered) == (2, 2)
 

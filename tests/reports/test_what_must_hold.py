@@ -7,8 +7,8 @@ from types import SimpleNamespace
 import pytest
 from django.urls import reverse
 
-from annotate.judgments.pair_rules import Change, Counts, Promise, Rule, change
-from annotate.judgments.tally import promises
+from annotate.judgments.pair_rules import Change, Counts, Rule, RuleStatus, change
+from annotate.judgments.tally import rule_report
 from annotate.models import Adjudication, Assignment, Category, InstructionPair, Project
 from annotate.topics.removal import remove_queries
 from audit.models import Decision
@@ -32,7 +32,7 @@ def test_change_of_a_document(before, now, became):
     assert change(before, now, 1) is became
 
 
-KEPT, NOT_YET, BROKEN = Promise.KEPT, Promise.NOT_YET, Promise.BROKEN
+KEPT, NOT_YET, BROKEN = RuleStatus.KEPT, RuleStatus.NOT_YET, RuleStatus.BROKEN
 
 
 @pytest.mark.parametrize(
@@ -50,9 +50,9 @@ KEPT, NOT_YET, BROKEN = Promise.KEPT, Promise.NOT_YET, Promise.BROKEN
     ],
 )
 def test_states_of_the_rules(counts, shrinking, changes, balance):
-    assert counts.promise(Rule.SHRINKING) is shrinking
-    assert counts.promise(Rule.CHANGE) is changes
-    assert counts.promise(Rule.BALANCE) is balance
+    assert counts.status(Rule.SHRINKING) is shrinking
+    assert counts.status(Rule.CHANGE) is changes
+    assert counts.status(Rule.BALANCE) is balance
 
 
 @pytest.fixture
@@ -90,12 +90,12 @@ def tides(db):
 def standing(found, rule) -> dict[str, list[str]]:
     return {
         promise.value: [one.pair.query.title for one in pairs]
-        for promise, pairs in found.by(rule).items()
+        for promise, pairs in found.pairs_by_status(rule).items()
     }
 
 
 def test_the_pairs_that_break_a_rule_are_named(tides):
-    found = promises(tides.carla)
+    found = rule_report(tides.carla)
 
     assert standing(found, Rule.SHRINKING) == {
         "kept": ["good", "same"],
@@ -113,7 +113,7 @@ def test_the_pairs_that_break_a_rule_are_named(tides):
         "broken": ["same"],
     }
     assert (found.silent, found.hidden) == (1, 0)
-    (grown,) = found.by(Rule.SHRINKING)[BROKEN]
+    (grown,) = found.pairs_by_status(Rule.SHRINKING)[BROKEN]
     assert [found.documents[candidate] for candidate in grown.grown] == ["grown-0"]
 
 
@@ -122,12 +122,12 @@ def test_disputed_documents_are_open_and_settled_ones_count(tides):
     first, second, _ = tides.docs["same"]
     factories.judgment(under, first, tides.ben, 0)
     factories.judgment(under, second, tides.ben, 0)
-    before = promises(tides.carla)
+    before = rule_report(tides.carla)
     Adjudication.objects.create(
         narrative=under, candidate=first, relevance=0, reason="No.", cause="error", by=tides.carla
     )
 
-    after = promises(tides.carla)
+    after = rule_report(tides.carla)
 
     assert "same" in standing(before, Rule.CHANGE)["not_yet"]
     assert "same" in standing(after, Rule.CHANGE)["kept"]
@@ -142,7 +142,7 @@ def test_decision_counts_even_without_judgments(tides):
         narrative=under, candidate=only, relevance=0, reason="No.", cause="error", by=tides.carla
     )
 
-    found = promises(tides.carla)
+    found = rule_report(tides.carla)
 
     assert found.silent == 0
     assert "silent" in standing(found, Rule.CHANGE)["kept"]
@@ -160,7 +160,7 @@ def test_machines_older_narratives_and_removed_pairs_do_not_count(tides):
         removed_at="2026-01-01T00:00Z", removed_by=tides.carla
     )
 
-    found = promises(tides.carla)
+    found = rule_report(tides.carla)
 
     assert [one.pair.query.title for one in found.pairs] == ["good"]
     assert standing(found, Rule.SHRINKING)["kept"] == ["good"]

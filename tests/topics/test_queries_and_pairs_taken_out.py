@@ -76,7 +76,7 @@ def test_a_query_is_taken_out_with_its_instructions_and_not_worked_on(two):
 
     assert two.alive() == ["302"]
     assert completion.judging(two.project).wanted == 1
-    assert completion.rewritten(two.project).wanted == 1
+    assert completion.rewriting_progress(two.project).wanted == 1
     assert Judgment.objects.current().count() == 3
 
 

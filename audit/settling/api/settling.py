@@ -14,7 +14,7 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotate.judgments.blindness import not_before_judging
+from annotate.judgments.blindness import exclude_unjudged
 from annotate.judgments.models import Adjudication, Judgment, Verdict
 from annotate.projects import access as annotate_access
 from annotate.projects.models import Membership
@@ -245,7 +245,7 @@ class Batch(Resource):
         mine = Judgment.objects.current().filter(
             narrative=OuterRef("narrative_id"), candidate=OuterRef("candidate_id"), annotator=member
         )
-        data = not_before_judging(
+        data = exclude_unjudged(
             _batch_decisions(member, batch), Reader(member).to_judge, "narrative__pair", mine
         ).select_related("by", "narrative__pair", "candidate__document")
         return self.page(

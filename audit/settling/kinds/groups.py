@@ -19,7 +19,7 @@ from django.db.models import (
     When,
 )
 
-from annotate.judgments.blindness import not_before_judging
+from annotate.judgments.blindness import exclude_unjudged
 from annotate.judgments.models import (
     RejudgeRequest,
 )
@@ -112,7 +112,7 @@ def settled_rows(
     answers to the same question.
     """
     mine = answers.filter(**{f"{prefix}annotator": reader.member})
-    rows = not_before_judging(rows, reader.to_judge, pair, mine)
+    rows = exclude_unjudged(rows, reader.to_judge, pair, mine)
     if filters.people is not None:
         first, second = (
             Subquery(answers.filter(**{f"{prefix}annotator": one}).values(field)[:1])

@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from annotate.judgments.blindness import not_before_judging
+from annotate.judgments.blindness import exclude_unjudged
 from annotate.judgments.models import Adjudication, Judgment
 from annotate.judgments.work_left import open_assignments
 from annotate.pairs.models import Assignment
@@ -90,7 +90,7 @@ def batch(request: PageRequest, slug: str, batch: UUID) -> HttpResponse:
     mine = Judgment.objects.current().filter(
         narrative=OuterRef("narrative_id"), candidate=OuterRef("candidate_id"), annotator=member
     )
-    visible = not_before_judging(of_it, Reader(member).to_judge, "narrative__pair", mine)
+    visible = exclude_unjudged(of_it, Reader(member).to_judge, "narrative__pair", mine)
     page = visible.select_related("narrative__pair__query", "candidate__document").order_by("pk")
     if (last := parse_key(after)) is not None:
         page = page.filter(pk__gt=last)
