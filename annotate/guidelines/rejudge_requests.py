@@ -72,7 +72,7 @@ class RequestCounts(NamedTuple):
     withdrawn: int
 
     @property
-    def standing(self) -> int:
+    def not_withdrawn(self) -> int:
         """The number of requests that were not withdrawn."""
         return self.open + self.answered
 
@@ -106,11 +106,11 @@ def ask(
             raise Stale(_("This answer has changed in the meantime. Look at it, then ask."))
         if stored.text_replaced_at is not None:
             raise Stale(_("The document got a new text. Its judges will judge it again anyway."))
-        standing = RejudgeRequest.objects.standing().filter(judgment=judgment).first()
-        if standing is not None:
-            if (standing.words, standing.by_id) != (words, by.pk):
+        existing = RejudgeRequest.objects.not_withdrawn().filter(judgment=judgment).first()
+        if existing is not None:
+            if (existing.words, existing.by_id) != (words, by.pk):
                 raise Refused(_("This was asked already. Take that back first, then ask again."))
-            return standing
+            return existing
         made = RejudgeRequest.objects.create(judgment=judgment, words=words, by=by, at=now)
         # They have judged in this assignment, so it must not be given back as untouched.
         assignments.touch(assignment, done=False, now=now)
@@ -131,16 +131,16 @@ def withdraw(
         author = rejudge_request.judgment.annotator
         # Lock their assignment, to wait for an answer that is being saved.
         list(assignments_of(pair, [author.pk]).select_for_update())
-        standing = RejudgeRequest.objects.select_related("judgment").get(pk=rejudge_request.pk)
-        if standing.withdrawn_at is not None:
-            return standing
-        if standing.judgment.superseded_at is not None:
+        stored = RejudgeRequest.objects.select_related("judgment").get(pk=rejudge_request.pk)
+        if stored.withdrawn_at is not None:
+            return stored
+        if stored.judgment.superseded_at is not None:
             raise Refused(_("This was already answered."))
-        standing.withdrawn_at, standing.withdrawn_by = now, by
-        standing.save(update_fields=["withdrawn_at", "withdrawn_by"])
-        end_finished(pair.project, [(standing.judgment.narrative_id, author.pk)], now)
-        _record("look.withdrawn", standing, by, now)
-    return standing
+        stored.withdrawn_at, stored.withdrawn_by = now, by
+        stored.save(update_fields=["withdrawn_at", "withdrawn_by"])
+        end_finished(pair.project, [(stored.judgment.narrative_id, author.pk)], now)
+        _record("look.withdrawn", stored, by, now)
+    return stored
 
 
 def older(guideline: Guideline, selection: JudgmentSelection) -> QuerySet[Judgment]:
@@ -224,7 +224,7 @@ def count_requests(guideline: Guideline) -> RequestCounts:
     rejudge_requests = RejudgeRequest.objects.filter(guideline=guideline)
     return RequestCounts(
         _open_requests(guideline).count(),
-        rejudge_requests.standing().filter(judgment__superseded_at__isnull=False).count(),
+        rejudge_requests.not_withdrawn().filter(judgment__superseded_at__isnull=False).count(),
         rejudge_requests.filter(withdrawn_at__isnull=False).count(),
     )
 
@@ -274,7 +274,7 @@ def _open_requests(guideline: Guideline) -> QuerySet[RejudgeRequest]:
 
 
 def _older(guideline: Guideline, selection: JudgmentSelection) -> QuerySet[Judgment]:
-    requests = RejudgeRequest.objects.standing().filter(judgment=OuterRef("pk"))
+    requests = RejudgeRequest.objects.not_withdrawn().filter(judgment=OuterRef("pk"))
     judgments = judgments_in_force(guideline.project).filter(
         ~Exists(requests), at__lt=guideline.created_at
     )

@@ -202,7 +202,7 @@ def _read_answers(
 def _answered(narrative: int, member: int, candidates: int) -> Built:
     """Return the candidates that a judge has answered under a narrative, or should rejudge."""
     mine = {"narrative": narrative, "annotator": member, "candidate__in": [candidates]}
-    requested = RejudgeRequest.objects.standing().filter(
+    requested = RejudgeRequest.objects.not_withdrawn().filter(
         **{f"judgment__{name}": value for name, value in mine.items()}
     )
     judged, flagged, repeated = (
@@ -254,7 +254,7 @@ def read_rejudge_requests(
     """
     requests: dict[int, list[ShownRejudgeRequest]] = {}
     for rejudge_request in (
-        RejudgeRequest.objects.standing()
+        RejudgeRequest.objects.not_withdrawn()
         .filter(
             judgment__narrative=narrative,
             judgment__annotator=member,

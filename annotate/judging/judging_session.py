@@ -103,7 +103,7 @@ def read_judging_session(*, narrative: Narrative, by: Membership) -> JudgingSess
         )
     )
     flags = list(flagged.values_list("candidate", "kind", "uuid", "at"))
-    rejudge_requests = RejudgeRequest.objects.standing().filter(
+    rejudge_requests = RejudgeRequest.objects.not_withdrawn().filter(
         judgment__narrative=narrative, judgment__annotator=by, judgment__text_replaced_at=None
     )
     requests = list(

@@ -111,7 +111,7 @@ class JudgingState:
     def supersede_current(self) -> None:
         """Supersede the current judgment or flag, or the current answer to the repeat."""
         if self.again:
-            ended = [standing.pk for standing in (self.judgment, self.flag) if standing]
+            ended = [statement.pk for statement in (self.judgment, self.flag) if statement]
             if ended:
                 Repeat.objects.filter(pk__in=ended).update(superseded_at=self.now)
             return
@@ -120,12 +120,12 @@ class JudgingState:
         if self.flag:
             self._end_row("annotate_flag", "cleared_at", self.flag)
 
-    def _end_row(self, table: str, column: str, standing: CurrentStatement) -> None:
+    def _end_row(self, table: str, column: str, statement: CurrentStatement) -> None:
         now = connection.ops.adapt_datetimefield_value(self.now)
         with connection.cursor() as cursor:
             cursor.execute(
                 f"UPDATE {table} SET {column} = %s WHERE id = %s",  # noqa: S608 (our own names)
-                [now, standing.pk],
+                [now, statement.pk],
             )
 
     def append_to_chain(
@@ -287,10 +287,10 @@ def look_up(target: Target, by: Membership, uuid: uuids.UUID, now: datetime) -> 
     if target.text and text is None:
         raise Refused(text_versions.missing_version_message(target.text, newest))
     judgment, flagged = _read_statement(rest[0:4]), _read_statement(rest[4:8])
-    for standing in (judgment, flagged):
-        if standing:
+    for statement in (judgment, flagged):
+        if statement:
             # A new statement is always later than the current one, whatever the clock says.
-            now = max(now, standing.at + INSTANT)
+            now = max(now, statement.at + INSTANT)
     return JudgingState(
         now=now,
         again=target.again,

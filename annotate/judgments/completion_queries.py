@@ -174,7 +174,7 @@ def count_rejudge_requests(
     # A judgment has at most one request that is not withdrawn. Requests are few: filter by them
     # first.
     said = judgments_in_force(_project_stub(scope, project, relevant_from)).filter(
-        pk__in=RejudgeRequest.objects.standing().values("judgment"),
+        pk__in=RejudgeRequest.objects.not_withdrawn().values("judgment"),
         narrative__pair__in=[pairs],
         annotator__in=[people],
     )

@@ -328,7 +328,7 @@ def _left_out(
 ) -> list[dict[str, Any]]:
     """Count answers that are not in the figures, by reason; `besides`: more such counts."""
     standing = (
-        Judgment.objects.standing()
+        Judgment.objects.not_superseded()
         .of_people()
         .filter(scope_q(scope, "annotator"), annotator__project=project)
     )

@@ -242,7 +242,7 @@ def _add_checks(items: dict[DisagreementKey, Item], names: _Names) -> None:
 def _add_rejudge_requests(items: dict[DisagreementKey, Item]) -> None:
     """Add the latest rejudge request of each document, also to its conditions."""
     disagreement_keys = _keys_of_kind(items, Kind.JUDGMENT, Kind.VERDICT)
-    rejudge_requests = RejudgeRequest.objects.standing().filter(
+    rejudge_requests = RejudgeRequest.objects.not_withdrawn().filter(
         judgment__narrative__in={
             disagreement_key.narrative for disagreement_key in disagreement_keys
         },

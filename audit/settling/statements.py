@@ -51,7 +51,7 @@ def flags_on(disagreement: Disagreement) -> QuerySet[Flag]:
 def rejudge_requests_on(disagreement: Disagreement) -> QuerySet[RejudgeRequest]:
     """Return the document's rejudge requests that are not withdrawn, the oldest first."""
     return (
-        RejudgeRequest.objects.standing()
+        RejudgeRequest.objects.not_withdrawn()
         .filter(
             judgment__narrative=disagreement.narrative, judgment__candidate=disagreement.candidate
         )

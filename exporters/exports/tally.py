@@ -59,7 +59,7 @@ def tally(project: Project, of: Sequence[Pair]) -> Tally:
     set_aside = stale = 0
     of_newest_text = Q(annotator__is_machine=False, text_replaced_at=None)
     rows = (
-        Judgment.objects.standing()
+        Judgment.objects.not_superseded()
         .filter(narrative__pair__project=project)
         .order_by()
         .values("narrative", "narrative__side")

@@ -176,7 +176,7 @@ def test_judgments_of_the_older_text_are_stale_and_the_assignment_is_reopened(sc
     assert scene.assignment.done_at is None
     assert scene.open() == [scene.first.pk]
     assert [one.candidate for one in judgments_in_force(scene.project)] == [scene.second]
-    assert Judgment.objects.standing().count() == 2
+    assert Judgment.objects.not_superseded().count() == 2
 
 
 def test_judging_the_new_text_does_not_change_the_older_judgment(scene):
@@ -199,7 +199,7 @@ def test_withdrawing_a_judgment_restores_the_earlier_one_as_stale(scene):
 
     withdraw(uuid=second.uuid, pair=scene.pair, by=scene.ada)
 
-    assert [one.relevance for one in Judgment.objects.standing()] == [0]
+    assert [one.relevance for one in Judgment.objects.not_superseded()] == [0]
     assert not Judgment.objects.current().exists()
 
 

@@ -153,8 +153,8 @@ def test_entries_are_saved_in_their_order(scene):
     )
 
     assert states == [("saved", "")] * 4
-    standing = Judgment.objects.current().order_by("candidate")
-    assert [judgment.relevance for judgment in standing] == [2, 0]
+    current = Judgment.objects.current().order_by("candidate")
+    assert [judgment.relevance for judgment in current] == [2, 0]
     assert not Flag.objects.current().exists()
     assert scene.ada.assignments.get().done_at is not None
 

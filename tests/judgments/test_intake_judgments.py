@@ -472,8 +472,8 @@ def test_a_flag_supersedes_a_judgment_and_another_flag(project, pair):
 
     assert counts(report) == (2, 0, 2, 0, 0)
     assert current_judgments() == []
-    standing = Flag.objects.current()
-    assert sorted(standing.values_list("candidate__document__doc_id", "kind")) == [
+    current = Flag.objects.current()
+    assert sorted(current.values_list("candidate__document__doc_id", "kind")) == [
         ("A", "problem"),
         ("B", "problem"),
     ]

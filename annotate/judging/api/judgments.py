@@ -128,7 +128,7 @@ class Judgments(Resource):
     def get(self, request: Request, pair: int) -> Response:
         """List your own current judgments of a pair, under whichever version they were made."""
         member, found = access.pair(self.person, pair)
-        mine = Judgment.objects.standing().filter(annotator=member, narrative__pair=found)
+        mine = Judgment.objects.not_superseded().filter(annotator=member, narrative__pair=found)
         return self.page(
             mine.prefetch_related("verdicts"),
             lambda rows: [_judgment_json(row, member) for row in rows],
