@@ -27,7 +27,7 @@ class AnnotateConfig(AppConfig):
             grades,
             judgment_chain,
         )
-        from annotate.judgments.intake.kind_rules import tell_broken_rules
+        from annotate.judgments.intake.kind_rules import report_broken_rules
         from annotate.judgments.intake.statements import Statements
         from annotate.pairs.intake.generated import GeneratedDocuments
         from annotate.pairs.intake.pairs import Pairs
@@ -50,7 +50,7 @@ class AnnotateConfig(AppConfig):
             Documents, Topics, Pairs, Qrels, Pools, Runs, GeneratedDocuments, Statements, Filters
         )
         after_load.register(finish_load)
-        broken_rules.register(tell_broken_rules)
+        broken_rules.register(report_broken_rules)
         chain.register(
             {
                 judgment_chain.KIND: judgment_chain.JUDGMENTS,

@@ -25,7 +25,7 @@ def write_run(folder: Path, target: Path) -> None:
 
     from exporters.exports.oracles import Topics, rankings
     from exporters.exports.proof import plain
-    from exporters.exports.proof.measured import oracle
+    from exporters.exports.proof.measured import measure_oracle
 
     qrels = plain.mteb(folder).qrels
     sides = {side: {pair: dict(grades) for pair, grades in qrels[side].items()} for side in qrels}
@@ -35,7 +35,7 @@ def write_run(folder: Path, target: Path) -> None:
         for side, suffix in (("original", "-og"), ("changed", "-changed"))
         for pair, scores in runs[side].items()
     }
-    target.write_text(json.dumps({"run": ranked, **oracle(qrels, relevant=1)}))
+    target.write_text(json.dumps({"run": ranked, **measure_oracle(qrels, relevant=1)}))
 
 
 class Oracle:

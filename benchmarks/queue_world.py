@@ -28,8 +28,8 @@ def fill(options: argparse.Namespace) -> dict[str, Any]:
     from django.db import transaction
 
     from annotate.models import Judgment, Membership, Verdict
-    from audit.settling.queue import page
-    from audit.settling.queue_filters import Wanted
+    from audit.settling.queue import read_page
+    from audit.settling.queue_filters import QueueFilter
     from benchmarks import world
 
     rng = random.Random(7)
@@ -64,7 +64,7 @@ def fill(options: argparse.Namespace) -> dict[str, Any]:
         session = world.sign_in(user)
     world.analyze()
     made = 2 * n_queries * POOL
-    deep = page(lead, Wanted(), size=max(1, made - 200)).after
+    deep = read_page(lead, QueueFilter(), size=max(1, made - 200)).after
     return {
         "session": session,
         "people": [one.pk for one in people],

@@ -1,4 +1,4 @@
-"""Where the resources of this room are found, under /api/v1/."""
+"""API routes of this app, under /api/v1/."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the pages of this room are found."""
+"""Page routes of this app."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ def _names_in_releases(project: int | None) -> Iterator[str]:
         rows = rows.filter(project=project)
     for release in rows.iterator(chunk_size=100):
         for entry in contents.files(release).values():
-            yield file_store.place(release.project_id, entry["sha256"])
+            yield file_store.path_of(release.project_id, entry["sha256"])
 
 
 def files_in_storage(project: Project) -> list[str]:

@@ -13,7 +13,7 @@ from annotate.collection import load_jobs
 from annotate.collection.passages import set_passage_rule
 from annotate.guidelines import actions as guidelines
 from annotate.guidelines import rejudge_requests
-from annotate.guidelines.rejudge_requests import Which
+from annotate.guidelines.rejudge_requests import JudgmentSelection
 from annotate.judging import actions as judging
 from annotate.judgments import assignments
 from annotate.models import Assignment, AuditEvent, Judgment, Pool, Run, Verdict
@@ -43,7 +43,7 @@ from audit.reviews.draws import draw_for_review, end_draw
 from audit.reviews.project_rubric import choose_rubric
 from audit.settling import adjudication, batches, reveals
 from audit.settling import settle_many as settling_many
-from audit.settling.queue_filters import Wanted
+from audit.settling.queue_filters import QueueFilter
 from base.errors import Refused
 from exporters.evaluations.actions import request_evaluation
 from exporters.evaluations.systems import System
@@ -208,10 +208,12 @@ def test_every_action_of_a_lead_is_in_the_audit_log_once(story):
     story.logs("condition.settled")(
         lambda: adjudication.adopt_verdict(verdict=verdict, cause="edge", by=carla)
     )
-    how = settling_many.How(settling_many.Rule.GRADE, grade=1)
-    token = settling_many.preview(carla, Wanted(), how).token
+    how = settling_many.RuleChoice(settling_many.Rule.GRADE, grade=1)
+    token = settling_many.preview(carla, QueueFilter(), how).token
     batch = story.logs("judgments.settled")(
-        lambda: settling_many.settle_many(wanted=Wanted(), how=how, token=token, by=carla, **why)
+        lambda: settling_many.settle_many(
+            filters=QueueFilter(), choice=how, token=token, by=carla, **why
+        )
     )
     story.logs("judgments.unsettled", times=2)(
         lambda: batches.withdraw_batch(batch=batch, by=carla)
@@ -224,10 +226,14 @@ def test_every_action_of_a_lead_is_in_the_audit_log_once(story):
     story.logs("look.withdrawn", times=2)(
         lambda: rejudge_requests.withdraw(rejudge_request=rejudge_request, by=carla)
     )
-    token = rejudge_requests.count_older(guideline, Which()).token
+    token = rejudge_requests.count_older(guideline, JudgmentSelection()).token
     story.logs("look.asked")(
         lambda: rejudge_requests.ask_older(
-            guideline=guideline, which=Which(), words="Look again.", token=token, by=carla
+            guideline=guideline,
+            selection=JudgmentSelection(),
+            words="Look again.",
+            token=token,
+            by=carla,
         )
     )
     story.logs("look.withdrawn", times=2)(

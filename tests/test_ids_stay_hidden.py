@@ -16,7 +16,7 @@ import pytest
 from annotate.judging import actions as judging
 from annotate.judgments import assignments
 from annotate.judgments.document_names import neutral_name
-from annotate.judgments.neutral_names import is_made_of, number_of
+from annotate.judgments.neutral_names import number_of, reveals_id
 from annotate.models import Assignment, Document, Project
 from audit.checks import actions as checks
 from audit.models import SampleItem
@@ -236,7 +236,7 @@ def test_a_setting_shows_the_ids_of_documents_without_a_text(stage):
     ],
 )
 def test_a_title_that_contains_the_id_does_not_count(title, made):
-    assert is_made_of(title, "q_positive") is made
+    assert reveals_id(title, "q_positive") is made
 
 
 @pytest.mark.parametrize(
@@ -253,12 +253,12 @@ def test_a_title_that_contains_the_id_does_not_count(title, made):
     ],
 )
 def test_a_one_word_id_in_a_title_counts_only_if_it_looks_like_an_id(title, doc_id, made):
-    assert is_made_of(title, doc_id) is made
+    assert reveals_id(title, doc_id) is made
 
 
 def test_ids_without_letters_or_digits_are_titles_only_of_themselves():
-    assert is_made_of("--", "--")
-    assert not is_made_of("++", "--")
+    assert reveals_id("--", "--")
+    assert not reveals_id("++", "--")
 
 
 def test_neutral_numbers_are_stable_unique_and_unrelated_to_the_loading_order():

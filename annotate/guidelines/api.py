@@ -11,7 +11,7 @@ from rest_framework.response import Response
 
 from annotate.guidelines import actions, rejudge_requests
 from annotate.guidelines.cases import ShownCase, cases_of
-from annotate.guidelines.forms import WhichForm
+from annotate.guidelines.forms import SelectionForm
 from annotate.projects import access
 from annotate.projects.models import Guideline, Membership
 from base.api.resource import (
@@ -171,10 +171,10 @@ class OlderJudgments(Resource):
         """Count the older judgments that could be asked for again."""
         by = access.lead(self.person, slug)
         guideline = access.guideline(by, version)
-        which = _which(by, self.parameters())
-        in_force = Guideline.objects.latest_of(by.project) == guideline
-        older = rejudge_requests.count_older(guideline, which)._asdict() if in_force else None
-        return Response({"older": older, **rejudge_requests.asked_for(guideline)._asdict()})
+        selection = _selection(by, self.parameters())
+        is_newest = Guideline.objects.latest_of(by.project) == guideline
+        older = rejudge_requests.count_older(guideline, selection)._asdict() if is_newest else None
+        return Response({"older": older, **rejudge_requests.count_requests(guideline)._asdict()})
 
     @writes(HowManySerializer, body=SentLooks, scope=Scope.LEAD)
     def post(self, request: Request, slug: str, version: int) -> Response:
@@ -184,7 +184,7 @@ class OlderJudgments(Resource):
         sent = self.body()
         asked = rejudge_requests.ask_older(
             guideline=guideline,
-            which=_which(by, sent),
+            selection=_selection(by, sent),
             words=sent["words"],
             token=sent["token"],
             by=by,
@@ -195,16 +195,16 @@ class OlderJudgments(Resource):
     def delete(self, request: Request, slug: str, version: int) -> Response:
         """Withdraw all open rejudge requests for this version."""
         by = access.lead(self.person, slug)
-        back = rejudge_requests.withdraw_older(guideline=access.guideline(by, version), by=by)
-        return Response({"judgments": back})
+        count = rejudge_requests.withdraw_older(guideline=access.guideline(by, version), by=by)
+        return Response({"judgments": count})
 
 
-def _which(by: Membership, asked: dict[str, Any]) -> rejudge_requests.Which:
+def _selection(by: Membership, asked: dict[str, Any]) -> rejudge_requests.JudgmentSelection:
     """Return the selected judgments; raise the 400 for a selection the lead may not make."""
-    form = WhichForm(by, {name: asked.get(name, "") for name in ("query", "grade", "among")})
+    form = SelectionForm(by, {name: asked.get(name, "") for name in ("query", "grade", "among")})
     if not form.is_valid():
         raise form_errors(form)
-    return form.which()
+    return form.selection()
 
 
 def _version(row: Any) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from annotate.judgments import access
-from annotate.judgments.attributes import attributes_of, conditions_in_force, set_negated
+from annotate.judgments.attributes import attributes_of, current_conditions, set_negated
 from annotate.pairs.models import Narrative
 from annotate.pairs.pool import in_pool_of
 from base.errors import Refused
@@ -23,7 +23,7 @@ def attributes(request: PageRequest, pk: int) -> HttpResponse:
 
     A POST sets which attributes the reversed query negates.
     """
-    member, pair = access.lead_of(request.user, pk)
+    member, pair = access.pair_for_lead(request.user, pk)
     if request.method == "POST":
         numbers = [parse_key(word) for word in request.POST.getlist("negated")]
         try:
@@ -33,7 +33,7 @@ def attributes(request: PageRequest, pk: int) -> HttpResponse:
         else:
             messages.success(request, _("Saved."))
         return redirect("annotate:attributes", pair.pk)
-    conditions = conditions_in_force(pair)
+    conditions = current_conditions(pair)
     pool = pair.query.candidates.filter(in_pool_of(pair.pk)).select_related("document")
     page = page_by_key(pool, request.GET)
     return render(

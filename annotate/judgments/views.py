@@ -14,7 +14,7 @@ from annotate.collection.document_rendering import find_in_table, read_pane
 from annotate.collection.forms.documents import WindowForm
 from annotate.collection.marking import NO_WORDS
 from annotate.judgments import assignments
-from annotate.judgments.document_names import names_to
+from annotate.judgments.document_names import names_for
 from annotate.pairs import access
 from annotate.pairs.marked_words import words_to_mark
 from annotate.pairs.models import Assignment
@@ -52,7 +52,7 @@ def table(request: PageRequest, pk: int, candidate_pk: int) -> HttpResponse:
         "pair": pair,
         "query": pair.query,
         "candidate": candidate,
-        "name": names_to(member, [candidate])[candidate.pk],
+        "name": names_for(member, [candidate])[candidate.pk],
         "document": shown.document,
         "text": shown.text,
         "table": shown.table,

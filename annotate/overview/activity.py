@@ -122,7 +122,7 @@ def _count(rules: _Rules, narratives: list[int]) -> dict[int, list[Activity]]:
     }
 
 
-_ACTIVITIES = revisions.Counts(_count)
+_ACTIVITIES = revisions.CachedCounts(_count)
 
 
 @prepared("project")

@@ -217,7 +217,7 @@ def _unanswered_assignments(person: int | None) -> QuerySet[Assignment]:
     return _assignments(person).filter(
         ~Exists(Judgment.objects.current().filter(**now)),
         ~Exists(Flag.objects.current().filter(**now)),
-        ~Exists(Judgment.objects.standing().filter(**once)),
+        ~Exists(Judgment.objects.not_superseded().filter(**once)),
     )
 
 
@@ -232,7 +232,7 @@ def _stale_judgments(who: dict[str, Any]) -> QuerySet[Judgment]:
         "annotator": OuterRef("annotator"),
     }
     return (
-        Judgment.objects.standing()
+        Judgment.objects.not_superseded()
         .filter(
             Q(narrative__version__lt=OuterRef("version")) | Q(text_replaced_at__isnull=False),
             narrative__pair=OuterRef("pair_id"),

@@ -195,7 +195,7 @@ def _older_judgments(
     The last value is the version of the text, if that is an older one.
     """
     rows = (
-        Judgment.objects.standing()
+        Judgment.objects.not_superseded()
         .of_people()
         .filter(
             narrative__pair__in=sides,

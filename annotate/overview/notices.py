@@ -140,7 +140,7 @@ def _look_again_notices(members: Sequence[Membership]) -> dict[int, list[Notice]
 def _held_notices(members: Sequence[Membership]) -> dict[int, list[Notice]]:
     """Return notices of tasks with work left that these members hold."""
     read_assignments(members)
-    work_left.read_left(members)
+    work_left.prefetch_left(members)
     found = {}
     for member in members:
         held = my_assignments(member)

@@ -16,7 +16,7 @@ from django.db.models import Count, Exists, Max, OuterRef, Subquery
 from annotate.collection.models import Candidate, Query
 from annotate.judgments import completion, open_pairs, revisions, work_left
 from annotate.judgments.blindness import blind_pairs
-from annotate.judgments.completion import Judging, PairJudging
+from annotate.judgments.completion import JudgingProgress, PairProgress
 from annotate.judgments.consensus import State, consensus
 from annotate.judgments.grade_patterns import (
     count_put_before_judges,
@@ -75,16 +75,16 @@ class PersonProgress:
     where: str
 
 
-def task_progress(member: Membership, judging: Judging) -> list[TaskProgress]:
+def task_progress(member: Membership, judging: JudgingProgress) -> list[TaskProgress]:
     """Return the progress of each task that anybody is asked to do in the member's project.
 
     `free` counts the assignments that this member could take. `judging` is the progress of judging.
     """
     project = member.project
-    far: dict[Assignment.Task, Callable[[], Judging]] = {
-        Assignment.Task.REWRITE: lambda: completion.rewritten(project),
+    far: dict[Assignment.Task, Callable[[], JudgingProgress]] = {
+        Assignment.Task.REWRITE: lambda: completion.rewriting_progress(project),
         Assignment.Task.JUDGE: lambda: judging,
-        Assignment.Task.REVIEW: lambda: completion.reviewed(project),
+        Assignment.Task.REVIEW: lambda: completion.review_progress(project),
     }
     found = []
     for task in Assignment.Task:
@@ -100,7 +100,7 @@ def task_progress(member: Membership, judging: Judging) -> list[TaskProgress]:
 def query_progress(
     reader: Membership,
     queries: Sequence[Query],
-    far: Mapping[int, PairJudging] | None = None,
+    far: Mapping[int, PairProgress] | None = None,
 ) -> list[QueryProgress]:
     """Return the progress of these queries: nine database queries, however many there are.
 

@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from annotate.collection.models import Candidate
-from annotate.judgments.completion import Judging
+from annotate.judgments.completion import JudgingProgress
 from annotate.overview.progress import TaskProgress
 from annotate.pairs.models import Assignment, Narrative
 from annotate.projects.kinds import kind_of
@@ -109,7 +109,7 @@ class Facts:
     `context` comes from other apps (`disputed`, `sampled`, `checked`, `checked_in`, `release`).
     """
 
-    judging: Judging
+    judging: JudgingProgress
     tasks: Mapping[str, TaskProgress]
     context: Mapping[str, Any]
     queries: int
@@ -129,7 +129,7 @@ class Far:
 
 def steps(
     member: Membership,
-    judging: Judging,
+    judging: JudgingProgress,
     tasks: Sequence[TaskProgress],
     context: Mapping[str, Any],
 ) -> list[Step]:
@@ -163,7 +163,7 @@ def next_step(found: Sequence[Step]) -> Step | None:
 
 def _facts(
     project: Project,
-    judging: Judging,
+    judging: JudgingProgress,
     tasks: Sequence[TaskProgress],
     context: Mapping[str, Any],
 ) -> Facts:

@@ -27,7 +27,7 @@ from annotate.collection.text_versions import lock_read_version
 from annotate.judgments import judgment_chain
 from annotate.judgments.models import Judgment, Verdict
 from annotate.judgments.pair_rules import Rule
-from annotate.judgments.tally import promises_in
+from annotate.judgments.tally import rule_report_in
 from annotate.pairs.models import Assignment
 from annotate.pools.models import ReplacedCandidate, Replacement
 from annotate.projects import chain
@@ -255,11 +255,13 @@ def _candidates_to_replace(candidate: Candidate) -> list[Candidate]:
 
 def _rules_broken_by(project: Project, candidates: set[int]) -> dict[Rule, list[str]]:
     """Return the rules of the kind that these candidates break, with the ids of the pairs."""
-    found = promises_in(project, None)
+    found = rule_report_in(project, None)
     broken: dict[Rule, list[str]] = {}
     for rule in found.rules:
         pairs = [
-            one.pair.pair_id for one in found.pairs if candidates.intersection(one.breaking(rule))
+            one.pair.pair_id
+            for one in found.pairs
+            if candidates.intersection(one.breaking_candidates(rule))
         ]
         if pairs:
             broken[rule] = pairs

@@ -56,7 +56,7 @@ def rewrite_narrative(
         if pair.removed_at is not None:
             raise Refused(_("This instruction was removed, so its narrative stays as it is."))
         if not by.leads:
-            assignments.hold(pair=pair, task=Assignment.Task.REWRITE, by=by)
+            assignments.lock(pair=pair, task=Assignment.Task.REWRITE, by=by)
         current = pair.current(side)
         version = current.version if current else 0
         if version != based_on:
@@ -88,7 +88,7 @@ def rewrite_narrative(
             assignments.reopen(pair=pair, tasks=(Assignment.Task.JUDGE, Assignment.Task.REVIEW))
             assignments.end_rewriting(pair=pair, by=by, now=now)
         else:
-            assignments.work_in(pair=pair, task=Assignment.Task.REWRITE, by=by, now=now)
+            assignments.begin_work(pair=pair, task=Assignment.Task.REWRITE, by=by, now=now)
     return narrative
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from django.http import HttpRequest
 from django.urls import reverse
 
-from annotate.judgments.document_names import names_to
+from annotate.judgments.document_names import names_for
 from annotate.pairs.models import InstructionPair, Narrative
 from annotate.projects.models import Membership
 from annotate.rewriting import actions
@@ -68,7 +68,7 @@ def impact_context(request: HttpRequest, desk: Desk) -> dict[str, Any]:
         "draft_url": desk.url("draft"),
         "advice_url": desk.url("advice"),
         "rewrite_impact": rewrite_impact,
-        "names": names_to(desk.member, rewrite_impact.page.rows),
+        "names": names_for(desk.member, rewrite_impact.page.rows),
         "drops": drops,
         "grades": list(project.grades.order_by("value")),
         "show_prior": project.show_prior or desk.member.leads,

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from annotate.collection.models import Candidate
 from annotate.collection.spans import Span
 from annotate.judgments.consensus import consensus
-from annotate.judgments.document_names import names_to
+from annotate.judgments.document_names import names_for
 from annotate.judgments.in_force import in_pools
 from annotate.judgments.models import Adjudication, Judgment
 from annotate.judgments.pair_rules import Change, change
@@ -140,7 +140,7 @@ def _group_by_clause(
             under[place].append(candidate)
     wanted = {candidate for those in under.values() for candidate in those[:NAMED]}
     rows = list(Candidate.with_removed.select_related("document").filter(pk__in=wanted))
-    labels = {candidate: name.label for candidate, name in names_to(reader, rows).items()}
+    labels = {candidate: name.label for candidate, name in names_for(reader, rows).items()}
     return [
         RemovingClause(
             narrative.text[spans[place].start : spans[place].end],

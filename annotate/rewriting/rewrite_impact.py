@@ -10,7 +10,7 @@ from django.db.models.functions import Substr
 from django.http import QueryDict
 
 from annotate.collection.models import Candidate, DocumentText
-from annotate.judgments.document_names import name_of, neutral_name, open_to
+from annotate.judgments.document_names import hidden_from, name_of, neutral_name
 from annotate.pairs.models import InstructionPair, Narrative
 from annotate.projects.models import Membership
 from annotate.rewriting import advice
@@ -91,7 +91,7 @@ def search_filter(pair: InstructionPair, find: str, reader: Membership, *, in_te
 def _hidden_candidates(pair: InstructionPair, reader: Membership) -> tuple[set[int], set[int]]:
     """Return the candidates at stake whose ids are hidden, and those of them without a title."""
     rows = list(candidates_at_stake(pair).select_related("document"))
-    still_open = open_to(reader, rows)
+    still_open = hidden_from(reader, rows)
     names = {
         row.pk: name_of(row.document, pair.project, hidden=row.pk in still_open) for row in rows
     }
@@ -111,7 +111,7 @@ def texts_at_stake(pair: InstructionPair, reader: Membership) -> Iterator[Source
     If the reader may not know a document's id, its neutral name replaces it.
     """
     candidates = list(candidates_at_stake(pair))
-    keys = open_to(reader, candidates)
+    keys = hidden_from(reader, candidates)
     hidden = {
         row.document_id: neutral_name(row.document_id, pair.project_id)
         for row in candidates

@@ -19,7 +19,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from annotate.collection.document_rendering import read_pane
 from annotate.judgments import assignments
 from annotate.judgments.blindness import may_see
-from annotate.judgments.document_names import names_to
+from annotate.judgments.document_names import names_for
 from annotate.judgments.open_pairs import count_free_assignments, is_any_open
 from annotate.pairs import access
 from annotate.pairs.condition_lines import write as write_conditions
@@ -177,7 +177,7 @@ def document(request: PageRequest, pk: int, candidate_pk: int) -> HttpResponse:
             "pair": pair,
             "query": pair.query,
             "candidate": candidate,
-            "name": names_to(member, [candidate])[candidate.pk],
+            "name": names_for(member, [candidate])[candidate.pk],
             "document": shown.document,
             "text": shown.text,
             "table": shown.table,

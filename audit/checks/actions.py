@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 
 from annotate.collection import text_versions
 from annotate.judging.answer_rules import check_grade
-from annotate.judgments.conditions import COUNT_MET, derived
+from annotate.judgments.conditions import COUNT_MET, derive_relevance
 from annotate.judgments.models import Verdict
 from annotate.projects import access as assignments
 from annotate.projects.audit_log import record
@@ -241,7 +241,7 @@ def _parse_answer(given: CheckAnswer) -> _CheckContent:
     cannot_judge |= Reply.CANT_TELL in (topic, constraint)
     if not verdicts:
         return _CheckContent(given.get("relevance"), cannot_judge, {}, topic, constraint, words)
-    met = derived(COUNT_MET, list(verdicts.values()), range(len(verdicts) + 1))
+    met = derive_relevance(COUNT_MET, list(verdicts.values()), range(len(verdicts) + 1))
     return _CheckContent(met, met is None, verdicts, topic, constraint, words)
 
 

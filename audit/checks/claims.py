@@ -11,7 +11,7 @@ from django.db.models import Count, QuerySet
 from django.utils.translation import gettext as _
 
 from annotate.collection.models import Candidate
-from annotate.judgments.conditions import COUNT_MET, derived
+from annotate.judgments.conditions import COUNT_MET, derive_relevance
 from annotate.judgments.consensus import consensus
 from annotate.judgments.in_force import in_pools
 from annotate.judgments.models import Adjudication, Judgment, Verdict
@@ -254,7 +254,9 @@ def _with_condition_counts(
             kept.append(claim)
             continue
         # Verdicts on only some of the conditions claim no number.
-        number = derived(COUNT_MET, answers, range(size + 1)) if len(answers) == size else None
+        number = (
+            derive_relevance(COUNT_MET, answers, range(size + 1)) if len(answers) == size else None
+        )
         if number is not None:
             kept.append(claim._replace(relevance=number))
     return kept, [one for one in narratives if one.pk in sizes]

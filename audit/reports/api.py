@@ -21,7 +21,7 @@ from audit.reports.category_figures import by_category
 from audit.reports.coverage import coverage
 from audit.reports.differences import differences
 from audit.reports.models import AgreementReport
-from audit.reports.scopes import FIELDS, scope_of, stored_scope, words
+from audit.reports.scopes import FIELDS, describe_scope, scope_of, stored_scope
 from audit.reports.scopes import Scope as Part
 from audit.reports.units import Of, units
 from base.api.jobs import JobSerializer
@@ -79,11 +79,11 @@ class AgreementReportSerializer(JobSerializer):
 
     def get_part(self, report: AgreementReport) -> str:
         """The part in words; empty for the whole."""
-        return words(stored_scope(report.scope))
+        return describe_scope(stored_scope(report.scope))
 
     def get_against(self, report: AgreementReport) -> str:
         """The other part in words; empty for the whole, and if nothing is compared."""
-        return words(stored_scope(report.against)) if report.compares else ""
+        return describe_scope(stored_scope(report.against)) if report.compares else ""
 
     def get_sha256(self, report: AgreementReport) -> str:
         """The sum of what was counted."""
@@ -185,7 +185,7 @@ class AgreementReports(Resource):
     def post(self, request: Request, slug: str) -> Response:
         """Request a report of a part of the project. One that is under way is returned."""
         member = annotate_access.lead(self.person, slug)
-        part = _part(member, self.body())
+        part = _parse_part(member, self.body())
         made = actions.request_agreement(project=member.project, scope=part, by=member)
         return Response(_as_json(member, made), status=201)
 
@@ -202,8 +202,8 @@ class AgreementComparisons(Resource):
         given = self.body()
         made = actions.request_comparison(
             project=member.project,
-            scope=_part(member, given.get("part", {})),
-            against=_part(member, given.get("against", {})),
+            scope=_parse_part(member, given.get("part", {})),
+            against=_parse_part(member, given.get("against", {})),
             by=member,
         )
         return Response(_as_json(member, made), status=201)
@@ -244,7 +244,7 @@ class AgreementUnits(Resource):
         """Return the current table of units and answers in a part of the project."""
         member = access.unblinded_lead(self.person, slug)
         asked = self.parameters()
-        part = _part(member, asked, "?")
+        part = _parse_part(member, asked, "?")
         of, numbered = Of(asked["of"]), asked["numbered"]
         return StreamingHttpResponse(
             csv_lines(units(member.project, part, of, numbered=numbered)),
@@ -294,7 +294,7 @@ def _as_json(member: Membership, report: AgreementReport) -> dict[str, Any]:
     return dict(AgreementReportSerializer(report, context=context).data)
 
 
-def _part(member: Membership, given: dict[str, Any], before: str = "") -> Part:
+def _parse_part(member: Membership, given: dict[str, Any], before: str = "") -> Part:
     """Return the named part; 400 if something in it is not in the project."""
     said = {
         name: given[name]

@@ -12,7 +12,7 @@ from django.db.models import Count
 from annotate.projects.models import Membership
 from audit.checks.models import RESAMPLES, SEED
 from audit.reports.counting import ratings_in, review_patterns
-from audit.reports.coverage import Covered, coverage
+from audit.reports.coverage import CategoryCoverage, coverage
 from audit.reports.patterns import Patterns
 from audit.reports.report_parts import ratings_of
 from audit.reports.scopes import WHOLE, rubric_of
@@ -47,7 +47,7 @@ class CriterionFigures:
 class CategoryFigures:
     """One category, with the decisions on its instructions and their ratings."""
 
-    covered: Covered
+    covered: CategoryCoverage
     criteria: list[CriterionFigures]
     # How much auditors agree; a unit is one criterion of an instruction. None without a rating.
     percent: Coefficient | None
@@ -165,11 +165,11 @@ def csv_rows(found: ByCategory) -> Iterator[list[str]]:
             one.key,
             *map(str, counts),
             *(str(each.levels[level]) for each in one.criteria for level in levels),
-            *_written(one),
+            *_agreement_cells(one),
         ]
 
 
-def _written(one: CategoryFigures) -> list[str]:
+def _agreement_cells(one: CategoryFigures) -> list[str]:
     """Return the cells for how much auditors agree; empty cells if it is undefined."""
     if one.percent is None or one.kappa is None:
         return ["0", "", "", "", ""]

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from django.utils import timezone
 
 from annotate.projects.models import Grade, Membership, Project
-from audit.reports.counting import met
+from audit.reports.counting import count_in_both
 from audit.reports.patterns import Patterns
 from audit.reports.report_parts import Measure, coefficients
 from audit.reports.scopes import Scope
@@ -56,14 +56,14 @@ def comparison_of(
         "computed_at": (now or timezone.now()).isoformat(),
         "through": through(project),
     }
-    units = met(project, scope, against)
+    units = count_in_both(project, scope, against)
     names = dict(Membership.objects.filter(project=project).values_list("pk", "name"))
     values = {value for both in units for said in both for _member, value in said}
     grades = Grade.objects.filter(project=project).values_list("value", flat=True)
     scale = sorted(values.union(grades))
     progress.start(2 + len(COMPARED), "Comparing two parts")
     measure = Measure(scale, names, seed, resamples, progress)
-    first, second = _part(units, 0), _part(units, 1)
+    first, second = _answers_in(units, 0), _answers_in(units, 1)
     measured = {"first": measure(first), "second": measure(second)}
     rows = _rows(units, scale)
     differences = {}
@@ -72,7 +72,7 @@ def comparison_of(
         progress.advance()
     return {
         **frame,
-        "sha256": _sum_of(units, names, scale),
+        "sha256": _checksum(units, names, scale),
         "scale": scale,
         "seed": seed,
         "resamples": resamples,
@@ -84,7 +84,7 @@ def comparison_of(
     }
 
 
-def _part(units: Counter[Any], which: int) -> Patterns:
+def _answers_in(units: Counter[Any], which: int) -> Patterns:
     found: Patterns = Counter()
     for both, times in units.items():
         if both[which]:
@@ -138,7 +138,7 @@ def _difference(
     }
 
 
-def _sum_of(units: Counter[Any], names: dict[int, str], scale: Sequence[int]) -> str:
+def _checksum(units: Counter[Any], names: dict[int, str], scale: Sequence[int]) -> str:
     """Return the sum of everything that was counted, as in `audit.reports.counting.Counts`."""
     lines = [json.dumps(["scale", list(scale)])]
     for both, times in units.items():

@@ -37,12 +37,12 @@ from annotate.judgments.models import Adjudication, Judgment, JudgmentQuerySet, 
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Grade, Membership, Project
 from audit.reports.patterns import Pattern, Patterns, count_patterns, joined_answers, read_pattern
-from audit.reports.scopes import WHOLE, Period, Scope, about, periods_of, rubric_of, week_of
+from audit.reports.scopes import WHOLE, Period, Scope, narrative_q, periods_of, rubric_of, week_of
 from audit.reviews.criteria import Rubric
 from audit.reviews.models import Rating, Review
 
 
-class Under(NamedTuple):
+class VersionKey(NamedTuple):
     """The narrative version of a judgment, with the fields that a report can be split by."""
 
     query: str
@@ -75,7 +75,7 @@ class Counts:
     scale: list[int]
     names: dict[int, str]
     machines: frozenset[int]
-    judgments: dict[Under, Patterns]
+    judgments: dict[VersionKey, Patterns]
     guidelines: dict[int, Patterns]
     weeks: dict[date, Patterns]
     rubric: Rubric
@@ -172,13 +172,14 @@ def judgments_in(
 
     A scope's week selects units, not judgments, so it is not applied here.
     """
-    found = _of_anyone(project, scope) if machines else _of_anyone(project, scope).of_people()
+    judgments = _all_judgments(project, scope)
+    judgments = judgments if machines else judgments.of_people()
     whenever = Period(None, None)
     period = whenever if scope.guideline is None else periods_of(project)[scope.guideline]
-    return found.filter(_standing(period, blind=scope.blind))
+    return judgments.filter(_current_in(period, blind=scope.blind))
 
 
-def met(project: Project, one: Scope, other: Scope) -> Counter[tuple[Pattern, Pattern]]:
+def count_in_both(project: Project, one: Scope, other: Scope) -> Counter[tuple[Pattern, Pattern]]:
     """Count units by people's answers in one scope and in the other, to compare two scopes. The
     answers are empty if a unit is not in a scope.
     """
@@ -206,7 +207,7 @@ def met(project: Project, one: Scope, other: Scope) -> Counter[tuple[Pattern, Pa
     return found
 
 
-def in_force(project: Project) -> Any:
+def current_narratives(project: Project) -> Any:
     """Return the keys of the current narratives of every side."""
     return (
         Narrative.objects.current()
@@ -215,19 +216,19 @@ def in_force(project: Project) -> Any:
     )
 
 
-def _of_anyone(project: Project, scope: Scope) -> JudgmentQuerySet:
-    return Judgment.objects.filter(said_by(scope), narrative__in=in_force(project))
+def _all_judgments(project: Project, scope: Scope) -> JudgmentQuerySet:
+    return Judgment.objects.filter(judgment_q(scope), narrative__in=current_narratives(project))
 
 
-def said_by(scope: Scope) -> Q:
+def judgment_q(scope: Scope) -> Q:
     """Filter judgments by a scope: those of its people, and of machines for their tables."""
-    of_scope = about(scope, "narrative__")
+    of_scope = narrative_q(scope, "narrative__")
     if not scope.people:
         return of_scope
     return of_scope & (Q(annotator__name__in=scope.people) | Q(annotator__is_machine=True))
 
 
-def _standing(period: Period, *, blind: bool) -> Q:
+def _current_in(period: Period, *, blind: bool) -> Q:
     """Filter judgments made in a period and current at its end; with `blind`, made before the
     person could see another's answer, and current until then. Withdrawn judgments, and those of an
     older text of the document, never count.
@@ -265,14 +266,14 @@ def _could_see(moment: str) -> Q:
     return Q(Exists(settled)) | Q(Exists(asked)) | lead
 
 
-def _by_narrative(project: Project, scope: Scope) -> dict[Under, Patterns]:
+def _by_narrative(project: Project, scope: Scope) -> dict[VersionKey, Patterns]:
     if scope.criterion:
         return {}
     units = judgments_in(project, scope, machines=True).values("narrative_id", "candidate_id")
     units = _in_week(units.annotate(said=joined_answers("annotator_id", "relevance")), scope)
     found = count_patterns(units, "narrative_id")
     under = {
-        of[0]: Under(*of[1:])
+        of[0]: VersionKey(*of[1:])
         for of in Narrative.objects.filter(pair__project=project).values_list(
             "pk", "pair__query__query_id", "pair__pair_id", "pair__category", "side", "version"
         )
@@ -288,11 +289,11 @@ def _by_guideline(project: Project, scope: Scope) -> dict[int, Patterns]:
     if set(periods) == {0}:
         return {}
     standing = {
-        version: _standing(period, blind=scope.blind) for version, period in periods.items()
+        version: _current_in(period, blind=scope.blind) for version, period in periods.items()
     }
     when = [When(said, then=Value(version)) for version, said in standing.items()]
     units = (
-        _of_anyone(project, scope)
+        _all_judgments(project, scope)
         .of_people()
         .filter(reduce(or_, standing.values()))
         .annotate(guideline=Case(*when, output_field=IntegerField()))
@@ -326,7 +327,7 @@ def ratings_in(
     in submitted reviews under a rubric, of every version of the narratives.
     """
     ratings = Rating.objects.filter(
-        about(scope, "review__narrative__"),
+        narrative_q(scope, "review__narrative__"),
         review__auditor__project=project,
         review__submitted_at__isnull=False,
         review__rubric=rubric.name,
@@ -338,7 +339,7 @@ def ratings_in(
     if scope.people:
         of_scope = Q(review__auditor__name__in=scope.people)
         ratings = ratings.filter(of_scope | Q(review__auditor__is_machine=True))
-    return ratings.filter(in_times(project, scope, "review__submitted_at"))
+    return ratings.filter(period_q(project, scope, "review__submitted_at"))
 
 
 def review_patterns(
@@ -377,7 +378,7 @@ def _by_domain(project: Project, scope: Scope, rubric: Rubric) -> dict[tuple[str
     return {(domain, criterion): patterns for domain, criterion, patterns in parted}
 
 
-def in_times(project: Project, scope: Scope, moment: str) -> Q:
+def period_q(project: Project, scope: Scope, moment: str) -> Q:
     """Filter rows by whether a time (`moment`, a column) is in the periods of a scope."""
     periods = [] if scope.guideline is None else [periods_of(project)[scope.guideline]]
     if scope.week is not None:

@@ -14,7 +14,7 @@ from base.natural_order import natural
 
 
 @dataclass
-class Covered:
+class CategoryCoverage:
     """One category with its pairs. A pair that was sent back may have been accepted since."""
 
     key: str
@@ -39,7 +39,7 @@ class Covered:
 class Coverage:
     """Every category of the taxonomy in its order, then those that only pairs name."""
 
-    categories: list[Covered]
+    categories: list[CategoryCoverage]
 
     @property
     def pairs(self) -> int:
@@ -47,7 +47,7 @@ class Coverage:
         return sum(one.pairs for one in self.categories)
 
     @property
-    def empty(self) -> list[Covered]:
+    def empty(self) -> list[CategoryCoverage]:
         """Types of the taxonomy that no pair has, alone or joined with others, except removed
         pairs.
         """
@@ -58,7 +58,7 @@ class Coverage:
         ]
 
     @property
-    def unknown(self) -> list[Covered]:
+    def unknown(self) -> list[CategoryCoverage]:
         """Categories that pairs name and the taxonomy does not have."""
         return [one for one in self.categories if not one.known and one.key]
 
@@ -84,7 +84,7 @@ def coverage(reader: Membership) -> Coverage:
     the reader has yet to review. Queries that were taken out do not count.
     """
     found = {
-        one.key: Covered(one.key, one.name, one.sentence)
+        one.key: CategoryCoverage(one.key, one.name, one.sentence)
         for one in reader.project.categories.order_by("place", "key")
     }
     known = bool(found)
@@ -98,9 +98,9 @@ def coverage(reader: Membership) -> Coverage:
     )
     reviewed = Review.objects.submitted().filter(narrative=OuterRef("pk"), auditor=reader)
     held = reader.assignments.filter(task=Assignment.Task.REVIEW).values("pair_id")
-    unheard = newest.filter(~Exists(reviewed), pair__in=held).exclude(author=reader)
-    hidden = list(unheard.values_list("pair__pk", flat=True))
-    told = ~Q(pk__in=hidden)
+    unreviewed = newest.filter(~Exists(reviewed), pair__in=held).exclude(author=reader)
+    hidden = list(unreviewed.values_list("pair__pk", flat=True))
+    may_see = ~Q(pk__in=hidden)
     instructed = Narrative.objects.filter(pair=OuterRef("pk")).exclude(side=Narrative.Side.ORIGINAL)
     rows = (
         InstructionPair.objects.filter(project=reader.project_id, query__removed_at__isnull=True)
@@ -110,8 +110,8 @@ def coverage(reader: Membership) -> Coverage:
         .values_list("category")
         .annotate(
             n=Count("pk"),
-            accepted=Count("pk", filter=told & Q(is_accepted=True, removed_at__isnull=True)),
-            revised=Count("pk", filter=told & Q(is_revised=True)),
+            accepted=Count("pk", filter=may_see & Q(is_accepted=True, removed_at__isnull=True)),
+            revised=Count("pk", filter=may_see & Q(is_revised=True)),
             removed=Count("pk", filter=Q(removed_at__isnull=False)),
         )
     )
@@ -120,12 +120,12 @@ def coverage(reader: Membership) -> Coverage:
         for kind in joined:
             kind.combined += pairs - removed
         is_known = bool(joined) or (not known and bool(key))
-        one = found.setdefault(key, Covered(key, key, known=is_known))
+        one = found.setdefault(key, CategoryCoverage(key, key, known=is_known))
         one.pairs, one.accepted, one.revised, one.removed = pairs, good, revised, removed
     return Coverage(list(found.values()))
 
 
-def _types_of(category: str, found: Mapping[str, Covered]) -> list[Covered]:
+def _types_of(category: str, found: Mapping[str, CategoryCoverage]) -> list[CategoryCoverage]:
     """Return the types that a category joins with commas; empty if one of them is unknown."""
     types = {name.casefold(): one for one in found.values() for name in (one.key, one.name)}
     parts = [part.strip().casefold() for part in category.split(",")]

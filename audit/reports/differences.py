@@ -100,7 +100,7 @@ def differences(reader: Membership) -> Differences:
     """Count where people differ, as far as the reader may see it: at most twenty queries."""
     pairs = {
         narrative: (query, title, category)
-        for narrative, query, title, category in _in_force(reader).values_list(
+        for narrative, query, title, category in _current_narratives(reader).values_list(
             "pk", "pair__query__query_id", "pair__query__title", "pair__category"
         )
     }
@@ -125,12 +125,12 @@ def differences(reader: Membership) -> Differences:
             met[grade, grade] += 0
         for grades in combinations(pattern.grades, 2):
             met[grades] += documents
-    found.queries = _most(queries.values())
-    found.categories = _most(categories.values())
+    found.queries = _sort_spots(queries.values())
+    found.categories = _sort_spots(categories.values())
     found.meetings = [Meeting(*grades, times) for grades, times in sorted(met.items())]
     found.conditions = _conditions(reader)
     criteria = _criteria(reader)
-    found.criteria = _most(criteria)
+    found.criteria = _sort_spots(criteria)
     found.instructions = max((spot.compared for spot in criteria), default=0)
     found.causes = _causes(reader)
     return found
@@ -148,7 +148,7 @@ def _patterns(reader: Membership) -> Iterator[tuple[int, GradePattern]]:
         for pattern in patterns:
             yield narrative, pattern
     if blind:
-        for tally in tallies(_in_force(reader).filter(pair__in=blind), reader):
+        for tally in tallies(_current_narratives(reader).filter(pair__in=blind), reader):
             grades = tuple(sorted(tally.grades.elements()))
             yield (
                 tally.narrative,
@@ -156,14 +156,14 @@ def _patterns(reader: Membership) -> Iterator[tuple[int, GradePattern]]:
             )
 
 
-def _in_force(reader: Membership) -> Any:
+def _current_narratives(reader: Membership) -> Any:
     """Return the current narratives of every side, as in the queue."""
     return Narrative.objects.current().filter(
         pair__project=reader.project_id, pair__removed_at__isnull=True
     )
 
 
-def _most(spots: Iterable[Spot]) -> list[Spot]:
+def _sort_spots(spots: Iterable[Spot]) -> list[Spot]:
     """Return the spots with something open or settled, those with most open ones first."""
     found = [spot for spot in spots if spot.open or spot.settled]
     return sorted(found, key=lambda spot: (-spot.open, -(spot.share or 0), spot.label))
@@ -174,7 +174,7 @@ def _conditions(reader: Membership) -> list[Spot]:
     names = {
         pk: name or str(number)
         for pk, name, number in Condition.objects.filter(
-            narrative__in=_in_force(reader).values("pk")
+            narrative__in=_current_narratives(reader).values("pk")
         ).values_list("pk", "name", "number")
     }
     spots: dict[str, Spot] = {}
@@ -186,7 +186,7 @@ def _conditions(reader: Membership) -> list[Spot]:
         said = [_ANSWERS[answer] for answer in answers]
         state = consensus(said, reader.project.consensus, settled).state
         spots.setdefault(name, Spot(name, name)).add(state, documents)
-    return _most(spots.values())
+    return _sort_spots(spots.values())
 
 
 def _verdicts(reader: Membership) -> Iterator[VerdictPattern]:
@@ -199,7 +199,7 @@ def _verdicts(reader: Membership) -> Iterator[VerdictPattern]:
     yield from verdict_patterns(one for one in states if one.pair not in blind)
     if not blind:
         return
-    narratives = _in_force(reader).filter(pair__in=blind).values("pk")
+    narratives = _current_narratives(reader).filter(pair__in=blind).values("pk")
     own = Judgment.objects.current().filter(
         narrative=OuterRef("judgment__narrative"),
         candidate=OuterRef("judgment__candidate"),
@@ -232,7 +232,7 @@ def _criteria(reader: Membership) -> list[Spot]:
     rows = Rating.objects.filter(
         review__submitted_at__isnull=False,
         review__auditor__is_machine=False,
-        review__narrative__in=_in_force(reader).values("pk"),
+        review__narrative__in=_current_narratives(reader).values("pk"),
         rejects__isnull=False,
     )
     assignments = Assignment.objects.filter(task=Assignment.Task.REVIEW, member=reader)
@@ -254,7 +254,7 @@ def _criteria(reader: Membership) -> list[Spot]:
     names = {one.key: one.name for one in rubrics.current_rubric(reader.project_id).criteria}
     decided = set(
         Decision.objects.current()
-        .filter(narrative__in=_in_force(reader).values("pk"))
+        .filter(narrative__in=_current_narratives(reader).values("pk"))
         .values_list("narrative_id", flat=True)
     )
     spots: dict[str, Spot] = {}
@@ -273,7 +273,7 @@ def _causes(reader: Membership) -> list[tuple[str, str, int]]:
     """Return the causes in settling decisions: value, name and count, the most frequent first."""
     counted = dict(
         Adjudication.objects.current()
-        .filter(narrative__in=_in_force(reader).values("pk"))
+        .filter(narrative__in=_current_narratives(reader).values("pk"))
         .exclude(narrative__pair__in=blind_pairs(reader))
         .order_by()
         .values_list("cause")

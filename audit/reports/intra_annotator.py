@@ -17,14 +17,14 @@ from django.db.models import Max
 from annotate.judgments.models import Judgment, Repeat, RepeatQuerySet
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Project
-from audit.reports.scopes import Scope, about
+from audit.reports.scopes import Scope, narrative_q
 
 # The two raters, in place of members, and their names.
 FIRST, AGAIN = 0, 1
 TIMES = {FIRST: "first", AGAIN: "again"}
 
 
-class Twice(NamedTuple):
+class RepeatedAnswer(NamedTuple):
     """Two answers of one person to one document under one narrative."""
 
     query: str
@@ -40,11 +40,11 @@ class IntraAnnotator(NamedTuple):
     Reasons contain `{repeats}` for the noun, which is singular or plural by the count.
     """
 
-    people: dict[str, list[Twice]]
+    people: dict[str, list[RepeatedAnswer]]
     left_out: dict[str, int]
 
     @property
-    def everybody(self) -> list[Twice]:
+    def everybody(self) -> list[RepeatedAnswer]:
         """All answers of all people."""
         return [twice for answers in self.people.values() for twice in answers]
 
@@ -63,10 +63,10 @@ class IntraAnnotator(NamedTuple):
         return hashlib.sha256("\n".join([sha256, *lines]).encode()).hexdigest()
 
 
-NOBODY = IntraAnnotator({}, {})
+NO_REPEATS = IntraAnnotator({}, {})
 
 
-def counted(of: list[Twice]) -> Counter[tuple[tuple[int, int], ...]]:
+def count_answers(of: list[RepeatedAnswer]) -> Counter[tuple[tuple[int, int], ...]]:
     """Count how often each pair of answers was given, as in `audit.reports.counting`."""
     return Counter(((FIRST, twice.first), (AGAIN, twice.again)) for twice in of)
 
@@ -97,8 +97,8 @@ def intra_annotator(project: Project, scope: Scope) -> IntraAnnotator:
             "first__withdrawn_at",
         )
     )
-    later = _said_since(rows)
-    people: dict[str, list[Twice]] = defaultdict(list)
+    later = _later_grades(rows)
+    people: dict[str, list[RepeatedAnswer]] = defaultdict(list)
     left_out: dict[str, int] = defaultdict(int)
     for narrative, candidate, annotator, name, *named, again, first, taken_back in rows:
         if narrative not in in_force:
@@ -111,7 +111,7 @@ def intra_annotator(project: Project, scope: Scope) -> IntraAnnotator:
             if first is None:
                 left_out["{repeats} of a document without a first judgment"] += 1
             else:
-                people[name].append(Twice._make((*named, first, again)))
+                people[name].append(RepeatedAnswer._make((*named, first, again)))
     older = every.filter(superseded_at__isnull=True, text_replaced_at__isnull=False)
     if count := older.filter(narrative__in=in_force).count():
         left_out["{repeats} of an older text of the document"] = count
@@ -121,7 +121,7 @@ def intra_annotator(project: Project, scope: Scope) -> IntraAnnotator:
 def repeats_in(project: int, scope: Scope) -> RepeatQuerySet:
     """Return all of people's answers to repeats in a part of a project (by its key)."""
     said = Repeat.objects.filter(
-        about(scope, "narrative__"), annotator__project=project, annotator__is_machine=False
+        narrative_q(scope, "narrative__"), annotator__project=project, annotator__is_machine=False
     )
     if scope.people:
         said = said.filter(annotator__name__in=scope.people)
@@ -136,7 +136,7 @@ def through(project: Project) -> int:
     return int(rows.aggregate(last=Max("pk"))["last"] or 0)
 
 
-def _said_since(rows: list[Any]) -> dict[tuple[int, int, int], int]:
+def _later_grades(rows: list[Any]) -> dict[tuple[int, int, int], int]:
     """Return the current grades of documents that had no judgment when they were repeated, or one
     that was withdrawn.
     """

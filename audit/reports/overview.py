@@ -85,15 +85,15 @@ def _headline(member: Membership) -> dict[str, Any]:
     if report is None or report.figures is None:
         return {}
     # In projects without judging, the agreement is about instructions.
-    told = [_figure(report.figures, kind) for kind in ("judgments", "reviews")]
-    known = [figure for figure in told if figure]
+    figures = [_headline_figure(report.figures, kind) for kind in ("judgments", "reviews")]
+    known = [figure for figure in figures if figure]
     if not known:
         return {"report": report}
     figure = next((one for one in known if one["value"] is not None), known[0])
     return {"report": report, "headline": figure, "headline_words": COEFFICIENTS[HEADLINE]}
 
 
-def _figure(figures: dict[str, Any], kind: str) -> dict[str, Any] | None:
+def _headline_figure(figures: dict[str, Any], kind: str) -> dict[str, Any] | None:
     """Return the headline coefficient of all judgments or reviews, with its units and raters."""
     everyone = figures[kind]["all"]
     coefficient = everyone["coefficients"].get(HEADLINE)

@@ -28,7 +28,7 @@ _LATEX = {
 }
 
 
-def escaped(text: str) -> str:
+def escape_latex(text: str) -> str:
     """Escape a text for LaTeX; line ends become spaces."""
     return "".join(_LATEX.get(character, character) for character in " ".join(text.split()))
 
@@ -38,8 +38,8 @@ def sentence(line: Line, *, unit: str, of: str = "") -> str:
 
     `unit` is what was counted, in the plural; `of` says which part of the project it is.
     """
-    told = [figure for figure in line.coefficients if figure["value"] is not None]
-    if not told:
+    defined = [figure for figure in line.coefficients if figure["value"] is not None]
+    if not defined:
         return ""
     about = {
         "people": len(line.raters),
@@ -59,9 +59,9 @@ def sentence(line: Line, *, unit: str, of: str = "") -> str:
         % {"units": f"{entry['units']:,}", "reason": entry["reason"]}
         for entry in line.excluded
     ]
-    first = line.headline if line.headline["value"] is not None else told[0]
+    first = line.headline if line.headline["value"] is not None else defined[0]
     parts.append(_sentence_of(first))
-    percent = next((one for one in told if one["name"] == "percent agreement"), None)
+    percent = next((one for one in defined if one["name"] == "percent agreement"), None)
     if percent is not None and percent["title"] != first["title"]:
         parts.append(_sentence_of(percent))
     if first["interval"]:
@@ -85,18 +85,18 @@ def latex(figure: dict[str, Any], *, unit: str, of: str = "") -> str:
 
     An undefined value is given as its reason.
     """
-    on = f"{figure['units']:,} {escaped(unit)}, {figure['raters']} raters"
+    on = f"{figure['units']:,} {escape_latex(unit)}, {figure['raters']} raters"
     if of:
-        on += f"; {escaped(of)}"
-    title = escaped(_title(figure))
+        on += f"; {escape_latex(of)}"
+    title = escape_latex(_title(figure))
     if figure["value"] is None:
-        return f"{title}: {escaped(figure['note'])} ({on})"
+        return f"{title}: {escape_latex(figure['note'])} ({on})"
     said = f"{title} $= {figure['value']:.3f}$"
     if figure["interval"]:
         low, high = figure["interval"]
-        how = escaped(figure["interval_note"].removeprefix("95 % "))
+        how = escape_latex(figure["interval_note"].removeprefix("95 % "))
         return rf"{said}, 95\,\% CI $[{low:.3f}, {high:.3f}]$ ({on}; {how})"
-    return f"{said} ({on}; {escaped(figure['interval_note'])})"
+    return f"{said} ({on}; {escape_latex(figure['interval_note'])})"
 
 
 def _number(value: float) -> str:

@@ -22,7 +22,7 @@ Pattern = tuple[tuple[int, int], ...]
 Patterns = Counter[Pattern]
 
 
-class _Together(Aggregate):
+class _JoinedTexts(Aggregate):
     """Join the texts of a group with commas, in any order."""
 
     function = "GROUP_CONCAT"
@@ -34,9 +34,9 @@ class _Together(Aggregate):
         return super().as_sql(compiler, connection, function="STRING_AGG", **context)
 
 
-def joined_answers(member: str, value: Any) -> _Together:
+def joined_answers(member: str, value: Any) -> _JoinedTexts:
     """Return an aggregate that writes the answers on a unit as text: "12:1,40:0"."""
-    return _Together(
+    return _JoinedTexts(
         Concat(
             Cast(member, CharField()),
             Value(":"),

@@ -47,20 +47,20 @@ from django.utils import timezone
 
 from annotate.judgments.models import Flag, Judgment
 from annotate.projects.models import Project
-from audit.reports.counting import Counts, Under, counts_of, in_force, in_times
+from audit.reports.counting import Counts, VersionKey, counts_of, current_narratives, period_q
 from audit.reports.intra_annotator import (
     AGAIN,
     FIRST,
-    NOBODY,
+    NO_REPEATS,
     TIMES,
     IntraAnnotator,
-    counted,
+    count_answers,
     intra_annotator,
 )
 from audit.reports.patterns import Patterns
 from audit.reports.report_parts import SPLITS, Measure
 from audit.reports.scopes import WHOLE, Scope, periods_of
-from audit.reports.statements_since import of_people_in, through
+from audit.reports.statements_since import scope_q, through
 from audit.reviews.criteria import Criterion, Rubric
 from audit.reviews.models import Review
 from jobs.runner import Progress
@@ -97,23 +97,23 @@ def agreement_of(
         counts.scale, counts.names, seed, resamples, progress, relevant_from=project.relevant_from
     )
     levels = Measure(sorted(counts.levels.values()), counts.names, seed, resamples, progress)
-    twice = intra_annotator(project, scope) if "self" in by else NOBODY
-    times = Measure(sorted({*counts.scale, *twice.values}), TIMES, seed, resamples, progress)
-    alone = len(twice.people) + (len(twice.people) > 1)
+    repeats = intra_annotator(project, scope) if "self" in by else NO_REPEATS
+    times = Measure(sorted({*counts.scale, *repeats.values}), TIMES, seed, resamples, progress)
+    alone = len(repeats.people) + (len(repeats.people) > 1)
     progress.start(2 + parts.count + alone, "Measuring agreement")
     return {
         **frame,
-        "sha256": twice.sum_with(counts.sha256),
+        "sha256": repeats.sum_with(counts.sha256),
         "scale": counts.scale,
         "rubric": counts.rubric.name,
         "levels": counts.levels,
         "seed": seed,
         "resamples": resamples,
-        "left_out": _left_out(project, scope, counts.rubric, twice.left_out),
-        "judgments": _of_judgments(parts, periods_of(project), measure),
-        "machines": _beside_machines(parts.machines, counts, measure),
-        "reviews": _of_reviews(parts, counts, levels),
-        "selves": _of_intra_annotator(twice, times),
+        "left_out": _left_out(project, scope, counts.rubric, repeats.left_out),
+        "judgments": _judgment_figures(parts, periods_of(project), measure),
+        "machines": _machine_figures(parts.machines, counts, measure),
+        "reviews": _review_figures(parts, counts, levels),
+        "selves": _intra_annotator_figures(repeats, times),
     }
 
 
@@ -121,7 +121,7 @@ def agreement_of(
 class _Parts:
     """The answers of a report, split for measuring."""
 
-    people: dict[Under, Patterns]
+    people: dict[VersionKey, Patterns]
     everything: Patterns
     pairs: list[tuple[tuple[int, int], Patterns]]
     queries: dict[str, Patterns]
@@ -132,20 +132,20 @@ class _Parts:
     reviewed_categories: dict[str, Patterns]
     domains: dict[tuple[str, str], Patterns]
     machines: list[tuple[int, Any]]
-    critics: list[tuple[int, Any]]
+    reviewing_machines: list[tuple[int, Any]]
 
     @classmethod
     def of(cls, counts: Counts, scope: Scope, by: Collection[str]) -> _Parts:
         """Split the counts as `by` says; the other splits are empty."""
         people = {under: counts.people(patterns) for under, patterns in counts.judgments.items()}
-        everything = _sum(people.values())
-        categories = _by(people, "category") if "category" in by else {}
+        everything = _add_up(people.values())
+        categories = _group_by(people, "category") if "category" in by else {}
         reviewed = counts.reviews_of_categories if "category" in by else {}
         return cls(
             people,
             everything,
-            pairs=_shared(everything, counts.names) if "pair" in by else [],
-            queries=_by(people, "query") if "query" in by else {},
+            pairs=_pairs_sharing_units(everything, counts.names) if "pair" in by else [],
+            queries=_group_by(people, "query") if "query" in by else {},
             categories={} if set(categories) == {""} else categories,
             guidelines=counts.guidelines if "guideline" in by else {},
             weeks=counts.weeks if "week" in by else {},
@@ -153,7 +153,9 @@ class _Parts:
             reviewed_categories={} if set(reviewed) == {""} else dict(sorted(reviewed.items())),
             domains=counts.review_domains if "criterion" in by else {},
             machines=_machines(counts, counts.judgments) if "machine" in by else [],
-            critics=_machines(counts, counts.reviews_with_machines) if "machine" in by else [],
+            reviewing_machines=_machines(counts, counts.reviews_with_machines)
+            if "machine" in by
+            else [],
         )
 
     @property
@@ -162,15 +164,17 @@ class _Parts:
         splits: tuple[Sized, ...] = (
             *(self.pairs, self.queries, self.categories, self.guidelines, self.weeks),
             *(self.criteria, self.reviewed_categories, self.domains),
-            *(found for _machine, found in [*self.machines, *self.critics]),
+            *(found for _machine, found in [*self.machines, *self.reviewing_machines]),
         )
         return sum(map(len, splits))
 
 
-def _of_judgments(parts: _Parts, periods: Mapping[int, Any], measure: Measure) -> dict[str, Any]:
+def _judgment_figures(
+    parts: _Parts, periods: Mapping[int, Any], measure: Measure
+) -> dict[str, Any]:
     """Measure the agreement of people on documents, and every split of it."""
     return {
-        "all": measure(parts.everything, clusters=_by(parts.people, "query")),
+        "all": measure(parts.everything, clusters=_group_by(parts.people, "query")),
         "pairs": [measure(patterns, raters=pair) for pair, patterns in parts.pairs],
         "queries": [{"query": query, **measure(found)} for query, found in parts.queries.items()],
         "categories": [
@@ -191,7 +195,7 @@ def _of_judgments(parts: _Parts, periods: Mapping[int, Any], measure: Measure) -
     }
 
 
-def _of_reviews(parts: _Parts, counts: Counts, levels: Measure) -> dict[str, Any]:
+def _review_figures(parts: _Parts, counts: Counts, levels: Measure) -> dict[str, Any]:
     """Measure the agreement of people on instructions, criterion by criterion."""
     by_domain = [
         {"domain": domain, "criterion": key, **levels(found)}
@@ -202,7 +206,7 @@ def _of_reviews(parts: _Parts, counts: Counts, levels: Measure) -> dict[str, Any
         for category, found in parts.reviewed_categories.items()
     ]
     return {
-        "all": levels(_sum(counts.reviews.values())),
+        "all": levels(_add_up(counts.reviews.values())),
         "criteria": {
             criterion.key: {
                 "name": criterion.name,
@@ -213,11 +217,11 @@ def _of_reviews(parts: _Parts, counts: Counts, levels: Measure) -> dict[str, Any
         # Only if there are categories or domains; otherwise a report keeps its earlier fields.
         **({"categories": by_category} if by_category else {}),
         **({"domains": by_domain} if by_domain else {}),
-        "machines": _beside_machines(parts.critics, counts, levels),
+        "machines": _machine_figures(parts.reviewing_machines, counts, levels),
     }
 
 
-def _beside_machines(
+def _machine_figures(
     machines: list[tuple[int, Any]], counts: Counts, measure: Measure
 ) -> list[dict[str, Any]]:
     """Measure the agreement of each person with each machine."""
@@ -230,34 +234,34 @@ def _beside_machines(
     ]
 
 
-def _of_intra_annotator(twice: IntraAnnotator, measure: Measure) -> dict[str, Any]:
+def _intra_annotator_figures(repeats: IntraAnnotator, measure: Measure) -> dict[str, Any]:
     """Measure each person's agreement with themselves, and that of all together."""
     people = [
-        {**measure(counted(answers), raters=(FIRST, AGAIN)), "raters": [name]}
-        for name, answers in twice.people.items()
+        {**measure(count_answers(answers), raters=(FIRST, AGAIN)), "raters": [name]}
+        for name, answers in repeats.people.items()
     ]
     together = None
     if len(people) > 1:
-        together = measure(counted(twice.everybody), raters=(FIRST, AGAIN))
+        together = measure(count_answers(repeats.everybody), raters=(FIRST, AGAIN))
     return {"all": together or (people[0] if people else None), "people": people}
 
 
-def _sum(groups: Iterable[Patterns]) -> Patterns:
+def _add_up(groups: Iterable[Patterns]) -> Patterns:
     found: Patterns = Counter()
     for patterns in groups:
         found.update(patterns)
     return found
 
 
-def _by(people: Mapping[Any, Patterns], what: str) -> dict[str, Patterns]:
+def _group_by(people: Mapping[Any, Patterns], what: str) -> dict[str, Patterns]:
     """Group patterns of judgments by one field of Under, in the order of its values."""
     groups: dict[str, list[Patterns]] = defaultdict(list)
     for under, patterns in people.items():
         groups[getattr(under, what)].append(patterns)
-    return {key: found for key in sorted(groups) if (found := _sum(groups[key]))}
+    return {key: found for key in sorted(groups) if (found := _add_up(groups[key]))}
 
 
-def _shared(
+def _pairs_sharing_units(
     patterns: Patterns, names: Mapping[int, str], machine: int | None = None
 ) -> list[tuple[tuple[int, int], Patterns]]:
     """Return the pairs of raters who share a unit, by name, each with the answers of both.
@@ -290,12 +294,12 @@ def _machines(
     counts: Counts, answers: Mapping[Any, Patterns]
 ) -> list[tuple[int, list[tuple[tuple[int, int], Patterns]]]]:
     """Return each machine that judged, or reviewed, with its pairs of a person and it."""
-    everything = _sum(answers.values())
+    everything = _add_up(answers.values())
     judged = {member for said in everything for member, _value in said} & counts.machines
     return [
         (
             machine,
-            _shared(counts.with_machine(everything, machine), counts.names, machine),
+            _pairs_sharing_units(counts.with_machine(everything, machine), counts.names, machine),
         )
         for machine in sorted(judged, key=counts.names.__getitem__)
     ]
@@ -310,13 +314,13 @@ def _iso(moment: datetime | None) -> str | None:
     return None if moment is None else moment.isoformat()
 
 
-ONE = {
+SINGULAR = {
     "judgments": "judgment",
     "documents": "document",
     "reviews": "review",
     "repeats": "repeat",
 }
-MANY = {name: name for name in ONE}
+PLURAL = {name: name for name in SINGULAR}
 
 
 def _left_out(
@@ -324,24 +328,24 @@ def _left_out(
 ) -> list[dict[str, Any]]:
     """Count answers that are not in the figures, by reason; `besides`: more such counts."""
     standing = (
-        Judgment.objects.standing()
+        Judgment.objects.not_superseded()
         .of_people()
-        .filter(of_people_in(scope, "annotator"), annotator__project=project)
+        .filter(scope_q(scope, "annotator"), annotator__project=project)
     )
     flags = (
         Flag.objects.current()
         .filter(
-            of_people_in(scope, "annotator"),
+            scope_q(scope, "annotator"),
             annotator__project=project,
             annotator__is_machine=False,
-            narrative__in=in_force(project),
+            narrative__in=current_narratives(project),
         )
         .exclude(kind=Flag.Kind.LATER)
     )
-    reviews = Review.objects.filter(of_people_in(scope, "auditor"), auditor__project=project)
-    standing = standing.filter(in_times(project, scope, "at"))
-    flags = flags.filter(in_times(project, scope, "at"))
-    reviews = reviews.filter(in_times(project, scope, "started_at"))
+    reviews = Review.objects.filter(scope_q(scope, "auditor"), auditor__project=project)
+    standing = standing.filter(period_q(project, scope, "at"))
+    flags = flags.filter(period_q(project, scope, "at"))
+    reviews = reviews.filter(period_q(project, scope, "started_at"))
     if scope.criterion:
         standing, flags = standing.none(), flags.none()
     removed = Q(narrative__pair__removed_at__isnull=False)
@@ -349,7 +353,7 @@ def _left_out(
     of_older_texts = standing.filter(text_replaced_at__isnull=False)
     found = {
         "{judgments} under an older version of the narrative": said.exclude(removed)
-        .exclude(narrative__in=in_force(project))
+        .exclude(narrative__in=current_narratives(project))
         .count(),
         "{judgments} of an older text of the document": of_older_texts.count(),
         "{judgments} under an instruction that was removed": said.filter(removed).count(),
@@ -362,7 +366,7 @@ def _left_out(
         **besides,
     }
     return [
-        {"reason": reason.format_map(ONE if count == 1 else MANY), "count": count}
+        {"reason": reason.format_map(SINGULAR if count == 1 else PLURAL), "count": count}
         for reason, count in found.items()
         if count
     ]

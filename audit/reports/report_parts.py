@@ -57,7 +57,7 @@ class Measure:
     ) -> None:
         self._scale = scale
         self._names = names
-        self._how: dict[str, Any] = {
+        self._options: dict[str, Any] = {
             "interval": "auto",
             "seed": seed,
             "resamples": resamples,
@@ -79,13 +79,13 @@ class Measure:
         )
         ratings = ratings_of(patterns, who, self._scale)
         found = {
-            key: ready_for_json(of(ratings, **self._how_for(key, who, clusters)))
+            key: ready_for_json(of(ratings, **self._interval_options(key, who, clusters)))
             for key, of in coefficients().items()
         }
         if clusters is not None and len(clusters) >= FEWEST_QUERIES:
             clustered = ratings_of(patterns, who, self._scale, clusters)
             for key, of in coefficients().items():
-                over = of(clustered, **self._how)
+                over = of(clustered, **self._options)
                 found[key] |= {
                     "interval_over_queries": ready_for_json(over)["interval"],
                     "interval_over_queries_note": over.interval_note.replace("clusters", "queries"),
@@ -97,10 +97,10 @@ class Measure:
             "ratings": sum(len(said) * times for said, times in patterns.items()),
             "excluded": [entry._asdict() for entry in ratings.excluded],
             "coefficients": found,
-            **(self._of_two(patterns, who) if len(raters) == 2 else {}),
+            **(self._pair_figures(patterns, who) if len(raters) == 2 else {}),
         }
 
-    def _how_for(
+    def _interval_options(
         self, key: str, who: Sequence[int], clusters: Mapping[str, Patterns] | None
     ) -> dict[str, Any]:
         """Return the options for a coefficient's interval.
@@ -110,10 +110,10 @@ class Measure:
         interval's note says so.
         """
         if key in _OVER_PAIRS and len(who) > 2 and clusters is None:
-            return {**self._how, "interval": "analytic"}
-        return self._how
+            return {**self._options, "interval": "analytic"}
+        return self._options
 
-    def _of_two(self, patterns: Patterns, raters: Sequence[int]) -> dict[str, Any]:
+    def _pair_figures(self, patterns: Patterns, raters: Sequence[int]) -> dict[str, Any]:
         """Return the figures that only two raters have: the table of their values, and the
         prevalence and bias of calling documents relevant.
         """
@@ -129,8 +129,8 @@ class Measure:
                 relevant[answers] += times
             ratings = ratings_of(relevant, raters, [0, 1])
             found["relevant_from"] = self._relevant_from
-            found["prevalence"] = ready_for_json(prevalence_index(ratings, **self._how))
-            found["bias"] = ready_for_json(bias_index(ratings, **self._how))
+            found["prevalence"] = ready_for_json(prevalence_index(ratings, **self._options))
+            found["bias"] = ready_for_json(bias_index(ratings, **self._options))
         return found
 
 

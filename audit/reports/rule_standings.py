@@ -9,8 +9,8 @@ from django.db.models import TextChoices
 from django.utils.functional import Promise as Words
 from django.utils.translation import gettext_lazy as _
 
-from annotate.judgments.pair_rules import Promise, Rule
-from annotate.judgments.tally import PairStanding, Promises
+from annotate.judgments.pair_rules import Rule, RuleStatus
+from annotate.judgments.tally import PairStatus, RuleReport
 
 RULES: Mapping[Rule, tuple[Words, Words]] = {
     Rule.SHRINKING: (
@@ -74,7 +74,7 @@ class RuleStanding:
     limits: Mapping[str, int]
     holds: int
     not_known: int
-    broken: list[PairStanding]
+    broken: list[PairStatus]
 
     @property
     def state(self) -> State:
@@ -84,7 +84,7 @@ class RuleStanding:
         return State.NOT_KNOWN if self.not_known or not self.holds else State.HOLDS
 
 
-def outside_share(found: Promises) -> list[PairStanding]:
+def outside_share(found: RuleReport) -> list[PairStatus]:
     """Return the pairs whose dropped share of judged documents is outside the rule's range.
 
     Open documents may still bring a pair back into the range; a release does not wait for them.
@@ -99,14 +99,14 @@ def outside_share(found: Promises) -> list[PairStanding]:
     ]
 
 
-def rule_standings(found: Promises) -> list[RuleStanding]:
+def rule_standings(found: RuleReport) -> list[RuleStanding]:
     """Return the state of each rule of the project's kind.
 
     Pairs without any judgment count as not known; pairs that the reader still judges are left out.
     """
     standings = []
     for rule, limits in found.rules.items():
-        by = found.by(rule)
+        by = found.pairs_by_status(rule)
         name, sentence = RULES[rule]
         standings.append(
             RuleStanding(
@@ -114,9 +114,9 @@ def rule_standings(found: Promises) -> list[RuleStanding]:
                 name=str(name),
                 sentence=str(sentence) % limits if limits else str(sentence),
                 limits=limits,
-                holds=len(by[Promise.KEPT]),
-                not_known=len(by[Promise.NOT_YET]) + found.silent,
-                broken=by[Promise.BROKEN],
+                holds=len(by[RuleStatus.KEPT]),
+                not_known=len(by[RuleStatus.NOT_YET]) + found.silent,
+                broken=by[RuleStatus.BROKEN],
             )
         )
     return standings

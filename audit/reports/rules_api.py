@@ -9,7 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotate.judgments.pair_rules import Rule
-from annotate.judgments.tally import promises
+from annotate.judgments.tally import rule_report
 from annotate.projects import access
 from audit.reports.rule_standings import State, rule_standings
 from base.api.resource import Resource, Scope, reads
@@ -59,7 +59,7 @@ class Rules(Resource):
     def get(self, request: Request, slug: str) -> Response:
         """Return which rules hold now, which are broken, and by which pairs."""
         member = access.lead(self.person, slug)
-        found = promises(member)
+        found = rule_report(member)
         rules = [
             {
                 "rule": one.rule.value,
@@ -74,7 +74,7 @@ class Rules(Resource):
                         "pair": pair.pair.pk,
                         "pair_id": pair.pair.pair_id,
                         "query_id": pair.pair.query.query_id,
-                        "candidates": pair.breaking(one.rule),
+                        "candidates": pair.breaking_candidates(one.rule),
                         "complying": pair.counts.compliant,
                         "violating": pair.counts.violating,
                         "open": pair.counts.open,

@@ -78,7 +78,7 @@ class Scope:
 
     def __str__(self) -> str:
         one, other = self.people or ("", "")
-        said = {
+        values = {
             "query": self.query,
             "category": self.category,
             "domain": self.domain,
@@ -90,14 +90,14 @@ class Scope:
             "week": self.week.isoformat() if self.week else "",
             "blind": "1" if self.blind else "",
         }
-        return urlencode({name: value for name, value in said.items() if value})
+        return urlencode({name: value for name, value in values.items() if value})
 
     def __bool__(self) -> bool:
         """Return whether it is a part, not the whole project."""
         return self != Scope()
 
     @property
-    def asked(self) -> dict[str, str]:
+    def form_data(self) -> dict[str, str]:
         """The fields that are set, as data for a form."""
         return dict(parse_qsl(str(self)))
 
@@ -116,30 +116,30 @@ def scope_of(project: Project, asked: Mapping[str, Any]) -> Scope:
     Refused, with advice: an unknown query, category, domain, side, criterion, person, week or
     version of the guidelines; one person alone, or the same twice; a machine.
     """
-    said = {name: str(asked.get(name) or "").strip() for name in FIELDS}
-    _refuse_unknown(project, said)
-    return _read(said)
+    values = {name: str(asked.get(name) or "").strip() for name in FIELDS}
+    _refuse_unknown(project, values)
+    return _read(values)
 
 
-def _read(said: Mapping[str, str]) -> Scope:
-    one, other = said.get("one", ""), said.get("other", "")
-    guideline, week = said.get("guideline", ""), said.get("week", "")
+def _read(values: Mapping[str, str]) -> Scope:
+    one, other = values.get("one", ""), values.get("other", "")
+    guideline, week = values.get("guideline", ""), values.get("week", "")
     return Scope(
-        query=said.get("query", ""),
-        category=said.get("category", ""),
-        domain=said.get("domain", ""),
-        side=said.get("side", ""),
-        criterion=said.get("criterion", ""),
+        query=values.get("query", ""),
+        category=values.get("category", ""),
+        domain=values.get("domain", ""),
+        side=values.get("side", ""),
+        criterion=values.get("criterion", ""),
         # In the order of their names, so that a pair is one scope in either order.
         people=tuple(sorted((one, other))) if one else None,  # type: ignore[arg-type]
         guideline=int(guideline) if guideline else None,
         week=monday(date.fromisoformat(week)) if week else None,
-        blind=bool(said.get("blind")),
+        blind=bool(values.get("blind")),
     )
 
 
-def _refuse_unknown(project: Project, said: Mapping[str, str]) -> None:
-    query, category, side = said["query"], said["category"], said["side"]
+def _refuse_unknown(project: Project, values: Mapping[str, str]) -> None:
+    query, category, side = values["query"], values["category"], values["side"]
     if query and not Query.objects.filter(project=project, query_id=query).exists():
         raise Refused(
             _("There is no query %(query)s in this project. The list of queries has their ids.")
@@ -151,27 +151,27 @@ def _refuse_unknown(project: Project, said: Mapping[str, str]) -> None:
                 "No instruction in this project has category %(category)s. The categories are: "
                 "%(known)s."
             )
-            % {"category": category, "known": _listed(known)}
+            % {"category": category, "known": _join_names(known)}
         )
-    domain = said["domain"]
+    domain = values["domain"]
     if domain and domain not in (known := domains_of(project)):
         raise Refused(
             _("No query in this project has domain %(domain)s. The domains are: %(known)s.")
-            % {"domain": domain, "known": _listed(known)}
+            % {"domain": domain, "known": _join_names(known)}
         )
     if side and side not in Narrative.Side.values:
         raise Refused(
             _("%(side)s is not a side of a narrative. The sides are: %(known)s.")
-            % {"side": side, "known": _listed(Narrative.Side.values)}
+            % {"side": side, "known": _join_names(Narrative.Side.values)}
         )
-    criterion = said["criterion"]
+    criterion = values["criterion"]
     if criterion and criterion not in (known := list(rubric_of(project).keys)):
         raise Refused(
             _("There is no criterion %(criterion)s. The criteria are: %(known)s.")
-            % {"criterion": criterion, "known": _listed(known)}
+            % {"criterion": criterion, "known": _join_names(known)}
         )
-    _refuse_people(project, said["one"], said["other"])
-    _refuse_times(project, said["guideline"], said["week"])
+    _refuse_people(project, values["one"], values["other"])
+    _refuse_times(project, values["guideline"], values["week"])
 
 
 def _refuse_people(project: Project, one: str, other: str) -> None:
@@ -287,24 +287,24 @@ def week_of(day: date) -> Period:
     return Period(start, start + _WEEK)
 
 
-def about(scope: Scope, narrative: str) -> Q:
+def narrative_q(scope: Scope, narrative: str) -> Q:
     """Return the filter for the narratives of a scope, for rows that reach a narrative by the
     prefix `narrative` ("narrative__", or "" for narratives themselves). People and times are not
     in it.
     """
-    wanted = Q()
+    found = Q()
     if scope.query:
-        wanted &= Q(**{f"{narrative}pair__query__query_id": scope.query})
+        found &= Q(**{f"{narrative}pair__query__query_id": scope.query})
     if scope.category:
-        wanted &= Q(**{f"{narrative}pair__category": scope.category})
+        found &= Q(**{f"{narrative}pair__category": scope.category})
     if scope.domain:
-        wanted &= Q(**{f"{narrative}pair__query__domain": scope.domain})
+        found &= Q(**{f"{narrative}pair__query__domain": scope.domain})
     if scope.side:
-        wanted &= Q(**{f"{narrative}side": scope.side})
-    return wanted
+        found &= Q(**{f"{narrative}side": scope.side})
+    return found
 
 
-def words(scope: Scope, criteria: Mapping[str, str] | None = None) -> str:
+def describe_scope(scope: Scope, criteria: Mapping[str, str] | None = None) -> str:
     """Describe a scope for a headline: "query 301, blind judgments only". "" for the whole.
 
     `criteria`: names of criteria by their keys, if known.
@@ -331,7 +331,7 @@ def words(scope: Scope, criteria: Mapping[str, str] | None = None) -> str:
         (scope.week, _("in the week of %(day)s") % {"day": scope.week}),
         (scope.blind, _("blind judgments only")),
     ]
-    return ", ".join(said for is_said, said in parts if is_said)
+    return ", ".join(values for is_said, values in parts if is_said)
 
 
 _SIDES: dict[str, Promise] = {
@@ -342,7 +342,7 @@ _SIDES: dict[str, Promise] = {
 _MOST_LISTED = 12
 
 
-def _listed(known: list[str]) -> str:
+def _join_names(known: list[str]) -> str:
     if not known:
         return _("none")
     more = len(known) - _MOST_LISTED

@@ -132,7 +132,7 @@ def tables(figures: dict[str, Any]) -> list[Table]:
             [_of_domain(one, reviews, scope) for one in reviews.get("domains", [])],
         ),
     ]
-    return [table for table in found if _tells(table, scope)]
+    return [table for table in found if _is_worth_showing(table, scope)]
 
 
 def _selves(intra_annotator: dict[str, Any]) -> Table:
@@ -194,7 +194,7 @@ def _parts_of_judgments(judgments: dict[str, Any], scope: Scope) -> list[Table]:
     ]
 
 
-def _tells(table: Table, scope: Scope) -> bool:
+def _is_worth_showing(table: Table, scope: Scope) -> bool:
     """Return whether a table has units, and more than a repetition of the whole."""
     if len(table.lines) < 2 and (
         table.key in _ONLY_IF_SPLIT or (table.key == "queries" and scope.query)
@@ -203,7 +203,7 @@ def _tells(table: Table, scope: Scope) -> bool:
     return any(line.units for line in table.lines)
 
 
-def lonely(figures: dict[str, Any]) -> list[str]:
+def people_alone(figures: dict[str, Any]) -> list[str]:
     """Return the names of people who answered, if nobody shares a unit with anybody else."""
     everything = (figures["judgments"]["all"], figures["reviews"]["all"])
     if any(scope["units"] for scope in everything):

@@ -74,7 +74,7 @@ def _judgments(
     for unit, answers in groupby(rows, key=lambda row: row[:6]):
         said = list(answers)
         if _in_week((at for *_, at, is_machine in said if not is_machine), scope):
-            yield _written(unit, {row[6]: str(row[7]) for row in said}, raters)
+            yield _unit_row(unit, {row[6]: str(row[7]) for row in said}, raters)
 
 
 def _reviews(project: Project, scope: Scope, *, numbered: bool) -> Iterator[list[str]]:
@@ -102,7 +102,7 @@ def _reviews(project: Project, scope: Scope, *, numbered: bool) -> Iterator[list
     )
     yield [*_REVIEWED, *raters.values()]
     for unit, answers in groupby(rows, key=lambda row: row[:6]):
-        yield _written(unit, {row[6]: row[7] for row in answers}, raters)
+        yield _unit_row(unit, {row[6]: row[7] for row in answers}, raters)
 
 
 def _raters(keys: Any, *, numbered: bool) -> dict[int, str]:
@@ -117,7 +117,7 @@ def _raters(keys: Any, *, numbered: bool) -> dict[int, str]:
     }
 
 
-def _written(unit: tuple[Any, ...], said: dict[int, str], raters: dict[int, str]) -> list[str]:
+def _unit_row(unit: tuple[Any, ...], said: dict[int, str], raters: dict[int, str]) -> list[str]:
     return [*map(str, unit), *(said.get(rater, "") for rater in raters)]
 
 

@@ -25,7 +25,7 @@ class VerdictPattern(NamedTuple):
     documents: int
 
 
-def verdict_patterns(states: Iterable[revisions.State]) -> list[VerdictPattern]:
+def verdict_patterns(states: Iterable[revisions.NarrativeState]) -> list[VerdictPattern]:
     """Return the patterns of the conditions of these narratives: one query if something has changed
     since the last call.
     """
@@ -42,7 +42,7 @@ def _count(_rules: None, narratives: list[int]) -> dict[int, list[VerdictPattern
     return found
 
 
-_PATTERNS = revisions.Counts(_count)
+_PATTERNS = revisions.CachedCounts(_count)
 
 
 @prepared("narratives")

@@ -190,7 +190,7 @@ def _rating_columns(rubric: Rubric, level: str | None, words: str | None) -> dic
 def _lock_assignment(narrative: Narrative, by: Membership) -> Assignment:
     """Return the review assignment, locked, so that one auditor's two tabs do not interfere."""
     projects_access.refuse_if_archived(by.project)
-    assignment = assignments.hold(pair=narrative.pair, task=Assignment.Task.REVIEW, by=by)
+    assignment = assignments.lock(pair=narrative.pair, task=Assignment.Task.REVIEW, by=by)
     if narrative.side != Narrative.Side.ALTERED:
         raise Refused(_("Only the altered narrative is reviewed."))
     refuse_if_superseded(narrative, _CHANGED)

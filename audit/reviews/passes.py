@@ -13,7 +13,7 @@ from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery, 
 from django.db.models.functions import Coalesce, Greatest
 from django.urls import reverse
 
-from annotate.judgments.blindness import may_see_reviews, review_first
+from annotate.judgments.blindness import may_see_reviews, must_review_first
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.projects.kinds import KINDS, kind_of
 from annotate.projects.models import Membership, Project
@@ -307,7 +307,7 @@ def _count_to_decide(member: int, project: int) -> Built:
 def owes_review(who: Membership, narrative: Narrative) -> bool:
     """Return whether `who` holds a review assignment of this version and has not submitted yet."""
     own = Review.objects.submitted().filter(narrative=narrative, auditor=who)
-    return review_first(who, narrative, own)
+    return must_review_first(who, narrative, own)
 
 
 def story(pair: InstructionPair, reader: Membership) -> list[Chapter]:

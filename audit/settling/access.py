@@ -11,7 +11,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404
 
 from annotate.collection.models import Candidate
-from annotate.judgments.blindness import judge_first
+from annotate.judgments.blindness import must_judge_first
 from annotate.judgments.models import (
     Adjudication,
     ConditionAdjudication,
@@ -48,7 +48,7 @@ def judgment_disagreement(user: Person, pk: int, candidate: int) -> Disagreement
     """
     member, narrative = narrative_for_lead(user, pk)
     found = pairs_access.candidate(narrative.pair, candidate)
-    if judge_first(member, narrative, found):
+    if must_judge_first(member, narrative, found):
         raise PermissionDenied(
             "You have a task on this pair. Judge this document first, then settle it."
         )
@@ -87,8 +87,8 @@ def check_disagreement(user: Person, pk: int) -> tuple[Disagreement, SampleItem]
         raise Http404(NO_LABEL)
     with access.not_found_as(NO_LABEL):
         member = access.lead(user, found.narrative.pair.project.slug)
-    said = Check.objects.current().filter(item=found, place__in=(1, 2))
-    if said.count() < 2:
+    answers = Check.objects.current().filter(item=found, place__in=(1, 2))
+    if answers.count() < 2:
         raise Http404("The answers are shown once two people have checked this label.")
     return Disagreement(member, found.narrative, found.candidate), found
 

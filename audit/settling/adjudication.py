@@ -26,7 +26,7 @@ MAX_REASON = 10_000
 
 # A decision on a document, or on one condition of it.
 Decision = Adjudication | ConditionAdjudication
-Settled = TypeVar("Settled", Adjudication, ConditionAdjudication)
+DecisionT = TypeVar("DecisionT", Adjudication, ConditionAdjudication)
 
 
 def adjudicate(
@@ -45,8 +45,8 @@ def adjudicate(
     lead, a grade the project does not have, no reason, no cause (an `Adjudication.Cause`), nothing
     to settle, already settled. Stale: the narrative has a newer version.
     """
-    made = Adjudication(narrative=narrative, candidate=candidate, relevance=relevance)
-    return _settle(made, narrative, reason=reason, cause=cause, by=by, now=now)
+    decision = Adjudication(narrative=narrative, candidate=candidate, relevance=relevance)
+    return _settle(decision, narrative, reason=reason, cause=cause, by=by, now=now)
 
 
 def adopt(
@@ -62,7 +62,7 @@ def adopt(
 
     Refused or Stale as in `adjudicate`; also Stale if the judgment is no longer current.
     """
-    _refuse_changed(judgment)
+    _refuse_outdated(judgment)
     alike = (
         Judgment.objects.current()
         .of_people()
@@ -76,7 +76,7 @@ def adopt(
         narrative=judgment.narrative,
         candidate=judgment.candidate,
         relevance=judgment.relevance,
-        reason=reason.strip() or _as_they_said(alike),
+        reason=reason.strip() or _adoption_reason(alike),
         cause=cause,
         by=by,
         now=now,
@@ -100,8 +100,8 @@ def settle_condition(
     """
     if answer not in Verdict.Answer.values:
         raise Refused(_("Choose one: met, not met, or can't tell."))
-    made = ConditionAdjudication(condition=condition, candidate=candidate, answer=answer)
-    return _settle(made, condition.narrative, reason=reason, cause=cause, by=by, now=now)
+    decision = ConditionAdjudication(condition=condition, candidate=candidate, answer=answer)
+    return _settle(decision, condition.narrative, reason=reason, cause=cause, by=by, now=now)
 
 
 def adopt_verdict(
@@ -117,7 +117,7 @@ def adopt_verdict(
 
     Refused or Stale as in `settle_condition`; also Stale if the judgment is no longer current.
     """
-    _refuse_changed(verdict.judgment)
+    _refuse_outdated(verdict.judgment)
     alike = (
         Judgment.objects.current()
         .of_people()
@@ -131,7 +131,7 @@ def adopt_verdict(
         condition=verdict.condition,
         candidate=verdict.judgment.candidate,
         answer=verdict.answer,
-        reason=reason.strip() or _as_they_said(alike),
+        reason=reason.strip() or _adoption_reason(alike),
         cause=cause,
         by=by,
         now=now,
@@ -139,72 +139,75 @@ def adopt_verdict(
 
 
 def withdraw_adjudication(
-    *, adjudication: Settled, by: Membership, now: datetime | None = None
-) -> Settled:
+    *, adjudication: DecisionT, by: Membership, now: datetime | None = None
+) -> DecisionT:
     """Withdraw a settling decision, so that people differ again. Repeating changes nothing."""
     now = now or timezone.now()
     narrative = _narrative_of(adjudication)
     with transaction.atomic():
-        _led_pair(narrative, by)
+        _lock_led_pair(narrative, by)
         model = type(adjudication)
-        standing = model._default_manager.select_for_update().get(pk=adjudication.pk)
-        if standing.withdrawn_at is None:
-            standing.withdrawn_at, standing.withdrawn_by = now, by
-            standing.save(update_fields=["withdrawn_at", "withdrawn_by"])
-            _link(by.project_id, standing, ended=True)
-            _record("unsettled", standing, narrative, by, now)
-    return standing
+        current = model._default_manager.select_for_update().get(pk=adjudication.pk)
+        if current.withdrawn_at is None:
+            current.withdrawn_at, current.withdrawn_by = now, by
+            current.save(update_fields=["withdrawn_at", "withdrawn_by"])
+            _add_to_chain(by.project_id, current, ended=True)
+            _record_event("unsettled", current, narrative, by, now)
+    return current
 
 
 def _settle(
-    made: Settled,
+    decision: DecisionT,
     narrative: Narrative,
     *,
     reason: str,
     cause: str,
     by: Membership,
     now: datetime | None,
-) -> Settled:
+) -> DecisionT:
     """Save a decision, unless there is a current one or nobody differs."""
-    made.reason, made.cause, made.by = checked_reason(reason, cause), cause, by
-    made.at = now or timezone.now()
+    decision.reason, decision.cause, decision.by = check_reason(reason, cause), cause, by
+    decision.at = now or timezone.now()
     with transaction.atomic():
-        _lock(narrative, by)
-        made.text_version = text_versions.lock_read_version(made.candidate.document_id)[
+        _lock_narrative(narrative, by)
+        decision.text_version = text_versions.lock_read_version(decision.candidate.document_id)[
             "text_version"
         ]
-        if isinstance(made, Adjudication):
-            check_grade(by, made.relevance)
-        standing = _standing(made)
-        if standing is not None:
-            return _same(standing, made)
-        _check_disagreement(made)
-        made.save(force_insert=True)
-        _link(by.project_id, made)
-        _record("settled", made, narrative, by, made.at)
-    return made
+        if isinstance(decision, Adjudication):
+            check_grade(by, decision.relevance)
+        current = _current_decision(decision)
+        if current is not None:
+            return _return_or_refuse(current, decision)
+        _check_disagreement(decision)
+        decision.save(force_insert=True)
+        _add_to_chain(by.project_id, decision)
+        _record_event("settled", decision, narrative, by, decision.at)
+    return decision
 
 
 def _narrative_of(row: Decision) -> Narrative:
     return row.narrative if isinstance(row, Adjudication) else row.condition.narrative
 
 
-def _question(row: Decision) -> dict[str, Any]:
+def _question_key(row: Decision) -> dict[str, Any]:
     """Return the column and key of the narrative or condition that a decision is about."""
     if isinstance(row, Adjudication):
         return {"narrative": row.narrative_id}
     return {"condition": row.condition_id}
 
 
-def _standing(made: Settled) -> Settled | None:
+def _current_decision(decision: DecisionT) -> DecisionT | None:
     """Return the current decision on the same question, or None."""
-    found = type(made)._default_manager.filter(
-        **_question(made), candidate=made.candidate_id, withdrawn_at=None, text_replaced_at=None
+    found = type(decision)._default_manager.filter(
+        **_question_key(decision),
+        candidate=decision.candidate_id,
+        withdrawn_at=None,
+        text_replaced_at=None,
     )
     return found.select_related("by").first()
 
 
-def _link(project: int, row: Decision, *, ended: bool = False) -> None:
+def _add_to_chain(project: int, row: Decision, *, ended: bool = False) -> None:
     """Add a decision, or its end, to its hash chain."""
     keys = {"ended" if ended else "new": {row.pk}}
     follow = (
@@ -212,10 +215,10 @@ def _link(project: int, row: Decision, *, ended: bool = False) -> None:
         if isinstance(row, ConditionAdjudication)
         else adjudication_chain.follow
     )
-    follow(project, **keys, **_question(row), texts=True)
+    follow(project, **keys, **_question_key(row), texts=True)
 
 
-def _record(
+def _record_event(
     what: str, about: Decision, narrative: Narrative, by: Membership, now: datetime
 ) -> None:
     """Record in the audit log what a decision was about, but not its outcome."""
@@ -224,7 +227,7 @@ def _record(
     record(project=by.project, what=f"{kind}.{what}", about=about, named=named, by=by, now=now)
 
 
-def checked_reason(reason: str, cause: str) -> str:
+def check_reason(reason: str, cause: str) -> str:
     """Return the stripped reason; refuse an empty or too long one, and an unknown cause."""
     reason = reason.strip()
     if cause not in Adjudication.Cause.values:
@@ -239,26 +242,26 @@ def checked_reason(reason: str, cause: str) -> str:
     return reason
 
 
-def _refuse_changed(judgment: Judgment) -> None:
+def _refuse_outdated(judgment: Judgment) -> None:
     if judgment.superseded_at is not None:
         raise Stale(_("This answer has changed since. Look again, then settle."))
     if judgment.text_replaced_at is not None:
         raise Stale(_("The document has a new text. Answers to the old text need no settling."))
 
 
-def _as_they_said(alike: QuerySet[Judgment]) -> str:
+def _adoption_reason(alike: QuerySet[Judgment]) -> str:
     """Return the reason for adopting these judgments: how many they are, and their notes."""
     notes = list(alike.order_by("pk").values_list("note", flat=True))
-    said = ngettext("As one of them said", "As %(count)d of them said", len(notes)) % {
+    opening = ngettext("As one of them said", "As %(count)d of them said", len(notes)) % {
         "count": len(notes)
     }
-    words = " / ".join(note for note in notes if note)[: MAX_REASON - len(said) - 2]
-    return f"{said}: {words}" if words else f"{said}."
+    words = " / ".join(note for note in notes if note)[: MAX_REASON - len(opening) - 2]
+    return f"{opening}: {words}" if words else f"{opening}."
 
 
-def _lock(narrative: Narrative, by: Membership) -> None:
+def _lock_narrative(narrative: Narrative, by: Membership) -> None:
     """Lock out other leads and rewriters, and check that the narrative is still current."""
-    pair = _led_pair(narrative, by)
+    pair = _lock_led_pair(narrative, by)
     if pair.removed_at is not None:
         raise Refused(_("This instruction was removed, so there is nothing to settle under it."))
     newest = pair.current(narrative.side)
@@ -266,45 +269,47 @@ def _lock(narrative: Narrative, by: Membership) -> None:
         raise Stale(_("The narrative changed. Answers under the old version need no settling."))
 
 
-def _led_pair(narrative: Narrative, by: Membership) -> InstructionPair:
+def _lock_led_pair(narrative: Narrative, by: Membership) -> InstructionPair:
     pair = InstructionPair.objects.select_for_update().get(pk=narrative.pair_id)
-    refuse_unless_led(by, pair.project_id)
+    refuse_unless_lead(by, pair.project_id)
     return pair
 
 
-def refuse_unless_led(by: Membership, project: int) -> None:
+def refuse_unless_lead(by: Membership, project: int) -> None:
     """Refuse anyone who does not lead this project, and any archived project."""
     if not by.leads or by.project_id != project:
         raise Refused(_("Only leads of this project can settle its disagreements."))
     assignments.refuse_if_archived(by.project)
 
 
-def _check_disagreement(made: Decision) -> None:
+def _check_disagreement(decision: Decision) -> None:
     """Refuse a decision if nobody differs."""
-    judgments = Judgment.objects.current().of_people().filter(candidate=made.candidate_id)
-    if isinstance(made, Adjudication):
-        said: QuerySet[Any, Any] = judgments.filter(narrative=made.narrative_id).values("relevance")
+    judgments = Judgment.objects.current().of_people().filter(candidate=decision.candidate_id)
+    if isinstance(decision, Adjudication):
+        answers: QuerySet[Any, Any] = judgments.filter(narrative=decision.narrative_id).values(
+            "relevance"
+        )
         agreed = _("Nobody disagrees about this document, so there is nothing to settle.")
     else:
-        of_condition = judgments.filter(verdicts__condition=made.condition_id)
-        said = of_condition.values("verdicts__answer")
+        of_condition = judgments.filter(verdicts__condition=decision.condition_id)
+        answers = of_condition.values("verdicts__answer")
         agreed = _("Nobody disagrees about this condition, so there is nothing to settle.")
-    if said.order_by().distinct().count() < 2:
+    if answers.order_by().distinct().count() < 2:
         raise Refused(agreed)
 
 
-def _same(standing: Settled, made: Settled) -> Settled:
+def _return_or_refuse(current: DecisionT, decision: DecisionT) -> DecisionT:
     """Return the current decision if the new one equals it; else refuse and name its lead."""
-    if _content(standing) == _content(made):
-        return standing
-    if isinstance(standing, Adjudication):
+    if _content(current) == _content(decision):
+        return current
+    if isinstance(current, Adjudication):
         raise Refused(
             _("%(by)s has settled this as %(relevance)s. Withdraw that decision first.")
-            % {"by": standing.by, "relevance": standing.relevance}
+            % {"by": current.by, "relevance": current.relevance}
         )
     raise Refused(
         _("%(by)s has settled this as “%(answer)s”. Withdraw that decision first.")
-        % {"by": standing.by, "answer": standing.get_answer_display()}
+        % {"by": current.by, "answer": current.get_answer_display()}
     )
 
 

@@ -17,15 +17,15 @@ from annotate.judgments.models import Adjudication
 from annotate.pairs.models import InstructionPair
 from annotate.projects.audit_log import name_documents, record
 from annotate.projects.models import Membership
-from audit.settling.adjudication import checked_reason, refuse_unless_led
+from audit.settling.adjudication import check_reason, refuse_unless_lead
 from base.errors import Refused
 
 
-def hold_pairs(by: Membership) -> None:
+def lock_pairs(by: Membership) -> None:
     """Lock every pair of the project of `by` against other leads and rewriters, for this
     transaction. Refused: not a lead.
     """
-    refuse_unless_led(by, by.project_id)
+    refuse_unless_lead(by, by.project_id)
     held = InstructionPair.objects.select_for_update().filter(project=by.project_id)
     list(held.order_by("pk").values_list("pk", flat=True))
 
@@ -45,10 +45,10 @@ def settle_together(
     no reason, no cause, nothing to settle, a grade the project does not have.
     """
     now = now or timezone.now()
-    reason = checked_reason(reason, cause)
+    reason = check_reason(reason, cause)
     batch = uuid4()
     with transaction.atomic():
-        hold_pairs(by)
+        lock_pairs(by)
         if not decisions:
             raise Refused(_("There is nothing to settle."))
         for relevance in sorted({relevance for _narrative, _candidate, relevance in decisions}):
@@ -85,7 +85,7 @@ def withdraw_batch(*, batch: UUID, by: Membership, now: datetime | None = None) 
     """
     now = now or timezone.now()
     with transaction.atomic():
-        hold_pairs(by)
+        lock_pairs(by)
         standing = Adjudication.objects.current().filter(batch=batch, by__project=by.project_id)
         keys = set(standing.values_list("pk", flat=True))
         count = standing.update(withdrawn_at=now, withdrawn_by=by)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from django.utils.translation import gettext as _
 
 from annotate.judgments.attributes import attributes_of
-from annotate.judgments.conditions import derived
+from annotate.judgments.conditions import derive_relevance
 from annotate.judgments.consensus import consensus
 from annotate.judgments.label_rules import breaks_attributes, breaks_conditions
 from annotate.judgments.models import Adjudication, Judgment, Verdict
@@ -25,11 +25,11 @@ def warnings_on_grades(
     """Return a warning for each rule that some grade contradicts, given the current answers to the
     conditions. At most three queries. `decided`: the settled grade; then only this one is checked.
     """
-    verified = _verified(disagreement)
+    verified = _verified_conditions(disagreement)
     answers = [answer for _condition, answer in verified]
     every = list(grades)
     values = [one.value for one in every]
-    return _in_words(
+    return _build_warnings(
         (f"{one.value} {one.name}".strip(), broken_rules(disagreement, one.value, answers, values))
         for one in every
         if decided in {None, one.value}
@@ -54,14 +54,14 @@ def warnings_on_answers(
     relevance = consensus(grades, project.consensus, settled).relevance
     if relevance is None:
         return []
-    verified = _verified(disagreement)
+    verified = _verified_conditions(disagreement)
     values = list(project.grades.order_by("value").values_list("value", flat=True))
 
     def broken_by(answer: str) -> list[str]:
-        answers = [answer if one == condition else said for one, said in verified]
+        answers = [answer if one == condition else current for one, current in verified]
         return broken_rules(disagreement, relevance, answers, values)
 
-    return _in_words(
+    return _build_warnings(
         (str(one.label), broken_by(one)) for one in Verdict.Answer if decided in {"", one.value}
     )
 
@@ -79,7 +79,7 @@ def broken_rules(
     rules = rules_of(kind_of(project.kind)) if narrative.side == Narrative.Side.ALTERED else {}
     prior, relevant = disagreement.candidate.prior_relevance, relevance >= project.relevant_from
     found = []
-    follows = derived(project.condition_rule, answers, grades)
+    follows = derive_relevance(project.condition_rule, answers, grades)
     if follows not in {None, relevance}:
         found.append(
             _("its conditions give this document the grade %(grade)s") % {"grade": follows}
@@ -108,7 +108,7 @@ def broken_rules(
     return found
 
 
-def _verified(disagreement: Disagreement) -> list[tuple[Condition, str | None]]:
+def _verified_conditions(disagreement: Disagreement) -> list[tuple[Condition, str | None]]:
     """Return the narrative's conditions, each with people's consensus (None: open)."""
     conditions = list(disagreement.narrative.conditions.order_by("number"))
     if not conditions:
@@ -118,7 +118,7 @@ def _verified(disagreement: Disagreement) -> list[tuple[Condition, str | None]]:
     return [(one.condition, one.verified) for one in found.attributes]
 
 
-def _in_words(broken: Iterable[tuple[str, list[str]]]) -> list[str]:
+def _build_warnings(broken: Iterable[tuple[str, list[str]]]) -> list[str]:
     """Return one sentence for each broken rule, naming the choices that break it."""
     choices: dict[str, list[str]] = {}
     for choice, rules in broken:

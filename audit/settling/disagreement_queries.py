@@ -21,18 +21,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from audit.settling.kinds.checks import checks
+from audit.settling.kinds.checks import check_source
 from audit.settling.kinds.frame import Reader, Source
-from audit.settling.kinds.judgments import judgments
-from audit.settling.kinds.reviews import reviews
-from audit.settling.kinds.verdicts import verdicts
-from audit.settling.queue_filters import DisagreementKey, Kind, Wanted
+from audit.settling.kinds.judgments import judgment_source
+from audit.settling.kinds.reviews import review_source
+from audit.settling.kinds.verdicts import verdict_source
+from audit.settling.queue_filters import DisagreementKey, Kind, QueueFilter
 
 
-def source(
+def build_source(
     kind: Kind,
     reader: Reader,
-    wanted: Wanted,
+    filters: QueueFilter,
     *,
     only: DisagreementKey | None = None,
     in_any_state: bool = False,
@@ -40,12 +40,12 @@ def source(
     """Return the wanted disagreements of one kind. `only`: just this one, if it is among them;
     `in_any_state`: also those that are settled, or that the reader cannot settle.
     """
-    return _SOURCES[kind](reader, wanted, only, in_any_state)
+    return _SOURCES[kind](reader, filters, only, in_any_state)
 
 
-_SOURCES: Mapping[Kind, Callable[[Reader, Wanted, DisagreementKey | None, bool], Source]] = {
-    Kind.JUDGMENT: judgments,
-    Kind.VERDICT: verdicts,
-    Kind.REVIEW: reviews,
-    Kind.CHECK: checks,
+_SOURCES: Mapping[Kind, Callable[[Reader, QueueFilter, DisagreementKey | None, bool], Source]] = {
+    Kind.JUDGMENT: judgment_source,
+    Kind.VERDICT: verdict_source,
+    Kind.REVIEW: review_source,
+    Kind.CHECK: check_source,
 }

@@ -15,8 +15,8 @@ from annotate.pairs.models import Condition, InstructionPair
 from annotate.projects.models import Membership
 from audit.reviews import rubrics
 from audit.settling.adjudication import MAX_REASON
-from audit.settling.queue_filters import Kind, Order, Wanted
-from audit.settling.settle_many import NO_PERSON_WHILE_NAMES_ARE_HIDDEN, How, Rule
+from audit.settling.queue_filters import Kind, Order, QueueFilter
+from audit.settling.settle_many import NO_PERSON_WHILE_NAMES_ARE_HIDDEN, Rule, RuleChoice
 
 # How many names of conditions are offered; a longer list is of no use.
 MOST_NAMES = 100
@@ -72,7 +72,7 @@ RULES = [
 ]
 
 
-class HowForm(forms.Form):
+class RuleForm(forms.Form):
     """The rule for settling many documents."""
 
     rule = forms.ChoiceField(
@@ -117,18 +117,18 @@ class HowForm(forms.Form):
             self.add_error("grade", _("Choose a grade."))
         return given
 
-    def how(self) -> How:
+    def choice(self) -> RuleChoice:
         """Return the rule that a valid form chose."""
         given = self.cleaned_data
         rule = Rule(given["rule"])
-        return How(
+        return RuleChoice(
             rule,
             person=given["person"].pk if rule is Rule.PERSON else None,
             grade=given["grade"] if rule is Rule.GRADE else None,
         )
 
 
-class ManyForm(forms.Form):
+class SettleManyForm(forms.Form):
     """The reason for settling many documents, and the token of the preview."""
 
     cause = forms.ChoiceField(
@@ -169,7 +169,7 @@ NAMES_ARE_HIDDEN = _lazy(
 )
 
 
-class WantedForm(forms.Form):
+class QueueFilterForm(forms.Form):
     """The filter and order of the list of disagreements; every field is optional."""
 
     state = forms.ChoiceField(
@@ -218,18 +218,18 @@ class WantedForm(forms.Form):
                 )
         if rubrics.has_reviews(member.project):
             criteria = rubrics.current_rubric(member.project_id).criteria
-            self._choose("criterion", [(one.key, one.name) for one in criteria])
+            self._offer("criterion", [(one.key, one.name) for one in criteria])
         else:
             del self.fields["criterion"]
-        if conditions := _conditions(member):
-            self._choose("condition", conditions)
+        if conditions := _condition_choices(member):
+            self._offer("condition", conditions)
         else:
             del self.fields["condition"]
         self.order_fields(
             ["state", "kind", "query", "criterion", "condition", "one", "other", "order"]
         )
 
-    def _choose(self, name: str, choices: list[tuple[str, str]]) -> None:
+    def _offer(self, name: str, choices: list[tuple[str, str]]) -> None:
         field = self.fields[name]
         assert isinstance(field, forms.ChoiceField)
         field.choices = [("", _("Any")), *choices]
@@ -264,10 +264,10 @@ class WantedForm(forms.Form):
             self.add_error("other", _("Choose two different people."))
         return given
 
-    def wanted(self) -> Wanted:
+    def queue_filter(self) -> QueueFilter:
         """Return the requested filter; the default one if the form has errors."""
         given = self.cleaned_data if self.is_valid() else {}
-        return Wanted(
+        return QueueFilter(
             settled=given.get("state") == "settled",
             waiting=given.get("state") == "waiting",
             kind=Kind(given["kind"]) if given.get("kind") else None,
@@ -279,7 +279,7 @@ class WantedForm(forms.Form):
         )
 
 
-def _conditions(member: Membership) -> list[tuple[str, str]]:
+def _condition_choices(member: Membership) -> list[tuple[str, str]]:
     """Return the choices of conditions: their names, or their numbers if none has a name."""
     found = Condition.objects.filter(narrative__pair__project=member.project_id).order_by()
     names = found.exclude(name="").order_by("name").values_list("name", flat=True).distinct()

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from annotate.projects.models import Membership
 from audit.settling.models import Reveal
-from audit.settling.pseudonyms import person, places
-from audit.settling.queue_filters import DisagreementKey, reveal_of
+from audit.settling.pseudonyms import positions_of, pseudonym
+from audit.settling.queue_filters import DisagreementKey, reveal_keys
 
 
 class Naming(NamedTuple):
@@ -21,19 +21,19 @@ class Naming(NamedTuple):
     hidden: bool
     reveals: list[Reveal]
 
-    def of(self, people: Mapping[int, str]) -> dict[int, str]:
+    def displayed(self, people: Mapping[int, str]) -> dict[int, str]:
         """Return the displayed names of people (real names by the keys of memberships), in display
         order.
         """
-        in_order = places(reveal_of(self.disagreement_key), people)
+        in_order = positions_of(reveal_keys(self.disagreement_key), people)
         if self.hidden:
-            return {member: person(place) for member, place in in_order.items()}
+            return {member: pseudonym(place) for member, place in in_order.items()}
         return {member: people[member] for member in in_order}
 
 
-def naming(reader: Membership, disagreement_key: DisagreementKey) -> Naming:
+def naming_for(reader: Membership, disagreement_key: DisagreementKey) -> Naming:
     """Return how `reader` sees people's names in a disagreement: one query."""
-    narrative, candidate, item = reveal_of(disagreement_key)
+    narrative, candidate, item = reveal_keys(disagreement_key)
     reveals = list(
         Reveal.objects.filter(narrative=narrative, candidate=candidate or None, item=item or None)
         .select_related("by")

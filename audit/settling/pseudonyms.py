@@ -12,7 +12,7 @@ from string import ascii_uppercase
 from django.utils.translation import gettext as _
 
 
-def places(about: Iterable[int], people: Iterable[int]) -> dict[int, int]:
+def positions_of(about: Iterable[int], people: Iterable[int]) -> dict[int, int]:
     """Return the position, from 0, of each person (keys of memberships) in a disagreement; `about`:
     the keys that identify it.
     """
@@ -24,7 +24,7 @@ def places(about: Iterable[int], people: Iterable[int]) -> dict[int, int]:
     return {person: place for place, person in enumerate(sorted(set(people), key=shuffled))}
 
 
-def person(place: int) -> str:
+def pseudonym(place: int) -> str:
     """Return the pseudonym at a position: Person A, Person B ... Person AA."""
     letters = ""
     place += 1

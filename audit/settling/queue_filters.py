@@ -27,7 +27,7 @@ class Order(StrEnum):
 
 
 @dataclass(frozen=True)
-class Wanted:
+class QueueFilter:
     """Which disagreements of a project are requested, and in which order."""
 
     settled: bool = False
@@ -43,7 +43,7 @@ class Wanted:
     people: tuple[int, int] | None = None
     order: Order = Order.DISTANCE
 
-    def of(self, **changes: Any) -> Wanted:
+    def replaced(self, **changes: Any) -> QueueFilter:
         """Return a copy with these fields changed."""
         return replace(self, **changes)
 
@@ -75,7 +75,7 @@ class DisagreementKey(NamedTuple):
 TOO_LARGE = 2**63
 
 
-class Key(NamedTuple):
+class QueuePosition(NamedTuple):
     """The position of a disagreement in the list. Fields that the order ignores may be 0."""
 
     effect: int
@@ -98,7 +98,7 @@ class Key(NamedTuple):
         return DisagreementKey(self.kind, self.narrative, self.candidate, self.part)
 
     @classmethod
-    def parse(cls, text: str) -> Key:
+    def parse(cls, text: str) -> QueuePosition:
         """Parse a key that `str` wrote, or raise ValueError."""
         effect, distance, at, kind, narrative, candidate, part = text.split("~")
         moment = datetime.fromisoformat(at)
@@ -114,7 +114,7 @@ class Key(NamedTuple):
         return cls(*place, number(narrative), number(candidate), number(part))
 
 
-def reveal_of(disagreement_key: DisagreementKey) -> tuple[int, int, int]:
+def reveal_keys(disagreement_key: DisagreementKey) -> tuple[int, int, int]:
     """Return the keys that a reveal covers: narrative, candidate and sample's item, 0 for none. A
     reveal of a document's judges also covers its verdicts.
     """

@@ -25,9 +25,9 @@ from annotate.collection.models import Candidate
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Membership
 from audit.settling import adjudication, batches
-from audit.settling.disagreement_queries import source
+from audit.settling.disagreement_queries import build_source
 from audit.settling.kinds.frame import Reader
-from audit.settling.queue_filters import Kind, Wanted
+from audit.settling.queue_filters import Kind, QueueFilter
 from base.errors import Refused, Stale
 
 # How many documents of each outcome a preview shows.
@@ -49,7 +49,7 @@ class Rule(StrEnum):
 
 
 @dataclass(frozen=True)
-class How:
+class RuleChoice:
     """The rule for settling documents; `person` is the key of the member it follows."""
 
     rule: Rule
@@ -58,18 +58,18 @@ class How:
 
 
 class Outcome(NamedTuple):
-    """The outcome for one document; `relevance` is None if it is left open. `said`: each grade and
-    how many people gave it.
+    """The outcome for one document; `relevance` is None if it is left open.
+    `grade_counts`: each grade and how many people gave it.
     """
 
     narrative: int
     candidate: int
     relevance: int | None
-    said: tuple[tuple[int, int], ...]
+    grade_counts: tuple[tuple[int, int], ...]
     # Whether settling decides if the document counts as relevant.
     decides: bool
     # The sum of the judgments' keys: it changes when a judgment is replaced.
-    keys: int
+    key_sum: int
 
 
 @dataclass
@@ -106,18 +106,18 @@ class Preview:
         return self.counts_then + self.drops_then
 
 
-def preview(by: Membership, wanted: Wanted, how: How) -> Preview:
-    """Preview settling all that is `wanted`: one query, and two for the documents shown. No
+def preview(by: Membership, filters: QueueFilter, choice: RuleChoice) -> Preview:
+    """Preview settling all that match `filters`: one query, and two for the documents shown. No
     document's text is read.
     """
-    outcomes = _outcomes(by, wanted, how)
-    return _preview(by, outcomes, _first_of_each(outcomes))
+    outcomes = _compute_outcomes(by, filters, choice)
+    return _summarize(by, outcomes, _sample_outcomes(outcomes))
 
 
 def settle_many(
     *,
-    wanted: Wanted,
-    how: How,
+    filters: QueueFilter,
+    choice: RuleChoice,
     cause: str,
     reason: str,
     token: str,
@@ -129,13 +129,13 @@ def settle_many(
     Stale: since the preview somebody judged, settled or sent something back, or a document got
     another text, and the rule now gives another result. Refused: as in `batches.settle_together`.
     """
-    adjudication.checked_reason(reason, cause)
+    adjudication.check_reason(reason, cause)
     with transaction.atomic():
-        batches.hold_pairs(by)
-        outcomes = _unchanged(_outcomes(by, wanted, how), token)
+        batches.lock_pairs(by)
+        outcomes = _require_unchanged(_compute_outcomes(by, filters, choice), token)
         if text_versions.lock_texts(one.candidate for one in outcomes):
             # A load that committed before the locks may have replaced texts that were counted.
-            _unchanged(_outcomes(by, wanted, how), token)
+            _require_unchanged(_compute_outcomes(by, filters, choice), token)
         return batches.settle_together(
             decisions=[
                 (one.narrative, one.candidate, one.relevance)
@@ -149,7 +149,7 @@ def settle_many(
         )
 
 
-def _unchanged(outcomes: list[Outcome], token: str) -> list[Outcome]:
+def _require_unchanged(outcomes: list[Outcome], token: str) -> list[Outcome]:
     """Return the outcomes if the preview with this token showed them, else raise Stale."""
     if _token(outcomes) != token:
         raise Stale(
@@ -161,30 +161,30 @@ def _unchanged(outcomes: list[Outcome], token: str) -> list[Outcome]:
     return outcomes
 
 
-def _outcomes(by: Membership, wanted: Wanted, how: How) -> list[Outcome]:
+def _compute_outcomes(by: Membership, filters: QueueFilter, choice: RuleChoice) -> list[Outcome]:
     """Return the outcome for each wanted document, ordered by key."""
     reader = Reader(by)
-    if how.rule is Rule.GRADE and how.grade not in reader.grades:
+    if choice.rule is Rule.GRADE and choice.grade not in reader.grades:
         raise Refused(_("Choose one of the grades of this project."))
-    if how.rule is Rule.PERSON and by.project.hide_names:
+    if choice.rule is Rule.PERSON and by.project.hide_names:
         raise Refused(str(NO_PERSON_WHILE_NAMES_ARE_HIDDEN))
-    wanted = wanted.of(kind=Kind.JUDGMENT, settled=False, waiting=False)
-    if Kind.JUDGMENT not in wanted.kinds:
+    filters = filters.replaced(kind=Kind.JUDGMENT, settled=False, waiting=False)
+    if Kind.JUDGMENT not in filters.kinds:
         return []
-    said = {f"n_{place}": grade for place, grade in enumerate(reader.grades)}
+    columns = {f"n_{place}": grade for place, grade in enumerate(reader.grades)}
     rows = (
-        source(Kind.JUDGMENT, reader, wanted)
+        build_source(Kind.JUDGMENT, reader, filters)
         .rows.annotate(
-            theirs=Max("relevance", filter=Q(annotator=how.person or 0)),
-            keys=Sum("pk"),
-            **{name: Count("pk", filter=Q(relevance=grade)) for name, grade in said.items()},
+            followed=Max("relevance", filter=Q(annotator=choice.person or 0)),
+            key_sum=Sum("pk"),
+            **{name: Count("pk", filter=Q(relevance=grade)) for name, grade in columns.items()},
         )
         .order_by("narrative_id", "candidate_id")
     )
     threshold = reader.project.relevant_from
     found = []
-    for narrative, candidate, low, high, theirs, keys, *counts in rows.values_list(
-        "narrative_id", "candidate_id", "low", "high", "theirs", "keys", *said
+    for narrative, candidate, low, high, followed, key_sum, *counts in rows.values_list(
+        "narrative_id", "candidate_id", "low", "high", "followed", "key_sum", *columns
     ):
         given = tuple(
             (grade, count) for grade, count in zip(reader.grades, counts, strict=True) if count
@@ -193,26 +193,28 @@ def _outcomes(by: Membership, wanted: Wanted, how: How) -> list[Outcome]:
             Outcome(
                 narrative,
                 candidate,
-                _settled_as(how, given, theirs),
+                _apply_rule(choice, given, followed),
                 given,
                 low < threshold <= high,
-                keys,
+                key_sum,
             )
         )
     return found
 
 
-def _settled_as(how: How, said: tuple[tuple[int, int], ...], theirs: int | None) -> int | None:
+def _apply_rule(
+    choice: RuleChoice, grade_counts: tuple[tuple[int, int], ...], followed: int | None
+) -> int | None:
     """Return the grade that the rule gives one document, or None."""
-    if how.rule is Rule.GRADE:
-        return how.grade
-    if how.rule is Rule.PERSON:
-        return theirs
-    people = sum(count for _grade, count in said)
-    return next((grade for grade, count in said if 2 * count > people), None)
+    if choice.rule is Rule.GRADE:
+        return choice.grade
+    if choice.rule is Rule.PERSON:
+        return followed
+    people = sum(count for _grade, count in grade_counts)
+    return next((grade for grade, count in grade_counts if 2 * count > people), None)
 
 
-def _preview(by: Membership, outcomes: list[Outcome], shown: list[ShownOutcome]) -> Preview:
+def _summarize(by: Membership, outcomes: list[Outcome], shown: list[ShownOutcome]) -> Preview:
     settled = Counter(one.relevance for one in outcomes if one.relevance is not None)
     threshold = by.project.relevant_from
     decided = Counter(
@@ -231,11 +233,11 @@ def _preview(by: Membership, outcomes: list[Outcome], shown: list[ShownOutcome])
 def _token(outcomes: list[Outcome]) -> str:
     seen = blake2b(digest_size=16)
     for one in outcomes:
-        seen.update(f"{one.narrative} {one.candidate} {one.relevance} {one.keys}\n".encode())
+        seen.update(f"{one.narrative} {one.candidate} {one.relevance} {one.key_sum}\n".encode())
     return seen.hexdigest()
 
 
-def _first_of_each(outcomes: list[Outcome]) -> list[ShownOutcome]:
+def _sample_outcomes(outcomes: list[Outcome]) -> list[ShownOutcome]:
     """Return the first few documents of each outcome, those left open last."""
     first: dict[int | None, list[Outcome]] = {}
     for one in outcomes:
@@ -257,7 +259,7 @@ def _first_of_each(outcomes: list[Outcome]) -> list[ShownOutcome]:
             narratives[one.narrative],
             candidates[one.candidate],
             one.relevance,
-            [grade for grade, count in one.said for _ in range(count)],
+            [grade for grade, count in one.grade_counts for _ in range(count)],
         )
         for one in chosen
     ]

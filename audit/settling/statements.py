@@ -31,7 +31,7 @@ def judges_of(disagreement: Disagreement, named: Naming) -> Judges:
         .order_by("annotator__name")
     )
     people = {one.annotator_id: one for one in current if not one.annotator.is_machine}
-    names = named.of({member: one.annotator.name for member, one in people.items()})
+    names = named.displayed({member: one.annotator.name for member, one in people.items()})
     machines = [one for one in current if one.annotator.is_machine]
     return Judges([people[member] for member in names], names, machines)
 
@@ -51,7 +51,7 @@ def flags_on(disagreement: Disagreement) -> QuerySet[Flag]:
 def rejudge_requests_on(disagreement: Disagreement) -> QuerySet[RejudgeRequest]:
     """Return the document's rejudge requests that are not withdrawn, the oldest first."""
     return (
-        RejudgeRequest.objects.standing()
+        RejudgeRequest.objects.not_withdrawn()
         .filter(
             judgment__narrative=disagreement.narrative, judgment__candidate=disagreement.candidate
         )

@@ -15,7 +15,7 @@ from annotate.topics import choosing, removal
 from audit.reports import actions as reports
 from config.kind_examples.stage import Stage
 from exporters.evaluations import actions as evaluations
-from exporters.evaluations.systems import proposed
+from exporters.evaluations.systems import propose_systems
 from exporters.exports import actions as exports
 from exporters.exports.publishing import set_publication
 from exporters.releases import actions as releases
@@ -107,7 +107,7 @@ def measure(stage: Stage) -> None:
     """Request an evaluation of every system with runs, on the current labels."""
     runs = list(Run.objects.filter(project=stage.project).order_by("name"))
     evaluations.request_evaluation(
-        project=stage.project, measured=proposed(runs), by=stage.by, now=stage.now
+        project=stage.project, measured=propose_systems(runs), by=stage.by, now=stage.now
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from annotate.collection.models import Candidate
 from annotate.collection.spans import Span
 from annotate.judging import actions as judging
-from annotate.judgments.conditions import derived
+from annotate.judgments.conditions import derive_relevance
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.rewriting import actions as rewriting
 from annotate.rewriting import drafts
@@ -96,7 +96,8 @@ def _judge_one(
     condition_verdicts = verdict_answers(narrative, verdicts)
     if grade is None:
         grades = list(stage.project.grades.values_list("value", flat=True))
-        grade = derived(stage.project.condition_rule, list(condition_verdicts.values()), grades)
+        verdict_values = list(condition_verdicts.values())
+        grade = derive_relevance(stage.project.condition_rule, verdict_values, grades)
     assert grade is not None, f"no grade for {doc}"
     judging.judge(
         narrative=narrative,

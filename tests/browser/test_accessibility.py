@@ -42,13 +42,13 @@ from audit.checks import actions as checking
 from audit.checks.claims import ClaimSelection
 from audit.checks.samples import draw_sample
 from audit.models import Sample
-from audit.settling.queue import page
-from audit.settling.queue_filters import Kind, Wanted
+from audit.settling.queue import read_page
+from audit.settling.queue_filters import Kind, QueueFilter
 from audit.settling.reveals import reveal_names
-from audit.settling.settle_many import How, Rule, preview, settle_many
+from audit.settling.settle_many import Rule, RuleChoice, preview, settle_many
 from config.example import ensure_example
 from exporters.evaluations.actions import request_evaluation
-from exporters.evaluations.systems import proposed
+from exporters.evaluations.systems import propose_systems
 from exporters.exports import actions as exporting
 from exporters.models import Evaluation, Export
 from exporters.releases import actions as releasing
@@ -399,7 +399,7 @@ def _make_scene(settings: Any, finish_jobs: Callable[[], int]) -> Scene:
         load_jobs.request_load(format_name="trec-topics", file=file, by=lead)
     exporting.request_export(project=project, format_name="trec", by=lead)
     finish_jobs()
-    measured = proposed(list(project.runs.order_by("name")))
+    measured = propose_systems(list(project.runs.order_by("name")))
     request_evaluation(project=project, measured=measured, by=lead)
     finish_jobs()
     _releases(project, lead, finish_jobs)
@@ -473,11 +473,11 @@ def _pool(project: Project, lead: Membership, finish_jobs: Callable[[], int]) ->
 
 def _batch(project: Project, lead: Membership) -> dict[str, list[str]]:
     """Settle all disagreements of one query together; return the page of the batch."""
-    last = page(lead, Wanted(kind=Kind.JUDGMENT)).items[-1]
-    how, wanted = How(Rule.GRADE, grade=0), Wanted(query=last.narrative.pair.query_id)
+    last = read_page(lead, QueueFilter(kind=Kind.JUDGMENT)).items[-1]
+    how, wanted = RuleChoice(Rule.GRADE, grade=0), QueueFilter(query=last.narrative.pair.query_id)
     batch = settle_many(
-        wanted=wanted,
-        how=how,
+        filters=wanted,
+        choice=how,
         cause="edge",
         reason="Agreed in the meeting.",
         token=preview(lead, wanted, how).token,

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from annotate.judgments import assignments
-from annotate.judgments.conditions import derived
+from annotate.judgments.conditions import derive_relevance
 from annotate.models import Assignment, Condition, Judgment, Project
 from tests import factories
 from tests.browser.waiting import saved, shows, until
@@ -114,7 +114,7 @@ def test_if_one_cannot_tell_the_grade_is_given_by_its_own_key(scene):
 def test_a_grade_that_does_not_follow_needs_a_note(scene):
     scene.press("a", "a", "a", "1")
 
-    expect(scene.page.locator("[data-told]")).to_contain_text("follows 2 Highly relevant")
+    expect(scene.page.locator("[data-told]")).to_contain_text("the grade is 2 Highly relevant")
     expect(scene.page.get_by_label("Note", exact=True)).to_be_focused()
     scene.page.keyboard.type("only in part")
     scene.press("Control+Enter")
@@ -264,13 +264,13 @@ def test_the_rule_of_the_page_is_the_rule_of_the_server(scene):
 
     found = scene.page.evaluate(
         """async ([address, cases]) => {
-            const { derived } = await import(address);
-            return cases.map((each) => derived(...each));
+            const { deriveRelevance } = await import(address);
+            return cases.map((each) => deriveRelevance(...each));
         }""",
         [address.replace("judging/judge", "judging/derived"), cases],
     )
 
-    assert found == [derived(*each) for each in cases]
+    assert found == [derive_relevance(*each) for each in cases]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -14,7 +14,7 @@ ASK = """async ([address, cases]) => {
     return cases.map(({ order, said, asked, after }) => {
         const at = new JudgingSession({ order, said, asked });
         return [at.total, at.settled, at.done, at.next(), at.next(after), at.before(after),
-                at.behind(after)];
+                at.following(after)];
     });
 }"""
 
@@ -60,7 +60,7 @@ def results_of_the_server(case: dict[str, Any]) -> list[Any]:
     after = case["after"]
     return [
         *(at.total, at.settled, at.done),
-        *(at.next(), at.next(after), at.before(after), at.behind(after)),
+        *(at.next(), at.next(after), at.before(after), at.following(after)),
     ]
 
 

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 from annotate.judging import judging_session
 from annotate.judgments import assignments
-from annotate.judgments.repeats import unmasked
+from annotate.judgments.repeats import unmask
 from annotate.models import Assignment, Flag, Judgment, Repeat
 from tests import factories
 from tests.browser import waiting
@@ -46,7 +46,7 @@ def scene(live_server, new_person):
                 narrative=factories.altered(self.pair), by=self.ada
             ).order
             ids = dict(self.query.candidates.values_list("pk", "document__doc_id"))
-            spots = [unmasked(number, self.ada.pk) for number in numbers]
+            spots = [unmask(number, self.ada.pk) for number in numbers]
             return [(ids[spot.candidate], spot.again) for spot in spots]
 
         def wait_for_answers(self, judged: dict[str, int], again: dict[str, int]) -> None:

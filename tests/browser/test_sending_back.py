@@ -112,7 +112,7 @@ def test_many_are_settled_as_the_preview_says_and_one_key_withdraws_them(scene):
     page.goto("/projects/tides/disagreements/")
     page.get_by_role("link", name="Settle these together").click()
     page.get_by_role("radio", name="One person says").check()
-    page.get_by_label("Who").select_option(label="ben")
+    page.get_by_label("Person, for").select_option(label="ben")
     page.get_by_role("button", name="Show the preview").click()
     expect(page.get_by_role("heading", name="3 documents would be settled")).to_be_visible()
     page.get_by_role("radio", name="Edge case").check()

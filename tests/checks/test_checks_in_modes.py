@@ -8,7 +8,7 @@ import pytest
 from django.urls import reverse
 
 from annotate.judgments.pair_rules import Rule
-from annotate.judgments.tally import promises
+from annotate.judgments.tally import rule_report
 from annotate.models import Narrative, Run, RunLine
 from audit.checks import actions, samples
 from audit.checks.claims import ClaimSelection
@@ -65,7 +65,7 @@ class Scene:
         )
 
     def standing(self) -> str:
-        [one] = rule_standings(promises(self.carla))
+        [one] = rule_standings(rule_report(self.carla))
         return one.state.value
 
 
@@ -135,8 +135,8 @@ def test_checks_in_any_mode_decide_the_rule_on_gold_documents(tides, mode, found
     say_second(sample, found)
 
     assert tides.standing() == "broken"
-    [broken] = promises(tides.carla).pairs
-    assert broken.breaking(Rule.GOLD) == [tides.gold.pk]
+    [broken] = rule_report(tides.carla).pairs
+    assert broken.breaking_candidates(Rule.GOLD) == [tides.gold.pk]
 
 
 def say_second(sample, found):

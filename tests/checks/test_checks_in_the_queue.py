@@ -8,8 +8,8 @@ from django.urls import reverse
 from audit.checks import actions
 from audit.checks.queue import TO_SETTLE, to_settle, with_checks
 from audit.models import Check, Sample, SampleItem
-from audit.settling.queue import page
-from audit.settling.queue_filters import Kind, Wanted
+from audit.settling.queue import read_page
+from audit.settling.queue_filters import Kind, QueueFilter
 from tests.checks.checking import check_label, claimed_scene, draw
 
 pytestmark = pytest.mark.both_databases
@@ -30,7 +30,7 @@ def item(sample, doc_id):
 
 
 def listed(scene, **wanted):
-    found = page(scene.carla, Wanted(kind=Kind.CHECK, **wanted), after=None, size=20)
+    found = read_page(scene.carla, QueueFilter(kind=Kind.CHECK, **wanted), after=None, size=20)
     rows = [(one.candidate.document.doc_id, one.distance) for one in found.items if one.candidate]
     return sorted(rows)
 

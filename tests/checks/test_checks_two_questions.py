@@ -13,8 +13,8 @@ from audit.checks.condition_counts import label_rows
 from audit.checks.figures import figures
 from audit.checks.queue import filter_labels, to_settle
 from audit.models import Check, Sample
-from audit.settling.queue import page
-from audit.settling.queue_filters import Kind, Wanted
+from audit.settling.queue import read_page
+from audit.settling.queue_filters import Kind, QueueFilter
 from base.errors import Refused
 from tests.checks.checking import claimed_scene, draw
 
@@ -156,7 +156,7 @@ def test_different_answers_with_the_same_grade_are_settled_by_a_third(scene, sam
 
     assert [one.pk for one in to_settle(scene.dan, sample)] == [item(sample, "B").pk]
     assert [one.pk for one in filter_labels(sample, "to-settle")] == [item(sample, "B").pk]
-    queued = page(scene.carla, Wanted(kind=Kind.CHECK))
+    queued = read_page(scene.carla, QueueFilter(kind=Kind.CHECK))
     assert [(one.sample, one.distance) for one in queued.items] == [(item(sample, "B"), 1)]
     check(scene, sample, "C", ada="+-", ben="+-")
     with pytest.raises(Refused, match="two agree"):

@@ -15,7 +15,7 @@ from annotate.collection.spans import Span
 from annotate.guidelines import rejudge_requests
 from annotate.judging import actions as judging
 from annotate.judging.judging_session import read_judging_session
-from annotate.judging.statement import On, Recorded
+from annotate.judging.statement import Recorded, Target
 from annotate.judging.withdrawal import undo, withdraw
 from annotate.judgments import assignments
 from annotate.judgments.in_force import judgments_in_force
@@ -52,8 +52,8 @@ class Scene:
         return load(self.project, "docs-jsonl", jsonl({"doc_id": "A", "text": text, **more}))
 
     def judge(self, relevance: int = 1, text: int | None = None, of=None, **more) -> Recorded:
-        on = On(self.pair, self.narrative.pk, (of or self.first).pk, text=text)
-        return judging.say_grade(on=on, relevance=relevance, by=self.ada, **more)
+        target = Target(self.pair, self.narrative.pk, (of or self.first).pk, text=text)
+        return judging.record_grade(target=target, relevance=relevance, by=self.ada, **more)
 
     def open(self) -> list[int]:
         """Return the candidates that ada still has to judge."""
@@ -176,7 +176,7 @@ def test_judgments_of_the_older_text_are_stale_and_the_assignment_is_reopened(sc
     assert scene.assignment.done_at is None
     assert scene.open() == [scene.first.pk]
     assert [one.candidate for one in judgments_in_force(scene.project)] == [scene.second]
-    assert Judgment.objects.standing().count() == 2
+    assert Judgment.objects.not_superseded().count() == 2
 
 
 def test_judging_the_new_text_does_not_change_the_older_judgment(scene):
@@ -199,7 +199,7 @@ def test_withdrawing_a_judgment_restores_the_earlier_one_as_stale(scene):
 
     withdraw(uuid=second.uuid, pair=scene.pair, by=scene.ada)
 
-    assert [one.relevance for one in Judgment.objects.standing()] == [0]
+    assert [one.relevance for one in Judgment.objects.not_superseded()] == [0]
     assert not Judgment.objects.current().exists()
 
 

@@ -1,4 +1,4 @@
-"""Checked labels and repeats in the export for the record."""
+"""Checked labels and repeats in the JSON lines export."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def sample(scene):
     return draw(scene, now=AT)
 
 
-def test_a_label_has_its_claim_what_each_said_and_what_it_is(scene, sample, write):
+def test_a_checked_label_has_its_claim_each_answer_and_its_outcome(scene, sample, write):
     check_label(sample, "C", ada=2, ben=0, dan=1)
     Check.objects.update(at=AT)
 
@@ -63,7 +63,7 @@ def test_a_label_has_its_claim_what_each_said_and_what_it_is(scene, sample, writ
     ]
 
 
-def test_what_is_not_checked_yet_is_counted_and_its_answers_are_not_told(scene, sample, write):
+def test_open_checks_are_counted_and_their_answers_are_left_out(scene, sample, write):
     check_label(sample, "A", ada=0)
     check_label(sample, "B", ada=0, ben=1)
     check_label(sample, "D", ada=None, ben=0, dan=None)
@@ -81,7 +81,7 @@ def test_what_is_not_checked_yet_is_counted_and_its_answers_are_not_told(scene, 
     assert (counts["samples"], counts["checks"], counts["checks_open"]) == (1, 2, 4)
 
 
-def test_what_was_taken_back_or_said_anew_is_not_told(scene, sample, write):
+def test_superseded_answers_to_a_check_are_left_out(scene, sample, write):
     check_label(sample, "A", ada=1)
     check_label(sample, "A", ada=0, ben=0)
 
@@ -141,7 +141,7 @@ def test_verdicts_are_by_the_number_of_the_condition(scene, write):
     assert [one["verdicts"] for one in line["checks"]] == [{"1": "not_met", "2": "met"}] * 2
 
 
-def test_a_repeat_stands_beside_what_was_said_first(scene, write):
+def test_a_repeat_has_the_first_answer_too(scene, write):
     narrative, candidate = scene.narratives["C1"], scene.candidates["A"]
     first = factories.judgment(narrative, candidate, scene.ada, 2, at=AT)
     Repeat.objects.create(

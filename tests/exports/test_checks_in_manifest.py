@@ -1,4 +1,4 @@
-"""The manifest says what checks of claimed labels came to, with error rates and agreement."""
+"""The manifest has the error rates and agreement of label checks."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_the_rates_of_both_questions_and_of_the_grade_are_in_the_manifest(scene,
 
     wrong = {key: (rate["wrong"], rate["checked"]) for key, rate in found["rates"].items()}
     assert wrong == {"topic": (1, 3), "constraint": (1, 3), "status": (1, 3)}
-    # Clopper and Pearson of 1 in 3; the share rounded to six digits.
+    # Clopper-Pearson interval of 1 in 3; the share is rounded to six digits.
     topic = found["rates"]["topic"]
     assert topic["share"] == 0.333333
     assert [round(bound, 4) for bound in topic["interval"]] == [0.0084, 0.9057]
@@ -51,7 +51,7 @@ def test_the_rates_of_both_questions_and_of_the_grade_are_in_the_manifest(scene,
     assert "On topic or not was wrong in 1 of 3" in found["says"].replace("\N{NO-BREAK SPACE}", " ")
 
 
-def test_the_grade_that_follows_stands_in_the_claimed_qrels(scene, write):
+def test_the_grade_derived_from_the_answers_is_in_the_claimed_qrels(scene, write):
     selection = ClaimSelection(Sample.Source.MACHINE, scene.model, asks=Sample.Asks.QUESTIONS)
     sample = draw(scene, selection=selection, name="Audit")
     for by in (scene.ada, scene.ben):

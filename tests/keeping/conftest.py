@@ -33,7 +33,7 @@ from formats.registry import lookup
 from jobs.runner import run
 from keeping import tables
 from tests import factories
-from tests.exports.conftest import AT, LATER, Tides, released
+from tests.exports.conftest import AT, LATER, Tides, make_release
 from tests.services.copied import Copied
 
 
@@ -151,7 +151,7 @@ class FilledInstallation:
                 project=self.project, format_name="trec", by=self.tides.carla
             )
             run(Export, asked.pk, exporting.build)
-        self.release = released(self.tides, "v1")
+        self.release = make_release(self.tides, "v1")
 
 
 INSTALLATION: Copied[FilledInstallation] = Copied()

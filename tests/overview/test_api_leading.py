@@ -269,7 +269,7 @@ def test_older_judgments_are_requested_again_with_the_token_of_their_count(scene
     assert (wrong.status_code, asked.json()) == (409, {"judgments": 2})
     assert (after["older"]["judgments"], after["open"]) == (0, 2)
     assert back.json() == {"judgments": 2}
-    assert not RejudgeRequest.objects.standing().exists()
+    assert not RejudgeRequest.objects.not_withdrawn().exists()
 
 
 def test_a_lead_who_still_judges_may_not_count_by_grades(scene):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.urls import reverse
 
-from annotate.judgments.completion import Judging
+from annotate.judgments.completion import JudgingProgress
 from annotate.models import Assignment
 from annotate.overview.progress import TaskProgress
 from annotate.overview.steps import Key, next_step, steps
@@ -16,7 +16,7 @@ from tests.programs import Program
 
 pytestmark = pytest.mark.both_databases
 
-NOTHING = Judging(0, 0, 0, 0)
+NOTHING = JudgingProgress(0, 0, 0, 0)
 Task = Assignment.Task
 
 
@@ -79,7 +79,7 @@ def test_steps_that_are_under_way_together_are_all_now(scene):
     scene.load()
     found = states_of(
         scene.carla,
-        judging=Judging(4, 2, 2, 1),
+        judging=JudgingProgress(4, 2, 2, 1),
         tasks=[task(Task.REWRITE, 1, 2)],
         disputed=3,
     )
@@ -89,16 +89,15 @@ def test_steps_that_are_under_way_together_are_all_now(scene):
     ]
     assert found["settle"] == ("now", "3 to settle")
     # Each narrative that is still to be written adds documents to judge.
-    all_judged = states_of(
-        scene.carla, judging=Judging(4, 4, 2, 2), tasks=[task(Task.REWRITE, 1, 2)]
-    )
+    everything = JudgingProgress(4, 4, 2, 2)
+    all_judged = states_of(scene.carla, judging=everything, tasks=[task(Task.REWRITE, 1, 2)])
     assert all_judged["judge"] == ("now", "4 of 4")
 
 
 def test_everything_done_leaves_nothing_next(scene):
     scene.load()
     release = type("Release", (), {"name": "v1"})()
-    judged, rewritten = Judging(4, 4, 2, 2), task(Task.REWRITE, 2, 2)
+    judged, rewritten = JudgingProgress(4, 4, 2, 2), task(Task.REWRITE, 2, 2)
 
     found = steps(scene.carla, judged, [rewritten], {"disputed": 0, "release": release})
 

@@ -7,14 +7,14 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from annotate.judging.actions import judge
-from annotate.judging.judging_session import order
+from annotate.judging.judging_session import judging_order
 from annotate.judgments import completion
 from annotate.judgments.in_force import judgments_in_force
 from annotate.models import Assignment, AuditEvent, Candidate, Judgment, Narrative, Project
 from annotate.pools.removal import candidate_keys, remove_candidates, restore_candidates
-from audit.settling.disagreement_queries import source
+from audit.settling.disagreement_queries import build_source
 from audit.settling.kinds.frame import Reader
-from audit.settling.queue_filters import Kind, Wanted
+from audit.settling.queue_filters import Kind, QueueFilter
 from base.errors import Refused
 from exporters.exports import selection
 from tests import factories
@@ -54,7 +54,7 @@ def scene(db) -> Scene:
 def test_a_removed_candidate_is_not_judged(scene):
     scene.remove(scene.b)
 
-    assert order(pair=scene.pair, by=scene.ada) == [scene.a.pk]
+    assert judging_order(pair=scene.pair, by=scene.ada) == [scene.a.pk]
     found = completion.judging(scene.project)
     assert (found.wanted, found.answered) == (2, 2)
 
@@ -69,7 +69,7 @@ def test_judgments_of_a_removed_candidate_are_kept_and_not_counted(scene):
 
 def test_a_removed_candidate_has_no_open_disagreement(scene):
     def differing() -> int:
-        return source(Kind.JUDGMENT, Reader(scene.carla), Wanted()).rows.count()
+        return build_source(Kind.JUDGMENT, Reader(scene.carla), QueueFilter()).rows.count()
 
     assert differing() == 1
     scene.remove(scene.a)
@@ -80,7 +80,7 @@ def test_a_removed_candidate_is_in_no_qrels(scene):
     scene.remove(scene.a)
 
     pairs = selection.pairs(scene.project)
-    standings = selection.standings(scene.project, pairs, Narrative.Side.ALTERED)
+    standings = selection.pooled_documents(scene.project, pairs, Narrative.Side.ALTERED)
     assert [one.doc_id for _pair, pool in standings for one in pool] == ["B"]
     prior = selection.prior_qrels(selection.queries(scene.project))
     assert [line.doc_id for line in prior] == ["B"]

@@ -15,7 +15,7 @@ from django.urls import reverse
 from annotate.judging import actions as judging
 from annotate.judging import judging_session
 from annotate.judgments import assignments, completion
-from annotate.judgments.tally import promises_in
+from annotate.judgments.tally import rule_report_in
 from annotate.models import Assignment, Candidate, Judgment
 from annotate.overview.progress import task_progress
 from annotate.pairs import pool
@@ -111,7 +111,7 @@ def test_the_lead_chooses_whether_people_judge_it(db, scope, pools):
 
 
 def test_judges_see_a_generated_document_only_under_its_instruction(scene):
-    met = [len(judging_session.order(pair=pair, by=scene.ada)) for pair in scene.pairs]
+    met = [len(judging_session.judging_order(pair=pair, by=scene.ada)) for pair in scene.pairs]
 
     assert met == [3, 2]
 
@@ -170,7 +170,7 @@ def test_the_rules_of_the_kind_count_a_generated_document_for_its_instruction(sc
     model = factories.machine(scene.project, "claims")
     factories.judgment(factories.altered(scene.first), scene.g, model, 0)
 
-    found = {one.pair.pair_id: one.counts for one in promises_in(scene.project, None).pairs}
+    found = {one.pair.pair_id: one.counts for one in rule_report_in(scene.project, None).pairs}
 
     # It has no earlier relevance and is claimed not relevant, so it violates the instruction.
     assert (found["301_0"].violating, found["301_0"].unjudged) == (1, 2)
@@ -183,7 +183,7 @@ def test_a_release_does_not_expect_judgments_of_it_under_other_instructions(scen
     factories.judgment(factories.altered(scene.second), scene.a, scene.ada, 1)
     written = selection.pairs(scene.project)
 
-    assert preview.unjudged(scene.project, written) == 1
+    assert preview.count_unjudged(scene.project, written) == 1
 
 
 def test_judges_cannot_see_that_a_document_was_generated(scene, client):

@@ -8,7 +8,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
-from annotate.judgments.tally import promises
+from annotate.judgments.tally import rule_report
 from annotate.models import AuditEvent, Candidate, Document, Judgment, Narrative, Replacement
 from annotate.pools.replacing import NewDocument, effects, replace_document, undo_replacement
 from audit.reports.rule_standings import rule_standings
@@ -110,13 +110,13 @@ def test_judgments_of_the_old_document_are_kept_and_its_removal_has_a_reason(tid
 
 
 def test_undoing_brings_the_old_document_and_its_rule_back(tides):
-    [before] = rule_standings(promises(tides.carla))
+    [before] = rule_standings(rule_report(tides.carla))
     made = tides.replace()
 
     undo_replacement(replacement=made, by=tides.carla)
     undo_replacement(replacement=made, by=tides.carla)
 
-    [after] = rule_standings(promises(tides.carla))
+    [after] = rule_standings(rule_report(tides.carla))
     assert [tides.pool(query_id) for query_id in "123"] == [[("G", 1)]] * 3
     assert (after.state, len(after.broken)) == (before.state, len(before.broken))
     assert Replacement.objects.get().undone_by == tides.carla

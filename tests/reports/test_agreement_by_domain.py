@@ -74,7 +74,7 @@ def test_a_report_of_one_domain_counts_its_instructions_alone(project):
     assert str(scope) == "domain=Books"
 
 
-def test_the_table_of_domains_leads_to_the_part(project):
+def test_lines_of_the_domain_table_link_to_their_parts(project):
     found = {one.key: one for one in tables(agreement_of(project, seed=1, resamples=100))}
 
     lines = found["review-domains"].lines
@@ -82,7 +82,7 @@ def test_the_table_of_domains_leads_to_the_part(project):
     assert lines[0].address == "domain=Books&criterion=natural"
 
 
-def test_a_domain_that_no_query_has_is_refused_with_those_there_are(project):
+def test_unknown_domain_is_refused_with_the_known_ones(project):
     sentence = r"No query in this project has domain Law\. The domains are: Books, Films"
     with pytest.raises(Refused, match=sentence):
         scope_of(project, {"domain": "Law"})

@@ -27,7 +27,7 @@ def judged(scene, queries):
     return found["judgments"]["all"]["coefficients"], said
 
 
-def test_it_is_that_of_the_package_over_clusters(scene):
+def test_interval_over_queries_equals_the_package_over_clusters(scene):
     found, said = judged(scene, 12)
     clustered = krippendorff_alpha(
         Ratings.from_matrix(
@@ -51,7 +51,7 @@ def test_it_is_that_of_the_package_over_clusters(scene):
     assert wide_low < low < high < wide_high
 
 
-def test_of_few_queries_there_is_none(scene):
+def test_few_queries_give_no_interval_over_queries(scene):
     found, _ = judged(scene, 9)
 
     assert "interval_over_queries" not in found["alpha_ordinal"]

@@ -52,7 +52,7 @@ def text(response):
     return response.getvalue().decode()
 
 
-def test_what_the_address_names_is_computed_and_kept_with_the_report(led, client):
+def test_part_in_the_address_is_computed_and_stored(led, client):
     response = client.post(led.url + "?query=302&blind=1")
 
     report = AgreementReport.objects.get()
@@ -65,7 +65,7 @@ def test_what_the_address_names_is_computed_and_kept_with_the_report(led, client
     assert report.sha256 == report.figures["sha256"]
 
 
-def test_two_parts_are_two_reports_and_one_part_is_one(led):
+def test_each_part_has_its_own_report(led):
     whole = request_agreement(project=led.project, by=led.carla)
     part = request_agreement(project=led.project, by=led.carla, scope=Scope(query="302"))
 
@@ -94,7 +94,7 @@ def test_a_part_without_report_says_so_and_offers_to_compute_it(led, client):
     assert f'action="{led.url}?category=C1"' in page
 
 
-def test_a_part_in_which_nobody_spoke_says_what_to_do(led, client):
+def test_part_without_answers_says_what_to_do(led, client):
     computed(led, "side=original")
 
     page = text(client.get(led.url + "?side=original"))
@@ -135,7 +135,7 @@ def test_people_who_share_nothing_are_counted(led, client):
         ("?query=" + "x" * 300, "at most 255 characters"),
     ],
 )
-def test_a_part_there_is_not_says_so_and_computes_nothing(led, client, asked, sentence):
+def test_unknown_part_is_explained_and_computes_nothing(led, client, asked, sentence):
     for response, status in (
         (client.get(led.url + asked), 200),
         (client.post(led.url + asked), 422),
@@ -196,7 +196,7 @@ def test_reports_are_listed_the_newest_first_with_their_parts(led, client):
     assert whole.figures["sha256"][:12] in page
 
 
-def test_who_has_yet_to_judge_sees_no_figure_and_no_sum_in_the_list(led, client):
+def test_blind_lead_sees_no_figure_and_no_sum_in_the_list(led, client):
     shown = [computed(led).sha256[:12], '<td class="number">0.']
     url = reverse("audit:agreement_reports", args=[led.project.slug])
     before = text(client.get(url))
@@ -209,7 +209,7 @@ def test_who_has_yet_to_judge_sees_no_figure_and_no_sum_in_the_list(led, client)
     assert not any(figure in page for figure in shown)
 
 
-def test_the_list_of_reports_comes_in_parts(led, client, django_assert_max_num_queries):
+def test_list_of_reports_is_paged(led, client, django_assert_max_num_queries):
     figures = computed(led).figures
     AgreementReport.objects.bulk_create(
         AgreementReport(project=led.project, state="done", finished_at=NOON, figures=figures)
@@ -229,7 +229,7 @@ def test_the_list_of_reports_comes_in_parts(led, client, django_assert_max_num_q
 
 
 @pytest.mark.parametrize("before", ["x", "-1", "9" * 30, "²"])
-def test_a_place_in_the_list_that_is_none_is_its_beginning(led, client, before):
+def test_invalid_cursor_shows_the_first_page(led, client, before):
     computed(led)
     url = reverse("audit:agreement_reports", args=[led.project.slug])
 
@@ -264,7 +264,7 @@ def test_a_polled_part_is_that_part(led, client):
     assert whole.headers["HX-Refresh"] == "true"
 
 
-def test_the_paper_has_its_words_on_the_page(led, client):
+def test_page_has_the_text_for_a_paper(led, client):
     computed(led)
 
     page = text(client.get(led.url))
@@ -303,7 +303,7 @@ def test_the_command_prints_machines_alone(led):
     assert "Judgments of people" not in printed
 
 
-def test_the_command_says_what_there_is_not(led):
+def test_command_explains_unknown_and_empty_parts(led):
     with pytest.raises(CommandError, match="There is no query 999 in this project"):
         command("tides", "--query", "999")
     assert "No machine has judged any of this." in command("tides", "--by", "machine")

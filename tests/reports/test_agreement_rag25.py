@@ -100,7 +100,7 @@ def test_the_pages_show_what_the_library_finds(report, lines, client):
     assert "10,284 documents, 2 raters; NIST against umbrela2;" in page
 
 
-def test_nothing_of_it_is_agreement_among_people(report, client):
+def test_machine_judgments_are_not_agreement_among_people(report, client):
     people = report.figures["judgments"]["all"]
 
     assert (people["units"], people["raters"]) == (0, ["NIST"])

@@ -19,7 +19,7 @@ from audit.reviews.decisions import decide
 from audit.reviews.passes import narratives_to_decide, passes_of, story, verdict_of
 from audit.reviews.rejected import rejected
 from audit.settling import queue as disagreements
-from audit.settling.queue_filters import Kind, Wanted
+from audit.settling.queue_filters import Kind, QueueFilter
 from base.errors import Refused
 from exporters.exports.selection import pairs as pairs_of
 from exporters.exports.statements import reviews as exported
@@ -116,8 +116,8 @@ def test_a_machines_review_makes_no_disagreement(criticised):
     submit_levels(criticised, criticised.dan)
     submit_levels(criticised, criticised.ben)
 
-    wanted = Wanted(kind=Kind.REVIEW)
-    assert disagreements.count(criticised.carla, wanted) == 0
+    wanted = QueueFilter(kind=Kind.REVIEW)
+    assert disagreements.count_disagreements(criticised.carla, wanted) == 0
 
 
 def test_a_machines_review_does_not_choose_the_rubric_for_people(criticised):

@@ -73,11 +73,11 @@ def test_the_same_seed_draws_the_same_and_a_larger_draw_contains_the_smaller(sce
 
 
 def test_only_drawn_instructions_have_review_tasks_and_count_as_unfinished(scene):
-    assert completion.reviewed(scene.project).wanted == 12
+    assert completion.review_progress(scene.project).wanted == 12
 
     scene.draw(size=1)
 
-    assert completion.reviewed(scene.project).wanted == 2 * 2
+    assert completion.review_progress(scene.project).wanted == 2 * 2
     assert open_pairs.count_open(task="review", by=scene.dan) == 2
     given = set()
     for number in range(2):
@@ -88,7 +88,7 @@ def test_only_drawn_instructions_have_review_tasks_and_count_as_unfinished(scene
             save_ratings(narrative=narrative, answers=levels(), by=reviewer)
             submit_review(narrative=narrative, by=reviewer)
     assert given == scene.drawn()
-    assert completion.reviewed(scene.project).left == 0
+    assert completion.review_progress(scene.project).left == 0
 
 
 def test_reviews_of_instructions_outside_the_draw_stay(scene):
@@ -104,7 +104,7 @@ def test_reviews_of_instructions_outside_the_draw_stay(scene):
     scene.draw()
 
     assert Review.objects.submitted().count() == 1
-    assert completion.reviewed(scene.project).done == 0
+    assert completion.review_progress(scene.project).done == 0
 
 
 def _drawn_by(scene):
@@ -122,7 +122,7 @@ def test_ending_the_draw_asks_for_every_instruction_again(scene):
     assert end_draw(project=scene.project, by=scene.carla)
     assert not end_draw(project=scene.project, by=scene.carla)
 
-    assert completion.reviewed(scene.project).wanted == 12
+    assert completion.review_progress(scene.project).wanted == 12
     ended = ReviewDraw.objects.get()
     assert ended.ended_by == scene.carla
     events = AuditEvent.objects.order_by("pk").values_list("what", "about")

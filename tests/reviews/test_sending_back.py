@@ -11,7 +11,7 @@ from annotate.judging import actions as judging
 from annotate.judgments import assignments
 from annotate.models import Assignment, Condition, RejudgeRequest, Verdict
 from audit.settling import queue as disagreements
-from audit.settling.queue_filters import DisagreementKey, Kind, Wanted
+from audit.settling.queue_filters import DisagreementKey, Kind, QueueFilter
 from tests import factories
 
 WORDS = "Read the second paragraph."
@@ -31,7 +31,7 @@ def url(scene, name: str = "disagreement") -> str:
 
 
 def listed(scene, **wanted) -> list[int]:
-    found = disagreements.page(scene.carla, Wanted(**wanted)).items
+    found = disagreements.read_page(scene.carla, QueueFilter(**wanted)).items
     return [item.key.candidate for item in found]
 
 
@@ -55,7 +55,7 @@ def test_a_disagreement_sent_back_is_not_open_and_waits_for_the_annotator(disagr
     )
     assert listed(disagreement) == []
     assert listed(disagreement, waiting=True) == [disagreement.first.pk]
-    assert disagreements.count(disagreement.carla, Wanted()) == 0
+    assert disagreements.count_disagreements(disagreement.carla, QueueFilter()) == 0
 
 
 def test_an_answered_request_reopens_the_disagreement(disagreement, client):
@@ -188,7 +188,12 @@ def test_a_request_from_a_condition_returns_to_the_condition(disagreement, clien
     send(disagreement, client, condition=condition.pk)
 
     assert not disagreements.is_open(disagreement.carla, disagreement_key)
-    assert disagreements.count(disagreement.carla, Wanted(kind=Kind.VERDICT, waiting=True)) == 1
+    assert (
+        disagreements.count_disagreements(
+            disagreement.carla, QueueFilter(kind=Kind.VERDICT, waiting=True)
+        )
+        == 1
+    )
     rejudge_request = RejudgeRequest.objects.get().pk
     sent = {"rejudge_request": rejudge_request, "condition": condition.pk}
     back = client.post(url(disagreement, "rejudge_request_withdrawal"), sent)
@@ -203,7 +208,7 @@ def test_sending_back_opens_the_next_disagreement_of_the_filter(disagreement, cl
     said.relevance = 0
     said.save()
     disagreement_key = DisagreementKey(Kind.JUDGMENT, disagreement.narrative.pk, other.pk, 0)
-    key = disagreements.key_of(disagreement.carla, Wanted(), disagreement_key)
+    key = disagreements.position_of(disagreement.carla, QueueFilter(), disagreement_key)
 
     page = send(disagreement, client, query="?order=age", next=str(key))
 

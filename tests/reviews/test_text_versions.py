@@ -15,9 +15,9 @@ from audit.checks.queue import to_check, with_checks
 from audit.models import Check, SampleItem
 from audit.reports.reliability import agreement_of
 from audit.settling.adjudication import adjudicate, settle_condition
-from audit.settling.queue import counts
-from audit.settling.queue_filters import Kind, Wanted
-from audit.settling.settle_many import How, Rule, preview, settle_many
+from audit.settling.queue import count_by_kind
+from audit.settling.queue_filters import Kind, QueueFilter
+from audit.settling.settle_many import Rule, RuleChoice, preview, settle_many
 from base.errors import Refused, Stale
 from keeping.verify import verify
 from tests import factories
@@ -46,7 +46,7 @@ def settle(scene, relevance: int = 1) -> Adjudication:
 
 
 def open_judgments(scene) -> int:
-    return counts(scene.carla, Wanted())[Kind.JUDGMENT]
+    return count_by_kind(scene.carla, QueueFilter())[Kind.JUDGMENT]
 
 
 def test_judgments_of_an_older_text_are_not_a_disagreement(disputed):
@@ -99,8 +99,8 @@ def test_agreement_leaves_out_judgments_of_an_older_text_and_counts_them(dispute
 
 
 def test_settling_many_is_refused_if_a_new_text_arrives_before_the_locks(disputed, monkeypatch):
-    how = How(Rule.GRADE, grade=1)
-    token = preview(disputed.carla, Wanted(), how).token
+    how = RuleChoice(Rule.GRADE, grade=1)
+    token = preview(disputed.carla, QueueFilter(), how).token
 
     def load_then_lock(candidates) -> bool:
         assert list(candidates) == [disputed.first.pk]
@@ -111,8 +111,8 @@ def test_settling_many_is_refused_if_a_new_text_arrives_before_the_locks(dispute
 
     with pytest.raises(Stale, match="a document got another text"):
         settle_many(
-            wanted=Wanted(),
-            how=how,
+            filters=QueueFilter(),
+            choice=how,
             cause="edge",
             reason="It stands at the mouth.",
             token=token,

@@ -37,7 +37,7 @@ def led(disputed, client):
         ("followir", "by_hand", "met", ["“1 1” or “2 2”: not relevant before"], []),
     ],
 )
-def test_a_decision_that_contradicts_a_rule_is_warned_of(
+def test_pages_warn_of_decisions_that_contradict_a_rule(
     led, client, kind, rule, settled, grades, answers
 ):
     type(led.project).objects.filter(pk=led.project.pk).update(kind=kind, condition_rule=rule)

@@ -76,7 +76,7 @@ def test_a_query_is_taken_out_with_its_instructions_and_not_worked_on(two):
 
     assert two.alive() == ["302"]
     assert completion.judging(two.project).wanted == 1
-    assert completion.rewritten(two.project).wanted == 1
+    assert completion.rewriting_progress(two.project).wanted == 1
     assert Judgment.objects.current().count() == 3
 
 
@@ -86,7 +86,7 @@ def test_a_query_taken_out_is_not_in_qrels_or_topics(two):
     queries, pairs = selection.queries(two.project), selection.pairs(two.project)
     assert [query.query_id for query in queries] == ["302"]
     assert [line.query_id for line in selection.prior_qrels(queries)] == ["302"]
-    assert [pair.pair_id for pair in selection.written(pairs, "altered")] == ["302"]
+    assert [pair.pair_id for pair in selection.written_pairs(pairs, "altered")] == ["302"]
     assert selection.prior_relevant(two.project) == 1
 
 

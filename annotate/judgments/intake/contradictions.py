@@ -77,12 +77,12 @@ def note_ungraded(intake: Intake) -> None:
     if ungraded := bulk.number(
         "SELECT COUNT(*) FROM stage_statements WHERE ungraded = 1 AND ended_at IS NULL"
     ):
-        lines, kept = (
+        lines, outcome = (
             ("1 line has", "kept as a flag")
             if ungraded == 1
             else (f"{ungraded:,} lines have", "kept as flags")
         )
         intake.report.notes.append(
-            f"{lines} the value {intake.options.no_grade}, which means no grade: {kept}, "
+            f"{lines} the value {intake.options.no_grade}, which means no grade: {outcome}, "
             "“cannot judge”"
         )

@@ -32,7 +32,7 @@ class LoadRule(StrEnum):
     DIMENSION = "dimension"
 
 
-def tell_broken_rules(intake: Intake) -> None:
+def report_broken_rules(intake: Intake) -> None:
     """Report the rows of a file that break rules of the project's kind."""
     intake.report.clear_broken()
     for rule in kind_of(intake.project.kind).load_rules:
@@ -109,7 +109,7 @@ def _condition_count(intake: Intake, limits: Mapping[str, int]) -> None:
             WHERE s.what = 'judgment' AND s.relevance > ({of_narrative} s.narrative)
             AND EXISTS (SELECT 1 FROM annotate_condition c WHERE c.narrative_id = s.narrative)
             """,  # noqa: S608 (our own statements)
-            _above,
+            _too_many_conditions,
         )
     if intake.has_records(Qrels):
         intake.report_broken_rows(
@@ -124,11 +124,11 @@ def _condition_count(intake: Intake, limits: Mapping[str, int]) -> None:
                 FROM stage_qrels s
             ) counted WHERE conditions > 0 AND relevance > conditions
             """,  # noqa: S608
-            _above,
+            _too_many_conditions,
         )
 
 
-def _above(doc_id: str, relevance: int, conditions: int) -> str:
+def _too_many_conditions(doc_id: str, relevance: int, conditions: int) -> str:
     return (
         f"{doc_id} is labelled as meeting {relevance} conditions, but there "
         f"{'is' if conditions == 1 else 'are'} {conditions}"

@@ -5,16 +5,16 @@ from __future__ import annotations
 from annotate.collection.intake.arrivals import Intake
 
 
-def refuse_other_grades(intake: Intake) -> None:
+def refuse_unknown_grades(intake: Intake) -> None:
     """Refuse grades that the project does not have."""
     grades = sorted(intake.project.grades.values_list("value", flat=True))
-    named = ", ".join(map(str, grades))
+    listed = ", ".join(map(str, grades))
 
     def sentence(relevance: int) -> str:
-        said = f"{relevance} is not a grade of this project; its grades are {named}"
+        text = f"{relevance} is not a grade of this project; its grades are {listed}"
         if relevance < 0 and intake.options.no_grade is None:
-            said += f" (if {relevance} means no grade, say so when loading: --no-grade {relevance})"
-        return said
+            text += f" (if {relevance} means no grade, say so when loading: --no-grade {relevance})"
+        return text
 
     intake.refuse_rows(
         """
@@ -76,7 +76,7 @@ def refuse_spans_outside(intake: Intake) -> None:
     )
 
 
-def refuse_verdicts_on_nothing(intake: Intake) -> None:
+def refuse_unknown_conditions(intake: Intake) -> None:
     """Refuse new judgments with a verdict on a condition that their narrative does not have."""
     intake.refuse_rows(
         """

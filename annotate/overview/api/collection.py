@@ -13,9 +13,9 @@ from annotate.collection import core_queries
 from annotate.collection.document_rendering import read_pane
 from annotate.collection.models import Candidate, Query
 from annotate.judgments.blindness import blind_pairs, may_see, must_answer_first
-from annotate.judgments.document_names import names_to
+from annotate.judgments.document_names import names_for
 from annotate.judgments.open_pairs import count_free_assignments
-from annotate.judgments.repeats import unmasked
+from annotate.judgments.repeats import unmask
 from annotate.overview.api.collection_shapes import (
     AskedPairs,
     AskedQueries,
@@ -159,8 +159,8 @@ class OneDocument(Resource):
     def get(self, request: Request, pair: int, candidate: int) -> Response:
         """Read a document, by its candidate's key or the number that `judging_session` gives it."""
         member, found = pairs_access.pair(self.person, pair)
-        row = pairs_access.candidate(found, unmasked(candidate, member.pk).candidate)
-        name = names_to(member, [row])[row.pk]
+        row = pairs_access.candidate(found, unmask(candidate, member.pk).candidate)
+        name = names_for(member, [row])[row.pk]
         shown = read_pane(row.document)
         return Response(
             {
@@ -222,7 +222,7 @@ def _candidates(member: Membership, rows: list[Candidate], *, prior: bool) -> li
     found: dict[int, list[Statements]] = {}
     for said in statements_of(member, rows):
         found.setdefault(said.candidate.pk, []).append(said)
-    names = names_to(member, rows)
+    names = names_for(member, rows)
     shows_made_for = member.leads and not must_answer_first(member)
     return [
         {

@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from rest_framework.utils.urls import replace_query_param
 
 from annotate.judgments import completion
-from annotate.judgments.flags import standing
+from annotate.judgments.flags import visible_flags
 from annotate.judgments.models import Flag
 from annotate.overview import pace as paces
 from annotate.overview.api.dashboard_shapes import (
@@ -135,7 +135,7 @@ class ProjectFlags(Resource):
         """List the flags with their words."""
         member = access.lead(self.person, slug)
         asked = self.parameters()
-        flags = standing(member)
+        flags = visible_flags(member)
         if "kind" in asked:
             flags = flags.filter(kind=asked["kind"])
         if "member" in asked:

@@ -46,7 +46,7 @@ def home(request: PageRequest) -> HttpResponse:
     every = access.projects_of(request.user)
     members = [member for member in every if member.project.archived_at is None]
     read_assignments(members)
-    work_left.read_left(members)
+    work_left.prefetch_left(members)
     today = judged_today(members)
     added = overviews(members)
     offers = offers_of(members)

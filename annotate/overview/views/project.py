@@ -17,8 +17,8 @@ from annotate.collection import core_queries
 from annotate.collection.models import Candidate, Query
 from annotate.judgments import completion, work_left
 from annotate.judgments.blindness import blind_pairs, hides_figures, must_answer_first
-from annotate.judgments.completion import PairJudging
-from annotate.judgments.document_names import names_to, neutral_order
+from annotate.judgments.completion import PairProgress
+from annotate.judgments.document_names import names_for, neutral_order
 from annotate.judgments.open_pairs import count_free_assignments
 from annotate.overview import query_lists, steps
 from annotate.overview.contributions import Todo, overview
@@ -55,7 +55,7 @@ def project(request: PageRequest, slug: str) -> HttpResponse:
     """Show the project's progress, its agreement, and what needs the reader."""
     member = access.member(request.user, slug)
     read_assignments([member])
-    work_left.read_left([member])
+    work_left.prefetch_left([member])
     far = completion.judging_by_pair(member.project)
     judgments = completion.total(far.values())
     # Queries that are taken out are on the list of queries only.
@@ -187,7 +187,7 @@ def query(request: PageRequest, slug: str, pk: int) -> HttpResponse:
             "shows_outcomes": bool(project.overlap_judge)
             or any(not judgment.annotator.is_machine for one in said for judgment in one.judgments),
             "matrix": matrix_of(said) if len(pairs) > 1 else None,
-            "names": names_to(member, page.rows),
+            "names": names_for(member, page.rows),
             "grades": list(project.grades.order_by("value")),
             # A reader who still judges is blind to earlier grades, leads included.
             "show_prior": project.show_prior
@@ -234,7 +234,7 @@ def _pair(member: Membership, pair: InstructionPair) -> dict[str, Any]:
 
 
 def _query_rows(
-    member: Membership, page: Page[Query], far: Mapping[int, PairJudging] | None = None
+    member: Membership, page: Page[Query], far: Mapping[int, PairProgress] | None = None
 ) -> list[dict[str, Any]]:
     """Return queries as lists show them, with outcomes for leads alone.
 

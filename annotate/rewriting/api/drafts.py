@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotate.collection.models import Candidate
-from annotate.judgments.document_names import names_to
+from annotate.judgments.document_names import names_for
 from annotate.pairs import access
 from annotate.pairs.models import InstructionPair, Narrative
 from annotate.projects.models import Membership
@@ -278,7 +278,7 @@ class ImpactedDocuments(Resource):
 def _documents_as_json(
     member: Membership, rows: list[Candidate], *, prior: bool
 ) -> list[dict[str, Any]]:
-    names = names_to(member, rows)
+    names = names_for(member, rows)
     return [
         {
             "candidate": row.pk,

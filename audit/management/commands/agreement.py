@@ -14,8 +14,8 @@ from annotate.projects.models import Project
 from audit.checks.models import RESAMPLES, SEED
 from audit.reports.reliability import agreement_of
 from audit.reports.report_parts import COEFFICIENTS, SPLITS
-from audit.reports.scopes import Scope, scope_of, words
-from audit.reports.tables import Line, Table, against_machines, lonely, tables
+from audit.reports.scopes import Scope, describe_scope, scope_of
+from audit.reports.tables import Line, Table, against_machines, people_alone, tables
 from base.commands import RejudgeCommand
 from base.errors import Refused
 
@@ -74,11 +74,11 @@ class Command(RejudgeCommand):
 
 def _report_lines(figures: dict[str, Any], scope: Scope, *, machines: bool) -> list[str]:
     found = [one.table for one in against_machines(figures)] if machines else tables(figures)
-    of = f" ({words(scope)})" if scope else ""
+    of = f" ({describe_scope(scope)})" if scope else ""
     lines = [f"Agreement of {figures['project']}{of}, {figures['computed_at']}"]
     if not found and machines:
         lines.append("No machine has judged any of this.")
-    elif not found and (alone := lonely(figures)):
+    elif not found and (alone := people_alone(figures)):
         lines.append(f"No two people answered the same; all answers are by {', '.join(alone)}.")
     elif not found and scope:
         lines.append("Nobody has answered anything in this part. Ask for a larger one.")

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_GET
 
 from annotate.judgments.blindness import BLIND_TASKS, must_answer_first
 from annotate.judgments.pair_rules import Rule
-from annotate.judgments.tally import NAMED, PairStanding, Promises, promises
+from annotate.judgments.tally import MAX_NAMED, PairStatus, RuleReport, rule_report
 from annotate.judgments.work_left import open_assignments
 from annotate.projects import access
 from annotate.projects.kinds import kind_of
@@ -26,7 +26,7 @@ from audit.reports.models import AgreementReport
 from audit.reports.reliability import HEADLINE
 from audit.reports.report_parts import COEFFICIENTS
 from audit.reports.rule_standings import RuleStanding, rule_standings
-from audit.reports.statements_since import since
+from audit.reports.statements_since import count_changes_since
 from audit.reports.tables import Table, tables
 from base.csv_output import csv_lines
 from base.page_request import PageRequest
@@ -62,7 +62,9 @@ def differences_page(request: PageRequest, slug: str) -> HttpResponse:
             "grid": _grid(found.meetings),
             "blind": BLIND if blind else "",
             "report": report,
-            "come_since": report is not None and figures is not None and any(since(report)),
+            "come_since": report is not None
+            and figures is not None
+            and any(count_changes_since(report)),
             "headline_words": COEFFICIENTS[HEADLINE],
             "charts": [_chart(table) for table in tables(figures) if table.by == "people"]
             if figures
@@ -79,7 +81,7 @@ def collection(request: PageRequest, slug: str) -> HttpResponse:
     `?rule=` with `?after=` pages through the pairs that break a rule.
     """
     member = access.lead(request.user, slug)
-    found = promises(member)
+    found = rule_report(member)
     blind = must_answer_first(member)
     return render(
         request,
@@ -92,7 +94,7 @@ def collection(request: PageRequest, slug: str) -> HttpResponse:
             "kind": kind_of(member.project.kind),
             "found": found,
             "rules": [_rule(request, found, one) for one in rule_standings(found)],
-            "named": NAMED,
+            "named": MAX_NAMED,
             "coverage": coverage(member),
             "blind": BLIND if blind else "",
             "by_category": None if blind else by_category(member),
@@ -111,7 +113,7 @@ def categories_table(request: PageRequest, slug: str) -> HttpResponse:
     )
 
 
-def _rule(request: HttpRequest, found: Promises, one: RuleStanding) -> dict[str, Any]:
+def _rule(request: HttpRequest, found: RuleReport, one: RuleStanding) -> dict[str, Any]:
     """Return one rule with its counts, and a page of the pairs that break it."""
     rule = one.rule.value
     after = request.GET.get("after", "") if request.GET.get("rule") == rule else ""
@@ -127,7 +129,7 @@ def _rule(request: HttpRequest, found: Promises, one: RuleStanding) -> dict[str,
         "not_yet": one.not_known,
         "broken": len(one.broken),
         "names_documents": one.rule is Rule.SHRINKING or one.rule.is_of_labels,
-        "rows": [_breaking(found, one.rule, pair) for pair in shown],
+        "rows": [_broken_pair(found, one.rule, pair) for pair in shown],
         "first_url": f"?rule={rule}#{rule}-title" if behind else "",
         "next_url": f"?{urlencode({'rule': rule, 'after': shown[-1].pair.pk})}#{rule}-title"
         if len(rest) > LISTED
@@ -135,9 +137,9 @@ def _rule(request: HttpRequest, found: Promises, one: RuleStanding) -> dict[str,
     }
 
 
-def _breaking(found: Promises, rule: Rule, one: PairStanding) -> dict[str, Any]:
+def _broken_pair(found: RuleReport, rule: Rule, one: PairStatus) -> dict[str, Any]:
     query = reverse("annotate:query", args=[one.pair.project.slug, one.pair.query_id])
-    candidates = one.breaking(rule)
+    candidates = one.breaking_candidates(rule)
     share = one.counts.dropped_percent
     return {
         "pair": one.pair,
@@ -151,9 +153,9 @@ def _breaking(found: Promises, rule: Rule, one: PairStanding) -> dict[str, Any]:
                 else query,
                 found.documents[candidate],
             )
-            for candidate in candidates[:NAMED]
+            for candidate in candidates[:MAX_NAMED]
         ],
-        "more": max(len(candidates) - NAMED, 0),
+        "more": max(len(candidates) - MAX_NAMED, 0),
     }
 
 

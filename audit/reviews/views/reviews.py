@@ -14,7 +14,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from django_htmx.http import HttpResponseClientRedirect
 
 from annotate.judgments.assignments import LeadMustConfirm
-from annotate.judgments.document_names import names_to
+from annotate.judgments.document_names import names_for
 from annotate.overview.views.home import confirm_assignment, confirmed
 from annotate.pairs import access as pairs_access
 from annotate.pairs.instruction_styles import other_styles
@@ -256,7 +256,7 @@ def _document_context(task: access.ReviewTask) -> dict[str, Any]:
     candidates = documents_at_hand(pair, narrative)
     return {
         "candidates": candidates,
-        "document_names": names_to(member, candidates),
+        "document_names": names_for(member, candidates),
         "texts": texts_of(candidates),
         "pool": pair.query.candidates.filter(in_pool_of(pair.pk)).count(),
     }

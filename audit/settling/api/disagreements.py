@@ -36,11 +36,11 @@ from audit.settling.api.shapes import (
     SentRejudgeRequest,
     VerdictDisagreementSerializer,
 )
-from audit.settling.forms import NAMES_ARE_HIDDEN, WantedForm
+from audit.settling.forms import NAMES_ARE_HIDDEN, QueueFilterForm
 from audit.settling.models import Reveal
-from audit.settling.names import Naming, naming
-from audit.settling.queue import counts, key_of, page
-from audit.settling.queue_filters import DisagreementKey, Key, Kind, Wanted
+from audit.settling.names import Naming, naming_for
+from audit.settling.queue import count_by_kind, position_of, read_page
+from audit.settling.queue_filters import DisagreementKey, Kind, QueueFilter, QueuePosition
 from audit.settling.reveals import reveal_names
 from audit.settling.statements import flags_on, judges_of, rejudge_requests_on
 from base.api.paging import invalid_cursor, page_response, page_size, requested_cursor
@@ -53,7 +53,7 @@ def judgment_disagreement(disagreement: access.Disagreement) -> dict[str, Any]:
     """Return the judgments of a document and its decisions: a fixed number of queries."""
     member, narrative, candidate = disagreement
     disagreement_key = DisagreementKey(Kind.JUDGMENT, narrative.pk, candidate.pk, 0)
-    named = naming(member, disagreement_key)
+    named = naming_for(member, disagreement_key)
     judges = judges_of(disagreement, named)
     return {
         **_about(disagreement, disagreement_key, named),
@@ -90,7 +90,7 @@ def verdict_disagreement(disagreement: access.Disagreement, condition: Condition
     """Return the verdicts on one condition and its decisions: a fixed number of queries."""
     member, narrative, candidate = disagreement
     disagreement_key = DisagreementKey(Kind.VERDICT, narrative.pk, candidate.pk, condition.pk)
-    named = naming(member, disagreement_key)
+    named = naming_for(member, disagreement_key)
     judges = judges_of(disagreement, named)
     return {
         **_about(disagreement, disagreement_key, named),
@@ -116,12 +116,12 @@ def verdict_disagreement(disagreement: access.Disagreement, condition: Condition
 def review_disagreement(member: Membership, narrative: Narrative) -> dict[str, Any]:
     """Return the reviews of a narrative version and its decisions."""
     disagreement_key = DisagreementKey(Kind.REVIEW, narrative.pk, 0, 0)
-    named = naming(member, disagreement_key)
+    named = naming_for(member, disagreement_key)
     passes = {one.review.auditor_id: one for one in passes_of([narrative])[narrative.pk]}
-    called = named.of({key: one.review.auditor.name for key, one in passes.items()})
+    called = named.displayed({key: one.review.auditor.name for key, one in passes.items()})
     return {
         "narrative": narrative,
-        "differs": key_of(member, Wanted(), disagreement_key) is not None,
+        "differs": position_of(member, QueueFilter(), disagreement_key) is not None,
         "hidden": named.hidden,
         "reveals": named.reveals,
         "said": passes_as_json(
@@ -137,13 +137,13 @@ def check_disagreement(disagreement: access.Disagreement, item: Any) -> dict[str
     """Return the two checks of a label, and how a third person settled it."""
     member, narrative, candidate = disagreement
     disagreement_key = DisagreementKey(Kind.CHECK, narrative.pk, candidate.pk, item.pk)
-    named = naming(member, disagreement_key)
-    said = list(
+    named = naming_for(member, disagreement_key)
+    checks = list(
         Check.objects.current().filter(item=item).select_related("checker").order_by("place")
     )
-    first_two = {one.checker_id: one for one in said if one.place != Check.SETTLES}
-    settled = next((one for one in said if one.place == Check.SETTLES), None)
-    called = named.of({key: one.checker.name for key, one in first_two.items()})
+    first_two = {one.checker_id: one for one in checks if one.place != Check.SETTLES}
+    settled = next((one for one in checks if one.place == Check.SETTLES), None)
+    called = named.displayed({key: one.checker.name for key, one in first_two.items()})
     about = _about(disagreement, disagreement_key, named)
     # The person who settles is as blind as the checkers.
     shown = item.sample.shows_claim or settled is not None or not about["differs"]
@@ -165,7 +165,7 @@ def _about(
     return {
         "narrative": disagreement.narrative,
         "candidate": disagreement.candidate,
-        "differs": key_of(disagreement.member, Wanted(), disagreement_key) is not None,
+        "differs": position_of(disagreement.member, QueueFilter(), disagreement_key) is not None,
         "hidden": named.hidden,
         "reveals": named.reveals,
     }
@@ -185,14 +185,14 @@ class Disagreements(Resource):
     def get(self, request: Request, slug: str) -> Response:
         """List them, the farthest apart first. Names are pseudonyms until they are revealed."""
         member = annotate_access.lead(self.person, slug)
-        wanted = wanted_by(member, self.parameters())
+        filters = queue_filter_from(member, self.parameters())
         after = None
         if given := requested_cursor(request):
             try:
-                after = Key.parse(given)
+                after = QueuePosition.parse(given)
             except ValueError as error:
                 raise invalid_cursor() from error
-        found = page(member, wanted, after=after, size=page_size(request))
+        found = read_page(member, filters, after=after, size=page_size(request))
         rows = DisagreementSerializer(found.items, many=True).data
         return page_response(request, rows, str(found.after) if found.after else None)
 
@@ -206,7 +206,7 @@ class DisagreementCounts(Resource):
     def get(self, request: Request, slug: str) -> Response:
         """Count them by kind."""
         member = annotate_access.lead(self.person, slug)
-        found = counts(member, wanted_by(member, self.parameters()))
+        found = count_by_kind(member, queue_filter_from(member, self.parameters()))
         return Response({kind.value: count for kind, count in found.items()})
 
 
@@ -354,7 +354,9 @@ class OneRejudgeRequest(Resource):
         return no_content()
 
 
-def wanted_by(member: Membership, asked: Mapping[str, Any], before: str = "?") -> Wanted:
+def queue_filter_from(
+    member: Membership, asked: Mapping[str, Any], before: str = "?"
+) -> QueueFilter:
     """Return the filter that the parameters name; 400 if one is invalid. `before` precedes a
     parameter's name in errors: "?" for the query string.
     """
@@ -362,7 +364,7 @@ def wanted_by(member: Membership, asked: Mapping[str, Any], before: str = "?") -
         for name in ("one", "other"):
             if asked.get(name):
                 raise ValidationError({f"{before}{name}": [str(NAMES_ARE_HIDDEN)]})
-    form = WantedForm(member, {name: str(value) for name, value in asked.items()})
+    form = QueueFilterForm(member, {name: str(value) for name, value in asked.items()})
     if not form.is_valid():
         raise form_errors(form, before)
-    return form.wanted()
+    return form.queue_filter()

@@ -14,12 +14,12 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotate.judgments.blindness import not_before_judging
+from annotate.judgments.blindness import exclude_unjudged
 from annotate.judgments.models import Adjudication, Judgment, Verdict
 from annotate.projects import access as annotate_access
 from annotate.projects.models import Membership
 from audit.settling import access, adjudication, batches, settle_many
-from audit.settling.api.disagreements import wanted_by
+from audit.settling.api.disagreements import queue_filter_from
 from audit.settling.api.shapes import (
     AskedDisagreements,
     ConditionSettledSerializer,
@@ -132,7 +132,7 @@ class Settling(Resource):
             "reason": given.get("reason", ""),
             "by": disagreement.member,
         }
-        _one_of(given, "relevance", "adopt")
+        _require_one_of(given, "relevance", "adopt")
         if given.get("adopt") is not None:
             made = adjudication.adopt(judgment=access.judgment(disagreement, given["adopt"]), **why)
         else:
@@ -171,7 +171,7 @@ class ConditionSettling(Resource):
             "reason": given.get("reason", ""),
             "by": disagreement.member,
         }
-        _one_of(given, "answer", "adopt")
+        _require_one_of(given, "answer", "adopt")
         if given.get("adopt") is not None:
             verdict = access.verdict(disagreement, found, given["adopt"])
             made = adjudication.adopt_verdict(verdict=verdict, **why)
@@ -202,9 +202,11 @@ class SettlingMany(Resource):
         """Preview the result of a rule. Nothing is settled."""
         member = annotate_access.lead(self.person, slug)
         asked = self.parameters()
-        how = _how(member, asked, "?")
-        found = settle_many.preview(member, wanted_by(member, _filter(asked)), how)
-        told = {
+        choice = _rule_choice(member, asked, "?")
+        found = settle_many.preview(
+            member, queue_filter_from(member, _filter_parameters(asked)), choice
+        )
+        data = {
             "settled": [
                 {"relevance": grade, "count": count} for grade, count in found.settled.items()
             ],
@@ -213,7 +215,7 @@ class SettlingMany(Resource):
             "drops_then": found.drops_then,
             "token": found.token,
         }
-        return Response(SettlingPreviewSerializer(told).data)
+        return Response(SettlingPreviewSerializer(data).data)
 
     @writes(BatchSerializer, body=SentMany, scope=Scope.LEAD, status=201)
     def post(self, request: Request, slug: str) -> Response:
@@ -221,8 +223,8 @@ class SettlingMany(Resource):
         member = annotate_access.lead(self.person, slug)
         given = self.body()
         batch = settle_many.settle_many(
-            wanted=wanted_by(member, _filter(given), ""),
-            how=_how(member, given, ""),
+            filters=queue_filter_from(member, _filter_parameters(given), ""),
+            choice=_rule_choice(member, given, ""),
             cause=given["cause"],
             reason=given["reason"],
             token=given["token"],
@@ -243,11 +245,11 @@ class Batch(Resource):
         mine = Judgment.objects.current().filter(
             narrative=OuterRef("narrative_id"), candidate=OuterRef("candidate_id"), annotator=member
         )
-        told = not_before_judging(
-            _of_batch(member, batch), Reader(member).to_judge, "narrative__pair", mine
+        data = exclude_unjudged(
+            _batch_decisions(member, batch), Reader(member).to_judge, "narrative__pair", mine
         ).select_related("by", "narrative__pair", "candidate__document")
         return self.page(
-            told.defer("narrative__text"),
+            data.defer("narrative__text"),
             lambda rows: list(BatchRowSerializer(rows, many=True).data),
         )
 
@@ -255,22 +257,22 @@ class Batch(Resource):
     def delete(self, request: Request, slug: str, batch: UUID) -> Response:
         """Withdraw all of its decisions that are still current."""
         member = annotate_access.lead(self.person, slug)
-        _of_batch(member, batch)
+        _batch_decisions(member, batch)
         batches.withdraw_batch(batch=batch, by=member)
         return no_content()
 
 
-def _one_of(given: dict[str, Any], own: str, adopted: str) -> None:
+def _require_one_of(given: dict[str, Any], own: str, adopted: str) -> None:
     if (given.get(own) is None) == (given.get(adopted) is None):
         raise ValidationError({own: [str(CHOOSE)]})
 
 
-def _filter(given: dict[str, Any]) -> dict[str, Any]:
+def _filter_parameters(given: dict[str, Any]) -> dict[str, Any]:
     """Return those parameters that filter disagreements."""
     return {name: given[name] for name in AskedDisagreements().get_fields() if name in given}
 
 
-def _how(member: Membership, given: dict[str, Any], before: str) -> settle_many.How:
+def _rule_choice(member: Membership, given: dict[str, Any], before: str) -> settle_many.RuleChoice:
     """Return the rule; 400 if a value it needs is missing or is not in the project."""
     rule = settle_many.Rule(given["rule"])
     needed = {settle_many.Rule.PERSON: "person", settle_many.Rule.GRADE: "grade"}.get(rule)
@@ -286,17 +288,17 @@ def _how(member: Membership, given: dict[str, Any], before: str) -> settle_many.
             raise ValidationError(
                 {f"{before}person": [_("There is no such person in this project.")]}
             )
-        return settle_many.How(rule, person=given["person"])
+        return settle_many.RuleChoice(rule, person=given["person"])
     if rule is settle_many.Rule.GRADE:
         if not member.project.grades.filter(value=given["grade"]).exists():
             raise ValidationError(
                 {f"{before}grade": [_("There is no such grade in this project.")]}
             )
-        return settle_many.How(rule, grade=given["grade"])
-    return settle_many.How(rule)
+        return settle_many.RuleChoice(rule, grade=given["grade"])
+    return settle_many.RuleChoice(rule)
 
 
-def _of_batch(member: Membership, batch: UUID) -> Any:
+def _batch_decisions(member: Membership, batch: UUID) -> Any:
     """Return the decisions of a batch of the lead's project, or raise Http404."""
     found = Adjudication.objects.filter(batch=batch, by__project=member.project_id)
     if not found.exists():

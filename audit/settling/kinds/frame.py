@@ -18,11 +18,11 @@ from annotate.judgments.models import (
 from annotate.judgments.work_left import open_assignments
 from annotate.pairs.models import Assignment, Narrative
 from annotate.projects.models import Grade, Membership
-from audit.settling.queue_filters import DisagreementKey, Kind, Wanted
+from audit.settling.queue_filters import DisagreementKey, Kind, QueueFilter
 from base.prepared_queries import Built, prepared
 
 
-class Known(NamedTuple):
+class ReaderFacts(NamedTuple):
     """Facts that a Reader is given instead of reading them. A list may hold a single mark that
     stands for a list (`base.prepared_queries`).
     """
@@ -40,17 +40,19 @@ class Reader:
     `others`: the same person's memberships in other projects, to count in all of them at once.
     """
 
-    def __init__(self, member: Membership, *others: Membership, known: Known | None = None) -> None:
+    def __init__(
+        self, member: Membership, *others: Membership, facts: ReaderFacts | None = None
+    ) -> None:
         self.member = member
         self.project = member.project
         self._members = [member, *others]
         self._narratives: list[int] | None = None
-        if known is not None:
-            self._narratives = known.narratives
+        if facts is not None:
+            self._narratives = facts.narratives
             self.machines = Membership.objects.filter(is_machine=True).values("pk")
-            self.anything_sent_back = known.anything_sent_back
-            self._assignments = [(Assignment.Task.JUDGE.value, pair) for pair in known.to_judge]
-            self._assignments += [(Assignment.Task.REVIEW.value, pair) for pair in known.to_review]
+            self.anything_sent_back = facts.anything_sent_back
+            self._assignments = [(Assignment.Task.JUDGE.value, pair) for pair in facts.to_judge]
+            self._assignments += [(Assignment.Task.REVIEW.value, pair) for pair in facts.to_review]
 
     @property
     def members(self) -> list[int]:
@@ -102,14 +104,14 @@ class Reader:
         """The keys of the pairs that the lead still has to review."""
         return [pair for task, pair in self._assignments if task == Assignment.Task.REVIEW]
 
-    def within(self, narratives: Sequence[int]) -> Reader:
+    def restricted_to(self, narratives: Sequence[int]) -> Reader:
         """Return a copy of the reader, restricted to these current narratives (keys)."""
         found = copy(self)
         found._narratives = list(narratives)
         return found
 
     def narratives(
-        self, wanted: Wanted, only: DisagreementKey | None, *, removed: bool = False
+        self, filters: QueueFilter, only: DisagreementKey | None, *, removed: bool = False
     ) -> QuerySet[Narrative]:
         """Return the current narratives of every side, because an export writes the qrels of each.
         `removed`: include those of removed pairs.
@@ -121,7 +123,7 @@ class Reader:
             found = found.filter(pair__removed_at__isnull=True)
         if only is not None:
             found = found.filter(pk=only.narrative)
-        return found if wanted.query is None else found.filter(pair__query=wanted.query)
+        return found if filters.query is None else found.filter(pair__query=filters.query)
 
 
 @prepared("project")

@@ -8,9 +8,9 @@ from urllib.parse import urlencode
 from django.urls import reverse
 
 from annotate.pairs.models import Condition
-from audit.settling.forms import WantedForm
+from audit.settling.forms import QueueFilterForm
 from audit.settling.models import Reveal
-from audit.settling.queue_filters import DisagreementKey, Key, Kind
+from audit.settling.queue_filters import DisagreementKey, Kind, QueuePosition
 from base.page_request import PageRequest
 
 # The routes of each kind: its page, withdrawing a decision, revealing names.
@@ -22,9 +22,11 @@ _ROUTES = {
 }
 
 
-def url_of(disagreement_key: DisagreementKey, asked: Mapping[str, str] | None = None) -> str:
+def disagreement_url(
+    disagreement_key: DisagreementKey, asked: Mapping[str, str] | None = None
+) -> str:
     """Return the address of the page that settles a disagreement."""
-    return with_asked(_reverse(disagreement_key, 0), asked or {})
+    return add_filter(_reverse(disagreement_key, 0), asked or {})
 
 
 def withdrawal_url(disagreement_key: DisagreementKey) -> str:
@@ -53,30 +55,30 @@ def _reverse(disagreement_key: DisagreementKey, route: int) -> str:
 
 def list_url(slug: str, asked: Mapping[str, str]) -> str:
     """Return the address of the list with this filter."""
-    return with_asked(reverse("audit:disagreements", args=[slug]), asked)
+    return add_filter(reverse("audit:disagreements", args=[slug]), asked)
 
 
-def asked_in(given: Mapping[str, str]) -> dict[str, str]:
+def filter_in(given: Mapping[str, str]) -> dict[str, str]:
     """Return the filter in an address, to be passed on to other addresses."""
-    names = (*WantedForm.base_fields, "one", "other")
+    names = (*QueueFilterForm.base_fields, "one", "other")
     return {name: given[name] for name in names if given.get(name)}
 
 
-def with_asked(url: str, asked: Mapping[str, str]) -> str:
+def add_filter(url: str, asked: Mapping[str, str]) -> str:
     """Add a filter to an address; empty values are left out."""
     given = {name: value for name, value in asked.items() if value}
     return f"{url}?{urlencode(given)}" if given else url
 
 
-def key_in(text: str) -> Key | None:
+def parse_position(text: str) -> QueuePosition | None:
     """Return the position in the list that an address names, or None if it is invalid."""
     try:
-        return Key.parse(text)
+        return QueuePosition.parse(text)
     except ValueError:
         return None
 
 
-def key_sent(request: PageRequest, narrative: int, candidate: int) -> DisagreementKey:
+def disagreement_of_form(request: PageRequest, narrative: int, candidate: int) -> DisagreementKey:
     """Return whose page a form was sent from: a document's, or one of its conditions'."""
     condition = request.POST.get("condition", "")
     if condition.isdecimal() and len(condition) < 19:
@@ -86,7 +88,7 @@ def key_sent(request: PageRequest, narrative: int, candidate: int) -> Disagreeme
     return DisagreementKey(Kind.JUDGMENT, narrative, candidate, 0)
 
 
-def key_revealed(reveal: Reveal) -> DisagreementKey:
+def revealed_disagreement(reveal: Reveal) -> DisagreementKey:
     """Return the disagreement whose names somebody revealed."""
     candidate = reveal.candidate_id or 0
     if reveal.item_id is not None:

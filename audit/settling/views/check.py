@@ -16,7 +16,7 @@ from audit.checks.queue import to_settle
 from audit.settling import access
 from audit.settling.forms import ThirdCheckForm
 from audit.settling.views import frame as pages
-from audit.settling.views.last_decision import key_of_label, value_of
+from audit.settling.views.last_decision import check_value, key_of_label
 from base import keymap
 from base.errors import Refused
 from base.page_request import PageRequest
@@ -58,14 +58,14 @@ class CheckPage(pages.Page):
         made = check_actions.settle(item=self.item, words=words, by=self.member, **how)
         return _("%(doc_id)s is settled as %(relevance)s.") % {
             "doc_id": self.item.candidate.document.doc_id,
-            "relevance": value_of(made),
+            "relevance": check_value(made),
         }
 
     def can_settle(self, context: Mapping[str, Any]) -> bool:
         """Return False for the two checkers. A claim on an older narrative can be settled."""
         return not context["own_check"]
 
-    def elsewhere(self) -> str:
+    def other_page_url(self) -> str:
         """Return the address of the page with conditions or questions, if the sample has them."""
         sample = self.item.sample
         if sample.asks != Sample.Asks.GRADE and to_settle(self.member, sample).filter(
@@ -86,12 +86,12 @@ class CheckPage(pages.Page):
     def context(self, request: PageRequest, frame: dict[str, Any]) -> dict[str, Any]:
         """Return the document, the two answers, the claim if it may be seen, and the decision."""
         item, member = self.item, self.member
-        said = list(
+        checks = list(
             Check.objects.current().filter(item=item).select_related("checker").order_by("place")
         )
-        third = next((one for one in said if one.place == Check.SETTLES), None)
-        first_two = {one.checker_id: one for one in said if one.place != Check.SETTLES}
-        names = frame["naming"].of({key: one.checker.name for key, one in first_two.items()})
+        third = next((one for one in checks if one.place == Check.SETTLES), None)
+        first_two = {one.checker_id: one for one in checks if one.place != Check.SETTLES}
+        names = frame["naming"].displayed({key: one.checker.name for key, one in first_two.items()})
         grades = list(member.project.grades.order_by("value"))
         labels = {grade.value: grade.name for grade in grades}
         voices = [
@@ -104,7 +104,7 @@ class CheckPage(pages.Page):
             for key, name in names.items()
             for one in [first_two[key]]
         ]
-        document = pages.context_of_document(self.disagreement)
+        document = pages.document_context(self.disagreement)
         # The prior relevance may be the claim: the person who settles is as blind as the checkers.
         shows_claim = item.sample.shows_claim or third is not None or not frame["differs"]
         keys = keymap.keys_for(request.user)

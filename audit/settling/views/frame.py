@@ -29,17 +29,17 @@ from annotate.pairs.models import Narrative
 from annotate.projects.models import Membership
 from audit.checks.models import Check
 from audit.settling import access
-from audit.settling.forms import WantedForm
-from audit.settling.names import naming
-from audit.settling.queue import following, is_open, key_of
-from audit.settling.queue_filters import DisagreementKey, Wanted
+from audit.settling.forms import QueueFilterForm
+from audit.settling.names import naming_for
+from audit.settling.queue import is_open, next_disagreement, position_of
+from audit.settling.queue_filters import DisagreementKey, QueueFilter
 from audit.settling.views.addresses import (
-    asked_in,
-    key_in,
+    add_filter,
+    disagreement_url,
+    filter_in,
     list_url,
+    parse_position,
     reveal_url,
-    url_of,
-    with_asked,
     withdrawal_url,
 )
 from audit.settling.views.last_decision import last_decision
@@ -80,21 +80,21 @@ class Answer:
         return ", ".join(voice.who for voice in self.voices)
 
 
-def context_of_frame(
+def frame_context(
     request: PageRequest,
     member: Membership,
     narrative: Narrative,
     disagreement_key: DisagreementKey,
 ) -> dict[str, Any]:
     """Return what every page shows: the instruction, the filter, names, and the next page."""
-    asked = asked_in(request.GET)
-    wanted = WantedForm(member, asked).wanted()
-    key = key_of(member, wanted, disagreement_key)
-    onward = following(member, wanted, key)
+    asked = filter_in(request.GET)
+    filters = QueueFilterForm(member, asked).queue_filter()
+    key = position_of(member, filters, disagreement_key)
+    onward = next_disagreement(member, filters, key)
     original = narrative.pair.current(Narrative.Side.ORIGINAL)
     marked = original is not None and original.pk != narrative.pk and original.text
     newest = narrative.pair.current(narrative.side)
-    named = naming(member, disagreement_key)
+    named = naming_for(member, disagreement_key)
     is_next = onward is not None and onward.disagreement_key != disagreement_key
     return {
         "project": member.project,
@@ -108,25 +108,26 @@ def context_of_frame(
         "stale": newest is not None and newest.pk != narrative.pk,
         "pieces": diff(original.text, narrative.text) if original and marked else None,
         # Independent of the filter, which only selects the next one.
-        "differs": key is not None or key_of(member, Wanted(), disagreement_key) is not None,
-        "asked": with_asked("", asked),
+        "differs": key is not None
+        or position_of(member, QueueFilter(), disagreement_key) is not None,
+        "asked": add_filter("", asked),
         "list_url": list_url(member.project.slug, asked),
-        "next_url": url_of(onward.disagreement_key, asked) if onward and is_next else "",
+        "next_url": disagreement_url(onward.disagreement_key, asked) if onward and is_next else "",
         "next": str(onward) if is_next else "",
-        "count_url": with_asked(
+        "count_url": add_filter(
             reverse("audit:disagreement_count", args=[member.project.slug]), asked
         ),
         "last": last_decision(member),
         "naming": named,
-        "settle_url": url_of(disagreement_key, asked),
+        "settle_url": disagreement_url(disagreement_key, asked),
         "withdraw_url": withdrawal_url(disagreement_key),
         "hidden": named.hidden,
         "reveals": named.reveals,
-        "reveal_url": with_asked(reveal_url(disagreement_key), asked),
+        "reveal_url": add_filter(reveal_url(disagreement_key), asked),
     }
 
 
-def context_of_document(disagreement: access.Disagreement) -> dict[str, Any]:
+def document_context(disagreement: access.Disagreement) -> dict[str, Any]:
     """Return what the document component needs."""
     shown = read_pane(disagreement.candidate.document)
     return {
@@ -140,7 +141,7 @@ def context_of_document(disagreement: access.Disagreement) -> dict[str, Any]:
     }
 
 
-def answers_of(
+def voice_of(
     judgment: Judgment,
     names: Mapping[int, str],
     document: dict[str, Any],
@@ -154,12 +155,12 @@ def answers_of(
         judgment,
         words=judgment.note,
         seconds=None if judgment.active_ms is None else judgment.active_ms / 1_000,
-        evidence=_quoted(judgment.evidence, document["text"]),
-        clauses=_quoted(judgment.clauses, frame["narrative"].text),
+        evidence=_quote_spans(judgment.evidence, document["text"]),
+        clauses=_quote_spans(judgment.clauses, frame["narrative"].text),
     )
 
 
-def _quoted(spans: list[dict[str, int]], text: str | None) -> list[dict[str, Any]]:
+def _quote_spans(spans: list[dict[str, int]], text: str | None) -> list[dict[str, Any]]:
     """Return the spans that a judge marked in a text, each with its words."""
     return [{**span, "text": text[span["start"] : span["end"]]} for span in spans] if text else []
 
@@ -220,7 +221,7 @@ class Page(ABC):
         """Return whether the lead can settle it now, provided that it is open."""
         return not context["stale"]
 
-    def elsewhere(self) -> str:
+    def other_page_url(self) -> str:
         """Return the address of the page that settles it instead of this one, if any."""
         return ""
 
@@ -244,10 +245,10 @@ def show_or_settle(request: PageRequest, page: Page) -> HttpResponse:
                 refused.field if isinstance(refused, InvalidField) else None, str(refused)
             )
         else:
-            return redirect_onward(request, page.member, page.disagreement_key)
-    if address := page.elsewhere():
+            return redirect_to_next(request, page.member, page.disagreement_key)
+    if address := page.other_page_url():
         return redirect(address)
-    frame = context_of_frame(request, page.member, page.narrative, page.disagreement_key)
+    frame = frame_context(request, page.member, page.narrative, page.disagreement_key)
     context = {**frame, **page.context(request, frame), "form": form}
     open_now = context["differs"] and not context["decision"]
     context["adoptable"] = open_now and page.can_settle(context)
@@ -267,21 +268,21 @@ def withdraw(request: PageRequest, page: Page) -> HttpResponse:
         messages.error(request, str(refused))
     else:
         messages.success(request, _("The decision is withdrawn; people differ here again."))
-    return redirect(url_of(page.disagreement_key, asked_in(request.GET)))
+    return redirect(disagreement_url(page.disagreement_key, filter_in(request.GET)))
 
 
-def redirect_onward(
+def redirect_to_next(
     request: PageRequest, member: Membership, disagreement_key: DisagreementKey
 ) -> HttpResponse:
     """Redirect after settling: to the next disagreement of the filter, else to the list."""
-    asked = asked_in(request.GET)
+    asked = filter_in(request.GET)
     # The next one that the page offered, if it is still open: searching for the next one again
     # means reading all answers.
-    offered = key_in(request.POST.get("next", ""))
+    offered = parse_position(request.POST.get("next", ""))
     if offered is not None and is_open(member, offered.disagreement_key):
-        return redirect(url_of(offered.disagreement_key, asked))
-    wanted = WantedForm(member, asked).wanted()
-    onward = following(member, wanted, key_of(member, wanted, disagreement_key))
+        return redirect(disagreement_url(offered.disagreement_key, asked))
+    filters = QueueFilterForm(member, asked).queue_filter()
+    onward = next_disagreement(member, filters, position_of(member, filters, disagreement_key))
     if onward is not None and onward.disagreement_key != disagreement_key:
-        return redirect(url_of(onward.disagreement_key, asked))
+        return redirect(disagreement_url(onward.disagreement_key, asked))
     return redirect(list_url(member.project.slug, asked))

@@ -17,7 +17,7 @@ from audit.settling.forms import AdjudicationForm
 from audit.settling.queue_filters import DisagreementKey, Kind
 from audit.settling.statements import Judges, flags_on, judges_of
 from audit.settling.views import frame as pages
-from audit.settling.views.rejudge import sending_back
+from audit.settling.views.rejudge import rejudge_context
 from base import keymap
 from base.page_request import PageRequest
 
@@ -71,7 +71,7 @@ class JudgmentPage(pages.Page):
     def context(self, request: PageRequest, frame: dict[str, Any]) -> dict[str, Any]:
         """Return the document with every answer, the verdicts, the flags and the decisions."""
         judges = judges_of(self.disagreement, frame["naming"])
-        document = pages.context_of_document(self.disagreement)
+        document = pages.document_context(self.disagreement)
         grades = list(self.member.project.grades.order_by("value"))
         labels = {grade.value: grade.name for grade in grades}
         voices = [
@@ -79,7 +79,7 @@ class JudgmentPage(pages.Page):
                 one.relevance,
                 labels.get(one.relevance, ""),
                 one.pk,
-                pages.answers_of(one, judges.names, document, frame),
+                pages.voice_of(one, judges.names, document, frame),
             )
             for one in judges.people
         ]
@@ -101,7 +101,7 @@ class JudgmentPage(pages.Page):
             "grade_keys": grade_keys,
             "answers": pages.group_answers(voices, keys, grade_keys.values()),
             "verdicts": _verdicts(judges),
-            **sending_back(request, self.disagreement, judges.people, judges.names),
+            **rejudge_context(request, self.disagreement, judges.people, judges.names),
             "machines": judges.machines,
             "flags": [
                 {
@@ -119,10 +119,10 @@ class JudgmentPage(pages.Page):
 
 def _verdicts(judges: Judges) -> list[dict[str, Any]]:
     """Return each judgment's verdict (or None) on each condition, disputed conditions first."""
-    said: dict[Condition, dict[int, Verdict]] = {}
+    verdicts_on: dict[Condition, dict[int, Verdict]] = {}
     for judgment in judges.people:
         for verdict in judgment.verdicts.all():
-            said.setdefault(verdict.condition, {})[judgment.pk] = verdict
+            verdicts_on.setdefault(verdict.condition, {})[judgment.pk] = verdict
     rows = [
         {
             "condition": condition,
@@ -130,6 +130,6 @@ def _verdicts(judges: Judges) -> list[dict[str, Any]]:
             "names": list(judges.names.values()),
             "differs": len({verdict.answer for verdict in verdicts.values()}) > 1,
         }
-        for condition, verdicts in sorted(said.items(), key=lambda one: one[0].number)
+        for condition, verdicts in sorted(verdicts_on.items(), key=lambda one: one[0].number)
     ]
     return sorted(rows, key=lambda row: not row["differs"])

@@ -57,7 +57,7 @@ def last_decision(member: Membership) -> dict[str, Any] | None:
     if checked is not None:
         item = checked.item
         about = [item.candidate, item.narrative]
-        found.append((checked.at, key_of_label(item), about, value_of(checked)))
+        found.append((checked.at, key_of_label(item), about, check_value(checked)))
     if not found:
         return None
     at, key, about, outcome = max(found, key=lambda one: one[0])
@@ -79,6 +79,6 @@ def key_of_label(item: SampleItem) -> DisagreementKey:
     return DisagreementKey(Kind.CHECK, item.narrative_id, item.candidate_id, item.pk)
 
 
-def value_of(check: Check) -> int | str:
+def check_value(check: Check) -> int | str:
     """Return a check's grade, or the words for "cannot judge", for use in a sentence."""
     return _("“cannot judge”") if check.relevance is None else check.relevance

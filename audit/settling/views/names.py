@@ -15,7 +15,13 @@ from audit.reviews import access as reviews_access
 from audit.settling import access
 from audit.settling.queue_filters import Kind
 from audit.settling.reveals import reveal_names
-from audit.settling.views.addresses import asked_in, key_revealed, key_sent, list_url, url_of
+from audit.settling.views.addresses import (
+    disagreement_of_form,
+    disagreement_url,
+    filter_in,
+    list_url,
+    revealed_disagreement,
+)
 from base.errors import Refused
 from base.page_request import PageRequest
 
@@ -52,10 +58,12 @@ def _reveal(request: PageRequest, member: Membership, **about: Any) -> HttpRespo
         revealed = reveal_names(by=member, **about)
     except Refused as refused:
         messages.error(request, str(refused))
-        return redirect(list_url(member.project.slug, asked_in(request.GET)))
+        return redirect(list_url(member.project.slug, filter_in(request.GET)))
     messages.info(request, _("You now see the names. It is recorded that you looked."))
-    disagreement_key = key_revealed(revealed)
+    disagreement_key = revealed_disagreement(revealed)
     if disagreement_key.kind is Kind.JUDGMENT:
         # The form may have been on the page of one condition of the document.
-        disagreement_key = key_sent(request, disagreement_key.narrative, disagreement_key.candidate)
-    return redirect(url_of(disagreement_key, asked_in(request.GET)))
+        disagreement_key = disagreement_of_form(
+            request, disagreement_key.narrative, disagreement_key.candidate
+        )
+    return redirect(disagreement_url(disagreement_key, filter_in(request.GET)))

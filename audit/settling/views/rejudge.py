@@ -18,12 +18,12 @@ from audit.settling import access
 from audit.settling.queue import is_open
 from audit.settling.statements import rejudge_requests_on
 from audit.settling.views.addresses import (
-    asked_in,
-    key_in,
-    key_sent,
+    add_filter,
+    disagreement_of_form,
+    disagreement_url,
+    filter_in,
     list_url,
-    url_of,
-    with_asked,
+    parse_position,
 )
 from base.errors import Refused
 from base.page_request import PageRequest
@@ -33,8 +33,8 @@ from base.page_request import PageRequest
 def rejudge_request(request: PageRequest, narrative: int, candidate: int) -> HttpResponse:
     """Ask a judge to look at their answer again, and go to the next disagreement."""
     disagreement = access.judgment_disagreement(request.user, narrative, candidate)
-    asked = asked_in(request.GET)
-    here = url_of(key_sent(request, narrative, candidate), asked)
+    asked = filter_in(request.GET)
+    here = disagreement_url(disagreement_of_form(request, narrative, candidate), asked)
     judgment = request.POST.get("judgment", "")
     if not judgment:
         messages.error(request, _("Choose whose answer to send back."))
@@ -55,9 +55,9 @@ def rejudge_request(request: PageRequest, narrative: int, candidate: int) -> Htt
         _("%(doc_id)s was sent back and waits for an annotator.")
         % {"doc_id": disagreement.candidate.document.doc_id},
     )
-    offered = key_in(request.POST.get("next", ""))
+    offered = parse_position(request.POST.get("next", ""))
     if offered is not None and is_open(disagreement.member, offered.disagreement_key):
-        return redirect(url_of(offered.disagreement_key, asked))
+        return redirect(disagreement_url(offered.disagreement_key, asked))
     return redirect(list_url(disagreement.member.project.slug, asked))
 
 
@@ -78,10 +78,14 @@ def rejudge_request_withdrawal(
         messages.error(request, str(refused))
     else:
         messages.success(request, _("The request is withdrawn."))
-    return redirect(url_of(key_sent(request, narrative, candidate), asked_in(request.GET)))
+    return redirect(
+        disagreement_url(
+            disagreement_of_form(request, narrative, candidate), filter_in(request.GET)
+        )
+    )
 
 
-def sending_back(
+def rejudge_context(
     request: PageRequest,
     disagreement: access.Disagreement,
     judgments: Sequence[Judgment],
@@ -106,7 +110,7 @@ def sending_back(
     }
     keys = [disagreement.narrative.pk, disagreement.candidate.pk]
     guidelines = reverse("annotate:guidelines", args=[disagreement.member.project.slug])
-    asked = with_asked("", asked_in(request.GET))
+    asked = add_filter("", filter_in(request.GET))
     return {
         "rejudge_requests": [
             {

@@ -61,7 +61,7 @@ class ReviewPage(pages.Page):
         """Return the reviews of people and machines, and the decision."""
         passes = passes_of([self.narrative])[self.narrative.pk]
         machines = passes_of([self.narrative], machines=True)[self.narrative.pk]
-        names = frame["naming"].of(
+        names = frame["naming"].displayed(
             {one.review.auditor_id: one.review.auditor.name for one in passes}
         )
         passes.sort(key=lambda one: list(names).index(one.review.auditor_id))

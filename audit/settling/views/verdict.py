@@ -17,7 +17,7 @@ from audit.settling.forms import VerdictForm
 from audit.settling.queue_filters import DisagreementKey, Kind
 from audit.settling.statements import judges_of
 from audit.settling.views import frame as pages
-from audit.settling.views.rejudge import sending_back
+from audit.settling.views.rejudge import rejudge_context
 from base import keymap
 from base.page_request import PageRequest
 
@@ -73,7 +73,7 @@ class VerdictPage(pages.Page):
     def context(self, request: PageRequest, frame: dict[str, Any]) -> dict[str, Any]:
         """Return the condition and the document with every answer, and the decisions."""
         judges = judges_of(self.disagreement, frame["naming"])
-        document = pages.context_of_document(self.disagreement)
+        document = pages.document_context(self.disagreement)
         verdicts = {
             verdict.judgment_id: verdict
             for one in (*judges.people, *judges.machines)
@@ -85,7 +85,7 @@ class VerdictPage(pages.Page):
                 verdicts[one.pk].answer,
                 verdicts[one.pk].get_answer_display(),
                 verdicts[one.pk].pk,
-                pages.answers_of(one, judges.names, document, frame),
+                pages.voice_of(one, judges.names, document, frame),
             )
             for one in judges.people
             if one.pk in verdicts
@@ -112,7 +112,7 @@ class VerdictPage(pages.Page):
                 for place, answer in enumerate(Verdict.Answer, start=1)
             ],
             "answers": pages.group_answers(voices, keys, []),
-            **sending_back(request, self.disagreement, judges.people, judges.names),
+            **rejudge_context(request, self.disagreement, judges.people, judges.names),
             "machines": [
                 {"name": one.annotator.name, "verdict": verdicts[one.pk]}
                 for one in judges.machines
