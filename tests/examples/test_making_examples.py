@@ -138,5 +138,5 @@ def test_the_demo_without_a_kind_loads_no_further_example(tiny, monkeypatch):
 
 
 def test_the_demo_names_the_missing_account(tiny, monkeypatch):
-    with pytest.raises(CommandError, match="carla leads .* but there is no active account"):
+    with pytest.raises(CommandError, match=r"carla leads .* but there is no active account"):
         run_demo(monkeypatch, "followir")
